@@ -3,8 +3,9 @@
 A line has the test's name, wall and processor seconds of its setup, call and teardown, and for each cause how
 often it occurred and the wall seconds it took. Causes are processes by what they run ("git commit",
 "gitrag search", "gitrag search, forked"), openings of the model, and updates of an index in this process.
-Processor seconds are this process's and those of the children that it has waited for. What overlaps counts
-twice: causes say where to look, and do not add up. ``scripts/bench/test_costs.py`` sums the file up.
+Processor seconds are this process's, those of the children that it has waited for, and the fork server's;
+what works on in the background is in none. What overlaps counts twice: causes say where to look, and do not
+add up. ``scripts/bench/test_costs.py`` sums the file up.
 """
 
 from __future__ import annotations
@@ -24,16 +25,13 @@ import pytest
 _KEY = "costs"
 _GIT_OPTIONS_WITH_VALUE = {"-C", "-c", "--git-dir", "--work-tree"}
 _seen: dict[str, list[float]] = {}  # since it was last taken: times and wall seconds of each cause
-_forked_s = 0.0  # processor seconds of forked commands, which are no children of this process
 
 
-def note(cause: str, wall_s: float, processor_s: float = 0.0) -> None:
+def note(cause: str, wall_s: float) -> None:
     """Count one occurrence of a cause."""
-    global _forked_s  # noqa: PLW0603 - this process's clock of what it cannot wait for
     counted = _seen.setdefault(cause, [0, 0.0])
     counted[0] += 1
     counted[1] = round(counted[1] + wall_s, 4)
-    _forked_s += processor_s
 
 
 def command_name(args: Any) -> str:
@@ -111,8 +109,11 @@ _taken = {"processor_s": 0.0}
 
 
 def _processor_s() -> float:
+    from tests.support.forked import ForkServer
+
     uses = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(use.ru_utime + use.ru_stime for use in uses) + _forked_s
+    forked_s = ForkServer.shared().processor_s() if ForkServer.shared.cache_info().currsize else 0.0
+    return sum(use.ru_utime + use.ru_stime for use in uses) + forked_s
 
 
 def _watch() -> None:

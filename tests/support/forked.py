@@ -33,6 +33,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gitrag.actions import doctor
+from gitrag.chunking.languages import LANGUAGES
+from gitrag.chunking.parsing import definition_query
 from gitrag.cli import resident_helper
 from gitrag.embedding.encoder import keep_open
 from gitrag.errors import ModelError
@@ -40,13 +43,11 @@ from gitrag.errors import ModelError
 _COMMANDS = "check config core doctor explore gc history index init issues prime related status why"
 """Those that the resident helper does not load."""
 _LIBRARIES = "httpx2 tenacity"
-_SERVER = "gitrag.mcp_server.server"  # as much as all the others, and asked for by few tests
 _AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_")
 """What these begin is read when a program is started, or a library is loaded."""
 _ALSO_AT_START = {"LANG", "TZ", "VIRTUAL_ENV"}
 _HEAD = struct.Struct("!Q")
-_STATUS = struct.Struct("!id")
-"""A command's exit status, and its processor seconds."""
+_STATUS = struct.Struct("!i")
 _PIPE_BYTES = 1 << 16
 """What a pipe holds while nobody reads it."""
 _PROGRAM = """#!{python} -IS
@@ -165,9 +166,13 @@ class ForkServer:
             out, err = _read_all(read_out, read_err)
             ended = ours.recv(_STATUS.size)
         assert ended, f"the process that commands are forked from has ended: {self._process.communicate()}"
-        status, processor_s = _STATUS.unpack(ended)
-        note(f"{command_name(args)}, forked", time.perf_counter() - start, processor_s)
-        return status, out, err
+        note(f"{command_name(args)}, forked", time.perf_counter() - start)
+        return _STATUS.unpack(ended)[0], out, err
+
+    def processor_s(self) -> float:
+        """Return what the server and the commands that have ended have used."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         """End it."""
@@ -254,13 +259,13 @@ def _answer(
 ) -> None:
     """Tell how a command has ended."""
     child, reply = key.data
-    _, status, used = os.wait4(child, 0)
+    _, status = os.waitpid(child, 0)
     selector.unregister(key.fd)
     os.close(key.fd)
     if children.pop(reply, None):
         selector.unregister(reply)
     with suppress(BrokenPipeError):  # whoever asked has been killed
-        reply.sendall(_STATUS.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime))
+        reply.sendall(_STATUS.pack(os.waitstatus_to_exitcode(status)))
     reply.close()
 
 
@@ -279,9 +284,8 @@ def _fork(
         return None
     message = source.recv(_HEAD.unpack(head)[0], socket.MSG_WAITALL)
     asked = json.loads(message)
-    if "mcp" in asked["args"] and _SERVER not in sys.modules:
-        importlib.import_module(_SERVER)
-        _keep()
+    for word in {"mcp", "doctor"} & set(asked["args"]):
+        _load_for(word)
     _keep_model(asked["environment"].get("GITRAG_MODEL_DIR"))
     if reply is None:
         reply = socket.socket(fileno=handed.pop())
@@ -339,7 +343,20 @@ def _load() -> None:
     for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, "")):
         for name in names.split():
             importlib.import_module(prefix + name)
+    for language in LANGUAGES:
+        if language.name == "python":  # most tests have some
+            definition_query(language)
     resident_helper._load(model_dir=None)
+
+
+@functools.cache
+def _load_for(command: str) -> None:
+    """Load as much as for all the others, for what few tests ask for."""
+    if command == "mcp":
+        importlib.import_module("gitrag.mcp_server.server")
+    else:
+        doctor._grammars()
+    _keep()
 
 
 @functools.cache
