@@ -35,6 +35,12 @@ def project(make_project: Callable[..., Project]) -> Project:
     return make_project(SOURCES)
 
 
+@pytest.fixture
+def ready(indexed: Project, tmp_path: Path, environment: dict[str, str]) -> Project:
+    """The like of ``indexed``, to be changed."""
+    return indexed.copied(tmp_path / "project", environment)
+
+
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
     """A small repository, indexed and embedded, for tests that leave it as it was."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -49,13 +50,22 @@ BANK = {
 }
 
 
-@pytest.fixture
-def machine(tmp_path, model_dir) -> Machine:
-    environment = user_environment(tmp_path / "home", model_dir)
-    made = Machine(tmp_path / "src", environment)
+def make(place: Path, model_dir: Path) -> Machine:
+    made = Machine(place / "src", user_environment(place / "home", model_dir))
     for name, files in (("till", TILL), ("shop", SHOP), ("bank", BANK)):
         made.add(name, files)
     return made
+
+
+@pytest.fixture
+def machine(tmp_path: Path, model_dir: Path) -> Machine:
+    return make(tmp_path, model_dir)
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Machine:
+    """The like, for tests that leave it as it was."""
+    return make(tmp_path_factory.mktemp("unchanged"), model_dir)
 
 
 def calls(found: dict, direction: str) -> list[tuple[str, str, int]]:
@@ -67,8 +77,8 @@ def calls(found: dict, direction: str) -> list[tuple[str, str, int]]:
     ]
 
 
-def test_callers_in_other_repositories_are_listed_with_how_they_were_found(machine):
-    found = machine.json("graph", "print_receipt", "--everywhere", at="till")
+def test_callers_in_other_repositories_are_listed_with_how_they_were_found(unchanged):
+    found = unchanged.json("graph", "print_receipt", "--everywhere", at="till")
     jsonschema.validate(found, schema_of("graph"))
     assert calls(found, "callers") == [
         ("shop:shop/checkout.py", "pay", 5),
@@ -79,15 +89,15 @@ def test_callers_in_other_repositories_are_listed_with_how_they_were_found(machi
     assert shop["files"] == 1
     assert "No import of Till-Work was found in python files of: bank." in found["left_out"]
     assert "No python package was found in the manifests of: bank." in found["left_out"]
-    text = machine.gitrag("graph", "print_receipt", "--repo", "shop", "--format", "text", at="till").out
+    text = unchanged.gitrag("graph", "print_receipt", "--repo", "shop", "--format", "text", at="till").out
     assert "shop calls it" in text
     assert "1 file of it imports Till-Work (pyproject.toml), a package of this repository" in text
     assert "shop:shop/checkout.py:5 pay calls print_receipt" in text
     assert "1 call from tests; --tests lists them" in text
 
 
-def test_what_an_object_of_the_other_repository_is_asked_counts_too(machine):
-    found = machine.json("graph", "Receipt.total", "--everywhere", at="till")
+def test_what_an_object_of_the_other_repository_is_asked_counts_too(unchanged):
+    found = unchanged.json("graph", "Receipt.total", "--everywhere", at="till")
     assert calls(found, "callers") == [("shop:shop/checkout.py", "pay", 6)]
 
 
@@ -95,8 +105,8 @@ def test_what_an_object_of_the_other_repository_is_asked_counts_too(machine):
     ("target", "caller"),
     [("formatPrice", ("shop:web/page.js", "render", 4)), ("Line", ("shop:cmd/main.go", "main", 6))],
 )
-def test_other_languages_import_by_their_own_manifests(machine, target, caller):
-    assert calls(machine.json("graph", target, "--everywhere", at="till"), "callers") == [caller]
+def test_other_languages_import_by_their_own_manifests(unchanged, target, caller):
+    assert calls(unchanged.json("graph", target, "--everywhere", at="till"), "callers") == [caller]
 
 
 def test_what_is_called_in_other_repositories_is_listed(machine):

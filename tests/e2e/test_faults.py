@@ -41,23 +41,22 @@ FAULTS = {
 
 @pytest.mark.parametrize("after", [0, 3])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_said_and_recovered_from(project, faults, tmp_path, fault, after):
+def test_a_fault_is_said_and_recovered_from(ready, faults, tmp_path, fault, after):
     call, number, status, message = FAULTS[fault]
-    assert project.gitrag("index", "update", "--no-embed").status == 0
-    project.git.commit({f"m{n}.py": f"def added_{n}(): pass\n" for n in range(30)})
-    project.git.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
+    ready.git.commit({f"m{n}.py": f"def added_{n}(): pass\n" for n in range(30)})
+    ready.git.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")
     broken = {
         "LD_PRELOAD": str(faults),
         "FAULT_CALL": call,
         "FAULT_ERRNO": str(number),
         "FAULT_AFTER": str(after),
     }
-    done = project.gitrag("index", "update", "--no-embed", env=broken)
+    done = ready.gitrag("index", "update", "--no-embed", env=broken)
     if done.status:  # there may be fewer such calls
         assert (done.status, message in done.err) == (status, True), done.err
     else:
         assert after, done.out
     assert "damaged" not in done.err
-    again = project.gitrag("index", "update", "--no-embed")
+    again = ready.gitrag("index", "update", "--no-embed")
     assert (again.status, "damaged" in again.err) == (0, False), again.err
-    assert logical(open_app(project.git)) == logical(open_app(project.git, tmp_path / "fresh"))
+    assert logical(open_app(ready.git)) == logical(open_app(ready.git, tmp_path / "fresh"))

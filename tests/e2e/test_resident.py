@@ -188,12 +188,6 @@ def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
             os.kill(helper, signal.SIGKILL)
 
 
-@pytest.fixture
-def ready(indexed: Project, tmp_path: Path) -> Project:
-    """An indexed repository of the test's own."""
-    return indexed.copied(tmp_path / "project", indexed.gitrag.environment)
-
-
 def test_it_answers_as_the_command_does_without_it(indexed, sit):
     sitting = sit(indexed)
     helper = sitting.warm()

@@ -31,9 +31,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from gitrag.actions import doctor
+from gitrag.actions import catch_up, doctor
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.parsing import definition_query
 from gitrag.cli import resident_helper
@@ -56,6 +57,7 @@ import json, os, signal, socket, struct, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
 asked = dict(args=[{gitrag!r}, *sys.argv[1:]], place=os.getcwd(), environment=dict(os.environ), umask=-1)
+asked["python"] = {own_python!r}
 message = json.dumps(asked).encode()
 socket.send_fds(server, [struct.pack("!Q", len(message))], [0, 1, 2])
 server.sendall(message)
@@ -77,6 +79,12 @@ def can_fork(environment: Mapping[str, str], stdin: bytes) -> bool:
     if sys.platform != "linux" or len(stdin) > _PIPE_BYTES:  # elsewhere the libraries do not survive a fork
         return False
     return _at_start(environment) == _at_start(_server_environment())
+
+
+_PYTHON = """#!/bin/sh
+case "$1 $2 $3" in "-P -m gitrag") shift 3; exec '{program}' "$@" ;; esac
+exec '{python}' "$@"
+"""
 
 
 class ForkServer:
@@ -114,7 +122,16 @@ class ForkServer:
         path = Path(self._space.name, "gitrag")
         gitrag = Path(sys.executable).with_name("gitrag")
         values = {"python": sys.executable, "gitrag": str(gitrag), "address": f"{self._space.name}/socket"}
+        values["own_python"] = f"{self._space.name}/python"
         path.write_text(_PROGRAM.format(**values, size=_STATUS.size, format=_STATUS.format))
+        path.chmod(0o755)
+        return path
+
+    @functools.cached_property
+    def python(self) -> Path:
+        """What the background worker of a forked command is started with: it is forked too."""
+        path = Path(self._space.name, "python")
+        path.write_text(_PYTHON.format(program=self.program, python=sys.executable))
         path.chmod(0o755)
         return path
 
@@ -154,6 +171,7 @@ class ForkServer:
                 "place": str(place),
                 "environment": dict(environment),
                 "umask": umask,
+                "python": str(self.python),
             }
             message = json.dumps(asked).encode()
             handed = [read_in, write_out, write_err, theirs.fileno()]
@@ -321,6 +339,7 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(asked["environment"])
         sys.argv[:] = asked["args"]
+        catch_up.sys = SimpleNamespace(executable=asked["python"])  # type: ignore[attr-defined]
         main()
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else error.code is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import anyio
@@ -10,6 +9,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES, MOST_TEXT_CHARS, MOST_VALUES, too_much
+from tests.support.command import program
 
 pytestmark = pytest.mark.filterwarnings("ignore:ping is removed")  # of the protocol's next version
 
@@ -24,7 +24,7 @@ def server(make_repository, git_environment, model_dir) -> StdioServerParameters
     repository = make_repository(sources)
     environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
     return StdioServerParameters(
-        command=sys.executable, args=["-P", "-m", "gitrag", "mcp"], cwd=str(repository.path), env=environment
+        command=str(program(environment)), args=["mcp"], cwd=str(repository.path), env=environment
     )
 
 
