@@ -22,6 +22,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,7 +36,8 @@ _AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_")
 """What these begin is read when a program is started, or a library is loaded."""
 _ALSO_AT_START = {"LANG", "TZ", "VIRTUAL_ENV"}
 _HEAD = struct.Struct("!Q")
-_STATUS = struct.Struct("!i")
+_STATUS = struct.Struct("!id")
+"""A command's exit status, and its processor seconds."""
 _PIPE_BYTES = 1 << 16
 """What a pipe holds while nobody reads it."""
 
@@ -94,6 +96,9 @@ class ForkServer:
             Its status (negative for a signal), and what it and all that it left running wrote to standard
             output and to standard error.
         """
+        from tests.support.costs import command_name, note  # not in the server
+
+        start = time.perf_counter()
         pipes = [os.pipe() for _ in range(3)]
         (read_in, write_in), (read_out, write_out), (read_err, write_err) = pipes
         ours, theirs = socket.socketpair()
@@ -115,9 +120,11 @@ class ForkServer:
                 os.close(descriptor)
             theirs.close()
             out, err = _read_all(read_out, read_err)
-            status = ours.recv(_STATUS.size)
-        assert status, f"the process that commands are forked from has ended: {self._process.communicate()}"
-        return _STATUS.unpack(status)[0], out, err
+            ended = ours.recv(_STATUS.size)
+        assert ended, f"the process that commands are forked from has ended: {self._process.communicate()}"
+        status, processor_s = _STATUS.unpack(ended)
+        note(f"{command_name(args)}, forked", time.perf_counter() - start, processor_s)
+        return status, out, err
 
     def close(self) -> None:
         """End it."""
@@ -175,10 +182,11 @@ def _serve(control: socket.socket) -> None:
                     return
             else:
                 child, reply = key.data
-                ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                _, status, used = os.wait4(child, 0)
+                ended = _STATUS.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime)
                 selector.unregister(key.fd)
                 os.close(key.fd)
-                reply.sendall(_STATUS.pack(ended))
+                reply.sendall(ended)
                 reply.close()
 
 
