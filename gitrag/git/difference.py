@@ -183,7 +183,7 @@ def messages(repo: Repository, span: str) -> list[str]:
     """Return the messages of the commits that a range adds, newest first; none for uncommitted changes."""
     first, last = ends_of(span)
     own = f"{first}..{last or 'HEAD'}"
-    done = repo.git("log", "-z", "--encoding=UTF-8", *RUN_NOTHING, "--format=%B", own, "--")
+    done = repo.git("log", "-z", *RUN_NOTHING, "--format=%B", own, "--")
     return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
 
 
