@@ -88,9 +88,7 @@ def read_range(workspace: Workspace, what: str) -> Range:
     found = _WHAT.fullmatch(what.strip())
     if found is None:
         raise UsageError(f'"{what[:80]}" names no lines.', "Give path:first-last, or a hit's id.")
-    path = found["path"]
-    if (root := workspace.repo.root) is not None:
-        path = within(root, meant_path(workspace.repo, root, path)) or path
+    path = _meant(workspace, found["path"])
     lines = file_lines(workspace, path)
     first = int(found["first"] or 1)
     last = int(found["last"] or found["first"] or len(lines))
@@ -111,18 +109,19 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
         what: As for `read_range`.
 
     Raises:
-        UsageError: The working tree has no such file.
+        UsageError: The working tree has no such file, or several.
     """
     found = _WHAT.fullmatch(what.strip())
     if found is None or found["first"]:
         return None
-    lines = file_lines(workspace, found["path"])
+    path = _meant(workspace, found["path"])
+    lines = file_lines(workspace, path)
     if len(lines) <= LONG:
         return None
     text = "\n".join(lines).encode("utf-8", "surrogatepass")
     parts: list[Part] = []
     name = ""
-    for each in chunks_of(text, language_of(found["path"], lines[0])):
+    for each in chunks_of(text, language_of(path, lines[0])):
         if not each.name:
             continue
         if each.qualified_name == name and not each.signature:  # a long definition has several chunks
@@ -132,7 +131,13 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
         said = each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{name}"
         indent = "  " if each.kind is Kind.METHOD else ""
         parts.append(Part(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
-    return Outline(found["path"], len(lines), tuple(parts))
+    return Outline(path, len(lines), tuple(parts))
+
+
+def _meant(workspace: Workspace, path: str) -> str:
+    """Return the path of the file that is meant by a path, or by the end of one."""
+    root = workspace.repo.root
+    return path if root is None else within(root, meant_path(workspace.repo, root, path)) or path
 
 
 def file_lines(workspace: Workspace, path: str) -> list[str]:

@@ -69,7 +69,16 @@ def meant_range(repo: Repository) -> TakenRange:
     compared = repo.git("diff", "--quiet", "--ignore-submodules", *RUN_NOTHING, "HEAD", "--")
     if compared.returncode == 1 or untracked_files(repo):
         return TakenRange("HEAD", "uncommitted changes")
-    branch = head.branch or "HEAD"
+    return branch_range(repo)
+
+
+def branch_range(repo: Repository) -> TakenRange:
+    """Return what HEAD has that its upstream has not.
+
+    Raises:
+        UsageError: The branch has no upstream.
+    """
+    branch = repo.head().branch or "HEAD"
     for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
         found = repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         if not found.returncode:
