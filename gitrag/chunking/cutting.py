@@ -142,7 +142,7 @@ def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequen
     would be shown what only declares it. Its lines stay with the code around.
     """
     run: list[_DefinitionNode] = []
-    defined = {_identity(node) for node in nodes if not node.definition.stub}
+    defined = {_identity(node) for node in nodes if _has_a_body(node.definition)}
 
     def dissolve() -> None:
         if len(run) >= MIN_RUN_OF_LINES:
@@ -173,6 +173,10 @@ def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequen
 
 def _identity(node: _DefinitionNode) -> tuple[int, tuple[str, ...], str]:
     return id(node.parent), node.definition.owners, node.definition.name
+
+
+def _has_a_body(definition: Definition) -> bool:
+    return not (definition.stub or definition.minor) and definition.kind is not Kind.CLASS
 
 
 def _stands_alone(node: _DefinitionNode, ends: Sequence[int]) -> bool:

@@ -130,6 +130,14 @@ STUBS = [
 ]
 
 
+def test_a_struct_or_a_macro_of_its_name_is_no_definition_of_a_prototype():
+    source = "struct f {\n  int a;\n};\n\nint\nf(int a,\n  int b);\n"
+    assert rows(source, "c") == ["class f 1-3", "function f 5-7"]
+    assert "function g 1-3" in rows(
+        "int\ng(int a,\n  int b);\n\n#define g(a) \\\n    g(a, \\\n      0)\n", "c"
+    )
+
+
 @pytest.mark.parametrize(("language", "source", "chunks"), STUBS)
 def test_what_declares_a_function_beside_its_definition_is_none(language, source, chunks):
     assert rows(source, language) == chunks
