@@ -15,7 +15,7 @@ class SearchOptions:
     Attributes:
         limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
         min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
-        collections: Names such as ``adrs`` or ``api-code``; none means all.
+        collections: Kinds such as ``adrs``, names such as ``api-code`` or ``repo-code``; none means all.
         module: The only module of the workspace; empty for all.
         paths: Only paths like these, as in .gitignore.
         languages: Only these, by name or suffix.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from gitrag.actions.lines import file_lines
-from gitrag.chunking import chunk as chunks_of
+from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.chunking import decode
 from gitrag.chunking.languages import language_of
 from gitrag.errors import UsageError
@@ -142,26 +141,10 @@ def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
 
 
 def _outline(lines: list[str], language: str) -> tuple[Definition, ...]:
-    text = "\n".join(lines).encode("utf-8", "surrogatepass")
-    found: list[Definition] = []
-    classes = set()
-    for each in chunks_of(text, language or None):
-        is_continued = found and found[-1].qualified_name == each.qualified_name and not each.signature
-        if each.kind is Kind.CLASS:  # what is between its methods is its own chunk
-            is_continued = is_continued or each.qualified_name in classes
-            classes.add(each.qualified_name)
-        if each.name and not is_continued:  # a long definition has several chunks
-            found.append(
-                Definition(
-                    each.kind,
-                    each.name,
-                    each.qualified_name,
-                    each.signature,
-                    each.line_start,
-                    each.line_end,
-                )
-            )
-    return tuple(found)
+    return tuple(
+        Definition(each.kind, each.name, each.qualified_name, each.signature, each.line_start, each.line_end)
+        for each in definitions_of(lines, language or None)
+    )
 
 
 def _index_state(workspace: Workspace, path: str) -> IndexState:

@@ -17,6 +17,7 @@ from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
 from gitrag.words.numbers import count
+from gitrag.words.path_traits import is_of_an_example
 from gitrag.workspace import Workspace
 
 TIMEOUT_S = 10.0
@@ -40,7 +41,7 @@ class Called:
 
     Attributes:
         node: The definition.
-        callers: The calls from product code, an edge for each calling definition.
+        callers: The calls from product code and examples, an edge for each calling definition.
         tests: The calls from tests.
     """
 
@@ -203,7 +204,7 @@ def _callers(
 
 def _called(workspace: Workspace, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Called]:
     """Return the definitions that are called, those with the most callers outside tests first."""
-    tests = tests_of(workspace, graph((), edges))
+    tests = {node for node in tests_of(workspace, graph((), edges)) if not is_of_an_example(node.path)}
     by_callee: dict[Node, list[Edge]] = {node: [] for node in nodes}
     for edge in sorted(set(edges)):
         by_callee[edge.callee].append(edge)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import takewhile
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
@@ -13,7 +15,7 @@ from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.machine.files import within
-from gitrag.model import Kind
+from gitrag.model import Chunk, Kind
 from gitrag.workspace import Workspace
 
 MOST_LINES = 400
@@ -88,9 +90,7 @@ def read_range(workspace: Workspace, what: str) -> Range:
     found = _WHAT.fullmatch(what.strip())
     if found is None:
         raise UsageError(f'"{what[:80]}" names no lines.', "Give path:first-last, or a hit's id.")
-    path = found["path"]
-    if (root := workspace.repo.root) is not None:
-        path = within(root, meant_path(workspace.repo, root, path)) or path
+    path = _meant(workspace, found["path"])
     lines = file_lines(workspace, path)
     first = int(found["first"] or 1)
     last = int(found["last"] or found["first"] or len(lines))
@@ -111,28 +111,50 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
         what: As for `read_range`.
 
     Raises:
-        UsageError: The working tree has no such file.
+        UsageError: The working tree has no such file, or several.
     """
     found = _WHAT.fullmatch(what.strip())
     if found is None or found["first"]:
         return None
-    lines = file_lines(workspace, found["path"])
+    path = _meant(workspace, found["path"])
+    lines = file_lines(workspace, path)
     if len(lines) <= LONG:
         return None
-    text = "\n".join(lines).encode("utf-8", "surrogatepass")
     parts: list[Part] = []
-    name = ""
-    for each in chunks_of(text, language_of(found["path"], lines[0])):
-        if not each.name:
-            continue
-        if each.qualified_name == name and not each.signature:  # a long definition has several chunks
-            parts[-1] = replace(parts[-1], line_end=each.line_end)
-            continue
-        name = each.qualified_name
-        said = each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{name}"
+    for each in definitions_of(lines, language_of(path, lines[0])):
+        said = (
+            each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{each.qualified_name}"
+        )
         indent = "  " if each.kind is Kind.METHOD else ""
         parts.append(Part(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
-    return Outline(found["path"], len(lines), tuple(parts))
+    return Outline(path, len(lines), tuple(parts))
+
+
+def definitions_of(lines: Sequence[str], language: str | None) -> list[Chunk]:
+    """Return the definitions or headings of a file, each once; of one in several chunks the first.
+
+    A long one is cut, and what is between a class's methods is a chunk of the class.
+    """
+    found: list[Chunk] = []
+    for each in chunks_of("\n".join(lines).encode("utf-8", "surrogatepass"), language):
+        inside = takewhile(
+            lambda other: other.qualified_name.startswith(f"{each.qualified_name}."),  # noqa: B023 - used at once
+            reversed(found),
+        )
+        place = len(found) - 1 - sum(1 for _ in inside)
+        known = found[place] if place >= 0 else None
+        if known and (known.qualified_name, known.signature) == (each.qualified_name, each.signature):
+            if known.kind is not Kind.CLASS or place == len(found) - 1:
+                found[place] = replace(known, line_end=each.line_end)
+        elif each.name:
+            found.append(each)
+    return found
+
+
+def _meant(workspace: Workspace, path: str) -> str:
+    """Return the path of the file that is meant by a path, or by the end of one."""
+    root = workspace.repo.root
+    return path if root is None else within(root, meant_path(workspace.repo, root, path)) or path
 
 
 def file_lines(workspace: Workspace, path: str) -> list[str]:

@@ -239,7 +239,7 @@ def no_collection(workspace: Workspace, wanted: Wanted) -> NoCollectionError:
         said = f'There is no module "{wanted.module}" in {name}.{near}'
         return NoCollectionError(said, listed)
     kinds = [kind.value for kind in CollectionKind]
-    empty = wanted.names or tuple(each.value for each in wanted.kinds)
+    empty = [name.removeprefix("-") for name in wanted.names] or [each.value for each in wanted.kinds]
     for each in empty:
         if each.rpartition("-")[2] not in kinds or (module_of(each) and module_of(each) not in modules):
             near = did_you_mean(each, [*own, *kinds])

@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from gitrag.callgraph.graph import Graph, Node, most_connected
+from gitrag.words.control_characters import in_whole_characters
 
 MOST_NODES = 20
 
@@ -57,7 +58,7 @@ def label(node: Node) -> str:
 
 
 def _text(text: str) -> str:
-    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = in_whole_characters(text)
     shown = "".join(c if c.isprintable() else " " for c in shown)
     if len(shown) > _LABEL_CHARS:
         shown = shown[: _LABEL_CHARS - 1] + "…"
@@ -102,11 +103,7 @@ def as_dot(graph: Graph) -> str:
     names = _identifiers(graph.nodes)
     lines = ["digraph calls {", "    rankdir=LR;", "    node [shape=box];"]
     for node in graph.nodes:
-        text = json.dumps(f"{_plain(node.name)}\n{_plain(node.path)}", ensure_ascii=False)
+        text = json.dumps(in_whole_characters(f"{node.name}\n{node.path}"), ensure_ascii=False)
         lines.append(f"    {names[node]} [label={text}];")
     lines += sorted({f"    {names[edge.caller]} -> {names[edge.callee]};" for edge in graph.edges})
     return "\n".join([*lines, "}"])
-
-
-def _plain(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -9,7 +9,8 @@ from heapq import nlargest
 
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import UsageError
-from gitrag.words.regular_expressions import compiled, valid
+from gitrag.words.control_characters import in_whole_characters
+from gitrag.words.regular_expressions import compiled
 
 MAX_TEXT_CHARS = 300
 """Characters of a path or name that a filter is matched against."""
@@ -41,7 +42,7 @@ def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] =
         if time.monotonic() > end:
             problem = f"The filter {expression[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
             raise UsageError(problem, "Give a shorter one, with fewer repetitions such as {1,100}.")
-        fitting[text] = search(valid(text)) is not None
+        fitting[text] = search(in_whole_characters(text)) is not None
     return [fitting[path] or fitting[name] for path, name in texts]
 
 

@@ -136,8 +136,13 @@ def _continues(
 
 
 def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequence[int]) -> None:
-    """Decide which definitions become chunks of their own, and name those."""
+    """Decide which definitions become chunks of their own, and name those.
+
+    An overload or a prototype of a function that is defined beside it is none: whoever asks for the function
+    would be shown what only declares it. Its lines stay with the code around.
+    """
     run: list[_DefinitionNode] = []
+    defined = {_identity(node) for node in nodes if _has_a_body(node.definition)}
 
     def dissolve() -> None:
         if len(run) >= MIN_RUN_OF_LINES:
@@ -146,7 +151,7 @@ def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequen
         run.clear()
 
     for node in nodes:
-        if not _stands_alone(node, ends):
+        if not _stands_alone(node, ends) or (node.definition.stub and _identity(node) in defined):
             continue
         node.is_chunk = True
         held, parent = node.definition, node.parent
@@ -164,6 +169,14 @@ def _choose(lines: Sequence[str], nodes: Sequence[_DefinitionNode], ends: Sequen
             dissolve()
         run.append(node)
     dissolve()
+
+
+def _identity(node: _DefinitionNode) -> tuple[int, tuple[str, ...], str]:
+    return id(node.parent), node.definition.owners, node.definition.name
+
+
+def _has_a_body(definition: Definition) -> bool:
+    return not (definition.stub or definition.minor) and definition.kind is not Kind.CLASS
 
 
 def _stands_alone(node: _DefinitionNode, ends: Sequence[int]) -> bool:

@@ -4,6 +4,7 @@ The captures that a query file may use:
 
 - ``@definition.class``, ``@definition.function``, ``@definition.method``: a definition's node.
 - ``@minor.…``: the same, but a chunk only if long enough: an alias, a prototype.
+- ``@stub``: beside one of them: it only declares a function, and is none where the file defines it.
 - ``@name``: its name, possibly with owners before it (``Foo::bar``); or ``(#set! name "init")``.
 - ``@owner``: an owner written elsewhere (Go's receiver).
 - ``@body``: where the signature ends; if outside the definition's node, it extends the definition.
@@ -73,6 +74,7 @@ class Definition:
     Attributes:
         kind: FUNCTION also for functions whose position will make them methods.
         minor: Whether it becomes a chunk only if long enough.
+        stub: Whether it only declares what is defined elsewhere: an overload, a prototype.
         owners: Owners written with the name, outermost first.
         name: The bare identifier.
         start: Byte where its node starts.
@@ -86,6 +88,7 @@ class Definition:
 
     kind: Kind
     minor: bool
+    stub: bool
     owners: tuple[str, ...]
     name: str
     start: int
@@ -103,6 +106,7 @@ class _Captured:
 
     kind: Kind
     minor: bool
+    stub: bool
     name: tuple[int, int] | str
     owner: tuple[int, int] | None
     node: tree_sitter.Node
@@ -201,9 +205,11 @@ def _gather(
         kind, minor = _KINDS[key]
         owner = owners[0].byte_range if owners else None
         name = names[0].byte_range if names else set_name or ""
-        found[identity] = _Captured(kind, minor, name, owner, node, body, docs[0] if docs else None)
+        doc = docs[0] if docs else None
+        found[identity] = _Captured(kind, minor, "stub" in captures, name, owner, node, body, doc)
         return
     kind, minor = _KINDS[key]
+    held.stub = held.stub or "stub" in captures
     if held.minor and not minor:
         held.kind, held.minor = kind, minor
     held.body = held.body or body
@@ -259,6 +265,7 @@ def _define(
     return Definition(
         kind=found.kind,
         minor=found.minor,
+        stub=found.stub,
         owners=owners,
         name=name,
         start=start,

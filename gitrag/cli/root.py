@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -138,6 +139,6 @@ def root(ctx: click.Context, place: str | None, color: str) -> None:
         start = Path.cwd() / (place or "")
     except OSError as error:
         raise NotSetUpError("The current directory is no longer there.", "Go into another one.") from error
-    if not start.is_dir():
+    if not os.path.isdir(start):  # noqa: PTH112 - Path.is_dir raises for a name that is too long
         raise UsageError(f"-C {place}: there is no such directory.", "Give an existing directory.")
     ctx.obj = Session(start, environ, Terminal.standard(ColorMode(color), environ))

@@ -166,7 +166,7 @@ class _Search(ExampleCommand):
     "collections",
     multiple=True,
     metavar="NAME",
-    help="Only this collection; history: commits.",
+    help="Only this collection, or all of this kind; history: commits.",
 )
 @click.option("--module", metavar="NAME", help="Only the collections of this module of the workspace.")
 @path_option

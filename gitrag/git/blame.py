@@ -95,7 +95,6 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
         *_NO_NAMES,
         "blame",
         "--porcelain",
-        "--encoding=UTF-8",
         "--no-textconv",
         "--root",
         "-w",
@@ -239,7 +238,7 @@ def brought_by(repo: Repository, commit: str, head: str) -> str:
     oldest = next((each for each in reversed(mainline) if each in leads), "")
     if not oldest:
         return ""
-    asked = ("--no-walk", "--min-parents=2", "--encoding=UTF-8", "--format=%P%x00%s")
+    asked = ("--no-walk", "--min-parents=2", "--format=%P%x00%s")
     done = repo.git("rev-list", *asked, oldest, "--", environment=PLAIN_GRAPH)
     parents, _, subject = done.stdout.partition(b"\n")[2].partition(b"\0")
     if parents.split(b" ")[0].decode("ascii", "replace") == commit:

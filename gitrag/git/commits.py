@@ -222,7 +222,6 @@ def _run(repo: Repository, ids: Sequence[str]) -> tuple[int, bytes]:
         "-O/dev/null",  # override diff.orderFile
         *RUN_NOTHING,
         "--no-show-signature",
-        "--encoding=UTF-8",
         f"--format={'%x00'.join(_FIELDS)}",
         stdin="".join(f"{each}\n" for each in ids).encode("ascii"),
         environment=PLAIN_GRAPH,

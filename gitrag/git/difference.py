@@ -69,7 +69,16 @@ def meant_range(repo: Repository) -> TakenRange:
     compared = repo.git("diff", "--quiet", "--ignore-submodules", *RUN_NOTHING, "HEAD", "--")
     if compared.returncode == 1 or untracked_files(repo):
         return TakenRange("HEAD", "uncommitted changes")
-    branch = head.branch or "HEAD"
+    return branch_range(repo)
+
+
+def branch_range(repo: Repository) -> TakenRange:
+    """Return what HEAD has that its upstream has not.
+
+    Raises:
+        UsageError: The branch has no upstream.
+    """
+    branch = repo.head().branch or "HEAD"
     for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
         found = repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         if not found.returncode:
@@ -183,7 +192,7 @@ def messages(repo: Repository, span: str) -> list[str]:
     """Return the messages of the commits that a range adds, newest first; none for uncommitted changes."""
     first, last = ends_of(span)
     own = f"{first}..{last or 'HEAD'}"
-    done = repo.git("log", "-z", "--encoding=UTF-8", *RUN_NOTHING, "--format=%B", own, "--")
+    done = repo.git("log", "-z", *RUN_NOTHING, "--format=%B", own, "--")
     return [each.strip() for each in done.stdout.decode("utf-8", "replace").split("\0") if each.strip()]
 
 

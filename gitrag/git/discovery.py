@@ -55,7 +55,7 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
         RepositoryError: There is none, or it cannot be read; the hint says what to do.
     """
     start = start.absolute()
-    if not start.exists():
+    if not os.path.exists(start):  # noqa: PTH110 - Path.exists raises for a name that is too long
         raise RepositoryError(f"{start} does not exist.", "Give a path inside a git repository.")
     if not start.is_dir():
         start = start.parent

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gitrag.errors import RepositoryError
+from gitrag.errors import RepositoryError, UsageError
 from gitrag.machine.environment import safe_environment
 from gitrag.machine.programs import TookTooLongError, run_program
 
@@ -62,6 +62,10 @@ def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, 
     return safe_environment(kept) | _OURS
 
 
+_IN_UTF8 = ("-c", "i18n.logOutputEncoding=UTF-8")
+"""Whatever is configured, ids in UTF-16 included: on the command line, since it wins over the environment's
+GIT_CONFIG_PARAMETERS, in which a hook has the user's `git -c`."""
+
 TIMEOUT_S = 600.0
 """Limit for any git process: `git status` of the largest repositories takes minutes on a network disk."""
 
@@ -113,10 +117,15 @@ def run_git(
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
+        UsageError: An argument is a text that no file or revision can be named by.
         GitTimeoutError: It took longer than the timeout.
         PrintedTooMuchError: It printed more than it may.
     """
-    command: list[str | bytes | Path] = ["git", *args]
+    try:
+        words = [os.fsencode(part) for part in args]
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{error.object!r} has half of a character in it.", "Give it whole.") from error
+    command: list[str | bytes] = ["git", *_IN_UTF8, *words]
     if file_bytes is not None:
         command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
     deadline_s = timeout_s or time_limit_s(environment)
@@ -135,10 +144,9 @@ def run_git(
         )
         return subprocess.CompletedProcess(command, done.status, done.out, done.said)
     except TookTooLongError as error:
-        words = [os.fsdecode(part) for part in args]
-        name = next((word for word in words if word[:1] != "-" and "=" not in word), "")
+        name = next((word for word in words if word[:1] != b"-" and b"=" not in word), b"")
         raise GitTimeoutError(
-            f"`git {name}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
+            f"`git {os.fsdecode(name)}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
             "Patterns with many `*` in .gitattributes or .gitignore can hold it up; of a giant repository set"
             f" {TIMEOUT_VARIABLE} to more seconds.",
         ) from error

@@ -50,7 +50,6 @@ def latest_commits(repo: Repository, most: int) -> tuple[LatestCommit, ...]:
     done = repo.git(
         "log",
         "-z",
-        "--encoding=UTF-8",
         f"--max-count={most}",
         "--no-merges",
         "--no-show-signature",
@@ -72,7 +71,6 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
         "log.showRoot=true",
         "log",
         "-z",
-        "--encoding=UTF-8",
         "-O/dev/null",  # override diff.orderFile
         f"--max-count={most}",
         "--no-merges",

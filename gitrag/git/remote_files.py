@@ -490,7 +490,7 @@ def _is_old(path: Path) -> bool:
 
 def absolute(url: str, base: Path) -> str:
     """Return a remote's URL so that it means the same in another directory: paths are made absolute."""
-    if "://" in url or "::" in url or (_SCP_LIKE.fullmatch(url) and not (base / url).exists()):
+    if "://" in url or "::" in url or (_SCP_LIKE.fullmatch(url) and not os.path.exists(base / url)):  # noqa: PTH110 - any name
         return url
     return str(base / os.path.expanduser(url))  # noqa: PTH111 - any name
 

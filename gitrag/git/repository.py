@@ -263,7 +263,7 @@ class Repository:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
         # Read the branch once: a second read may find another commit.
-        done = self.git("rev-list", "--no-walk", "--encoding=UTF-8", "--format=%T", "HEAD", "--")
+        done = self.git("rev-list", "--no-walk", "--format=%T", "HEAD", "--")
         if done.returncode == 0:
             _, commit, tree = done.stdout.decode().split()
             if len(self.trees) >= _MOST_TREES:

@@ -13,7 +13,8 @@ from anyio.abc import ObjectSendStream
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
 
@@ -25,7 +26,7 @@ _PART_BYTES = 64 * 1024
 
 
 class _InputLines:
-    """The lines of a stream; one that is too long is answered with an error and skipped."""
+    """The lines of a stream; one that is too long or no message is answered with an error and skipped."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -34,10 +35,17 @@ class _InputLines:
     async def __aiter__(self) -> AsyncIterator[str]:
         while line := await anyio.to_thread.run_sync(self._stream.readline, MOST_MESSAGE_BYTES):
             if line.endswith(b"\n") or len(line) < MOST_MESSAGE_BYTES:
-                yield line.decode("utf-8", "replace")
+                text = line.decode("utf-8", "replace")
+                if problem := _problem(text):
+                    await self._refuse(line, b"", problem)
+                else:
+                    yield text
                 continue
             size, end = await anyio.to_thread.run_sync(self._skip)
-            await self._refuse(line[:_LOOKED_AT_BYTES], (line + end)[-_LOOKED_AT_BYTES:], len(line) + size)
+            said = (
+                f"A message of {len(line) + size:,} bytes is too large: {MOST_MESSAGE_BYTES:,} are allowed."
+            )
+            await self._refuse(line, end, f"{said} Send less at a time.")
 
     def _skip(self) -> tuple[int, bytes]:
         """Skip the rest of a line; return its length in bytes, and its last bytes."""
@@ -48,21 +56,29 @@ class _InputLines:
                 break
         return size, end
 
-    async def _refuse(self, start: bytes, end: bytes, size: int) -> None:
+    async def _refuse(self, line: bytes, rest: bytes, said: str) -> None:
+        start, end = line[:_LOOKED_AT_BYTES], (line + rest)[-_LOOKED_AT_BYTES:]
         found = _ID.search(start.partition(b'"params"')[0]) or next(reversed([*_ID.finditer(end)]), None)
         if self.answers is None or found is None:  # a notification, or a request without a recognisable id
             return
         number, name = found.groups()
-        said = (
-            f"A message of {size:,} bytes is too large: {MOST_MESSAGE_BYTES:,} are allowed."
-            " Send less at a time."
-        )
         error = JSONRPCError(
             jsonrpc="2.0",
             id=int(number) if number else name.decode("utf-8", "replace"),
             error=ErrorData(code=INVALID_REQUEST, message=said),
         )
         await self.answers.send(SessionMessage(error))
+
+
+def _problem(text: str) -> str:
+    """Return why a line is no message, for which the SDK would be silent; empty if it is one."""
+    try:
+        jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValidationError as error:
+        said = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
+        hint = " Half of a character (a surrogate) must not stand alone." if "hex escape" in said else ""
+        return f"The message is not JSON-RPC 2.0: {said}.{hint}"
+    return ""
 
 
 async def serve(server: MCPServer) -> None:

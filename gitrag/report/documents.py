@@ -998,7 +998,7 @@ class CommitEntry:
         date: The day it was written, in UTC.
         author: Its author's name.
         subject: Its subject; of a merged pull request the title.
-        score: By which commits are ordered; no probability.
+        rank: 1 for the best. There is no score: how likely a commit answers has not been measured.
         paths: What it changes; of very many paths not all.
         definitions: Qualified names of the definitions that it adds, changes or removes, those of tests last;
             null where that was not looked at.
@@ -1010,7 +1010,7 @@ class CommitEntry:
     date: str
     author: str
     subject: str
-    score: float
+    rank: int
     paths: tuple[str, ...]
     definitions: tuple[str, ...] | None
     snippet: str

@@ -44,20 +44,20 @@ def as_markdown(found: HistoryAnswer) -> str:
 
 
 def as_json(found: HistoryAnswer) -> str:
-    """Return it as JSON; scores rounded to four places."""
+    """Return it as JSON."""
     matches = tuple(
         CommitEntry(
             commit=match.commit.id,
             date=day(match.commit.authored),
             author=match.commit.author,
             subject=match.said.subject,
-            score=round(match.score, 4),
+            rank=rank,
             paths=tuple(map(shown, match.commit.paths)),
             definitions=None if match.definitions is None else tuple(map(sanitise_line, match.definitions)),
             snippet=match.said.reason,
             found_by="words" if match.has_word else "meaning",
         )
-        for match in found.matches
+        for rank, match in enumerate(found.matches, 1)
     )
     return json_text(HistoryDocument(found.query, matches, found.searched, found.notes))
 

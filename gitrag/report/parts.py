@@ -14,6 +14,7 @@ from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.search.wording import Wording
+from gitrag.words.control_characters import in_whole_characters
 from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
@@ -241,4 +242,4 @@ def place_of(hit: Hit) -> str:
 
 def shown(path: str) -> str:
     """Return a path as valid text, with a replacement character for each byte that is not UTF-8."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return in_whole_characters(path)

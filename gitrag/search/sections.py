@@ -59,7 +59,8 @@ class Wanted:
     Attributes:
         kinds: The kinds, in the order of the answer.
         module: Of this module only; empty for all.
-        names: Only the collections with these names, without the repository's slug; empty means all.
+        names: Only the collections with these names: ``api-code``, ``-code`` for the repository's own outside
+            its modules, ``code`` for all of this kind; empty means all.
     """
 
     kinds: tuple[CollectionKind, ...] = USUAL_KINDS
@@ -72,11 +73,11 @@ class Wanted:
 
         Args:
             repository: The repository's slug.
-            names: Names of collections, with or without the slug in front; none means all.
+            names: Names of collections, with or without the slug in front, or kinds; none means all.
             module: Only this module; empty for all.
             with_issues: Whether issues are among the kinds to ask.
         """
-        own = [name.removeprefix(f"{repository}-") for name in names]
+        own = [name.removeprefix(repository if name.startswith(f"{repository}-") else "") for name in names]
         kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
         return cls(kinds, slug(module), tuple(own))
 
@@ -123,7 +124,7 @@ UNSURE = 0.5
 
 
 def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple[str, ...]]:
-    """Return which existing collections to ask, by kind; names must match exactly.
+    """Return which existing collections to ask, by kind; names must match exactly, a kind alone all of it.
 
     Args:
         wanted: What is asked for.
@@ -132,7 +133,7 @@ def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple
     """
     there = sorted({*present, CollectionKind.CODE.value})
     if wanted.names:
-        there = [name for name in there if name in wanted.names]
+        there = [name for name in there if {name, f"-{name}", kind_of(name).value} & {*wanted.names}]
     if wanted.module:
         own = {f"{wanted.module}-{kind.value}" for kind in CollectionKind}
         there = [name for name in there if name in own]

@@ -23,6 +23,7 @@ from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo, Recent
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
+from gitrag.words.control_characters import in_whole_characters
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
@@ -604,7 +605,8 @@ def _chunks_named(db: DuckDBPyConnection, keys: Sequence[str], memo: Memo) -> ND
     if memo.vectors is None or memo.count("names") < _LOOKS:
         return None
     own, chunk_id = memo.get("names", lambda: _read_names(db))
-    asked = db.execute("SELECT hash(unnest(?::VARCHAR[])) AS own", [list(keys)]).fetchnumpy()["own"]
+    given = [*map(in_whole_characters, keys)]
+    asked = db.execute("SELECT hash(unnest(?::VARCHAR[])) AS own", [given]).fetchnumpy()["own"]
     first = np.searchsorted(own, asked)
     return chunk_id[runs(first, np.searchsorted(own, asked, "right") - first)]
 
@@ -649,7 +651,9 @@ def named(db: DuckDBPyConnection, scope: SearchScope, names: Collection[str]) ->
 
 def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[DefinitionSite]:
     """Find the scope's definitions whose names contain another name, ignoring case; none if many."""
-    found = db.execute(
+    found = run(
+        db,
+        [],
         """
         SELECT min(chunk_id) AS chunk_id FROM chunks
         WHERE contains(name_key, ?) AND kind NOT IN ('section', 'module') GROUP BY qualified_name, content_id
@@ -677,7 +681,7 @@ def contents_with(db: DuckDBPyConnection, letters: str) -> NDArray[np.int32]:
     It reads every text of the index: 0.1 s for 50 MB. Upper and lower case are compared as in ``(?i)``.
     """
     sql = "SELECT DISTINCT content_id FROM chunks WHERE regexp_matches(text, ?)"
-    found: NDArray[np.int32] = db.execute(sql, ["(?i)" + re.escape(letters)]).fetchnumpy()["content_id"]
+    found: NDArray[np.int32] = run(db, [], sql, ["(?i)" + re.escape(letters)]).fetchnumpy()["content_id"]
     return found
 
 
@@ -688,7 +692,7 @@ def contents_with_word(db: DuckDBPyConnection, word: str) -> NDArray[np.int32]:
     """
     sql = "SELECT DISTINCT content_id FROM chunks WHERE contains(text, ?) AND regexp_matches(text, ?)"
     pattern = rf"(^|\W){re.escape(word)}(\W|$)"
-    found: NDArray[np.int32] = db.execute(sql, [word, pattern]).fetchnumpy()["content_id"]
+    found: NDArray[np.int32] = run(db, [], sql, [word, pattern]).fetchnumpy()["content_id"]
     return found
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitrag.words.control_characters import in_whole_characters
+
 if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
@@ -47,10 +49,15 @@ def objects(values: Iterable[str | bytes | None]) -> NDArray[Any]:
     """Make a VARCHAR or BLOB column; None is NULL."""
     import numpy as np
 
-    items = list(values)
+    items = [*map(_storable, values)]
     column = np.empty(len(items), dtype=object)
     column[:] = items
     return column
+
+
+def _storable(value: object) -> object:
+    """Return a value as DuckDB accepts it: what somebody asks for may have bytes that are not UTF-8."""
+    return in_whole_characters(value) if isinstance(value, str) else value
 
 
 def run(
@@ -67,15 +74,16 @@ def run(
         sql: The statement.
         parameters: Its parameters.
     """
+    parameters = [*map(_storable, parameters)]
     if not columns:  # DuckDB registers no table without a column
         db.complete()
-        return db.execute(sql, list(parameters))
+        return db.execute(sql, parameters)
     is_query = sql.lstrip().startswith(("SELECT", "FROM", _WITH))
     if is_query and len(columns[0]) <= _FEW and all(column.dtype.name in _TYPES for column in columns):
         return _with_parameters(db, columns, sql, parameters)
     db.complete()  # else nothing can be registered
     db.register(_NAME, list(columns))
-    result = db.execute(sql, list(parameters))
+    result = db.execute(sql, parameters)
     if not is_query:
         db.complete()
         db.unregister(_NAME)

@@ -504,7 +504,7 @@ def read_stored(db: DuckDBPyConnection, numbers: Sequence[int]) -> dict[int, Sto
 def by_author(db: DuckDBPyConnection, part: str) -> NDArray[np.int32]:
     """Return the numbers of the commits whose author's name has a part, in any case."""
     sql = "SELECT commit_number FROM commits WHERE contains(lower(author), lower(?))"
-    found: NDArray[np.int32] = db.execute(sql, [part]).fetchnumpy()["commit_number"]
+    found: NDArray[np.int32] = run(db, [], sql, [part]).fetchnumpy()["commit_number"]
     return found
 
 

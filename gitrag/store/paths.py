@@ -9,5 +9,8 @@ def decode_path(path: bytes) -> str:
 
 
 def encode_path(path: str) -> bytes:
-    """Return git's bytes of a path."""
-    return path.encode("utf-8", "surrogateescape")
+    """Return git's bytes of a path; of one with half of a character, bytes that no path has."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")

@@ -41,8 +41,14 @@ _MOST_DIGITS = 4
 def application(repositories: Repositories) -> Starlette:
     """Return the pages of repositories; who may see them is the guard's business."""
     from starlette.applications import Starlette
+    from starlette.convertors import PathConvertor, register_url_convertor
     from starlette.exceptions import HTTPException
     from starlette.routing import Route
+
+    class AnyPath(PathConvertor):
+        regex = "(?s:.*)"  # a line end included
+
+    register_url_convertor("any", AnyPath())
 
     def route(path: str, answer: Answer) -> Route:
         return Route(path, _told(repositories, answer), methods=["GET"])
@@ -55,8 +61,8 @@ def application(repositories: Repositories) -> Starlette:
         routes=[
             route("/", _start),
             route("/search", _search),
-            route("/file/{path:path}", _file),
-            route("/beside/{what}/{path:path}", _beside),
+            route("/file/{path:any}", _file),
+            route("/beside/{what}/{path:any}", _beside),
             route("/calls", _calls),
             route("/map", _map),
             route("/state", _state),

@@ -7,6 +7,12 @@ import re
 # What a terminal obeys (C0 except tab and line feed, DEL, C1), what changes the visual order of text
 # (bidirectional controls, CVE-2021-42574), and lone surrogates, which stand for bytes that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def in_whole_characters(text: str) -> str:
+    """Return text in which lone surrogates are replaced, which UTF-8 cannot have, nor DuckDB or RE2."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def sanitise(text: str) -> str:

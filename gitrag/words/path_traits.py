@@ -102,6 +102,15 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
 )
 
 
+_EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|tutorials?|playgrounds?|docs?_src)/", re.IGNORECASE)
+
+
+def is_of_an_example(path: str) -> bool:
+    """Return whether a file is an example's, its own tests included; examples below tests are the tests'."""
+    example, test = _EXAMPLES.search(path), _PATTERNS[0][1].search(path)
+    return example is not None and (test is None or example.start() < test.start())
+
+
 def traits(path: str) -> Trait:
     """Return the kinds of file that a path names."""
     found = Trait(0)

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from gitrag.errors import UsageError
+from gitrag.words.control_characters import in_whole_characters
 
 MOST_CHARACTERS = 10_000
 """Maximum length. The filter of a search with 50 hits has three words of each: some 4,000 characters."""
@@ -44,7 +45,7 @@ def compiled(expression: str, *, called: str = "expression", ignores_case: bool 
     options.max_mem = _MOST_MEMORY_BYTES
     options.log_errors = False
     try:
-        done = re2.compile(valid(expression), options)
+        done = re2.compile(in_whole_characters(expression), options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
         problem = (
@@ -58,8 +59,3 @@ def compiled(expression: str, *, called: str = "expression", ignores_case: bool 
             hint = "Escape what is meant as text, for example \\( for a bracket."
         raise UsageError(problem, hint) from error
     return done
-
-
-def valid(text: str) -> str:
-    """Replace bytes that are not UTF-8, which RE2 does not accept."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

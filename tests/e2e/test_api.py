@@ -386,6 +386,7 @@ def test_a_change_is_reviewed_as_by_the_command(own):
         (lambda repo: repo.duplicates("x", threshold=2), gitrag.UsageError, "threshold is 2"),
         (lambda repo: repo.review("no..where"), gitrag.UsageError, "no..where"),
         (lambda repo: repo.review("HEAD", threshold=-2), gitrag.UsageError, "threshold is -2"),
+        (lambda repo: repo.review("\ud83d"), gitrag.UsageError, "half of a character"),
         (lambda repo: repo.check("../outside"), gitrag.UsageError, "outside"),
         (lambda repo: repo.get("nothing.py:3"), gitrag.UsageError, "nothing.py"),
         (lambda repo: repo.close() or repo.search("x"), gitrag.UsageError, "closed"),
@@ -396,6 +397,14 @@ def test_what_is_wrong_is_an_error_of_gitrags_with_a_hint(known, ask, kind, mess
         ask(repo)
     assert raised.value.hint
     assert raised.value.__notes__ == [f"hint: {raised.value.hint}"]
+
+
+def test_half_of_a_character_is_found_nowhere(known):
+    with gitrag.open(known.path) as repo:
+        for text in ("src/\ud83d.py", "x\ud83d:3"):
+            assert repo.prime(text)
+            assert repo.search(text)
+            assert repo.search(text, gitrag.SearchOptions(exact="word")).hits == ()
 
 
 def test_a_progress_that_calls_back_is_refused(own):

@@ -69,7 +69,7 @@ def test_the_commit_that_says_it_comes_first(own):
         "date": "2023-11-14",
         "author": "Ann",
         "subject": "Give up on a peer after three refusals",
-        "score": first["score"],
+        "rank": 1,
         "paths": ["net.py"],
         "definitions": [],
         "snippet": "It asked for ever, because a peer may be gone.",

@@ -157,6 +157,36 @@ def test_without_uncommitted_changes_the_branch_is_taken(own, tmp_path):
     assert said["issues"] == [{"id": "12", "title": "", "state": "", "named": True, "score": 1.0}]
 
 
+@pytest.mark.parametrize("before", [None, "*.log"])
+def test_what_init_writes_is_no_change_of_the_users(own, before):
+    if before is not None:
+        own.git.commit({".gitignore": before})
+    own.git.git("checkout", "--quiet", "-b", "work", "--track", "main")
+    changed(own)
+    own.git.commit(message="Raise the tax")
+    assert own.gitrag("init", "--skip-embed").status == OK
+    assert own.git.file(".gitignore").read_text().endswith(".sdd/\n")
+    said = asked(own)
+    assert (said["range"], said["files"]) == (f"{own.git.git('rev-parse', 'main')}...HEAD", ["shop/tax.py"])
+    changed(own, **{"1.3": "1.4"})
+    assert asked(own)["files"] == ["shop/tax.py"]
+    own.git.write({".gitignore": f"{before or ''}\n.sdd/\nbuild/\n"})
+    assert sorted(asked(own)["files"]) == [".gitignore", "shop/tax.py"]
+
+
+def test_an_examples_own_tests_are_none_of_what_it_shows(own):
+    source = FILES["tests/test_tax.py"]
+    paths = ("examples/till/tests/test_tax.py", "examples/till/test_tax.py", "tests/examples/test_tax.py")
+    own.git.commit(dict.fromkeys(paths, source))
+    changed(own)
+    said = asked(own)
+    assert [each["path"] for each in said["tests"]] == ["tests/examples/test_tax.py", "tests/test_tax.py"]
+    (rate,) = said["definitions"]
+    tests, callers = ({each["path"] for each in rate[kind]} for kind in ("tests", "callers"))
+    assert tests == {"tests/examples/test_tax.py", "tests/test_tax.py"}
+    assert callers == {"shop/cart.py", *paths[:2]}
+
+
 def test_decisions_and_issues_that_it_touches_are_asked_about(own):
     adr = "# ADR-0001: Tax rate of a country\n\n## Status\n\nAccepted\n\nThe rate is 1.2 in shop/tax.py.\n"
     folder = IssueFolder(own.git.path)

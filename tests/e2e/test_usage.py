@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
+from gitrag.config.keys import KEYS
 from tests.support.repository import Link
 
 
@@ -52,6 +55,40 @@ def test_no_question_shows_the_help_of_search(indexed):
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("Usage: gitrag search [OPTIONS] [QUERY]...\n")
     assert done.err.count("\n  gitrag search ") >= 2
+
+
+@pytest.mark.parametrize("given", [b"re\xfftry", b"\xed\xa0\xbd", b"a" * 500], ids=lambda text: text[:9])
+def test_a_word_of_any_bytes_and_any_length_is_taken_for_what_it_is(indexed, given):
+    """Bytes that are not UTF-8 are in no text; a name that is too long is of no file."""
+    for args in (
+        ("search", given),
+        ("search", "--word", given),
+        ("search", "--regex", given),
+        ("search", "--path", given, "retry"),
+        ("similar", given),
+        ("similar", given + b".py:1"),
+        ("history", "--author", given, "retry"),
+        ("history", "--touches", given, "retry"),
+        ("why", given),
+        ("graph", given),
+        ("repos", "add", given),
+        ("-C", given, "status"),
+    ):
+        done = indexed.gitrag(*args)
+        assert done.status in {0, 1, 2, 78}, (args, done)
+
+
+def test_a_variable_that_gitrag_names_is_none_that_it_warns_of(indexed):
+    """Whatever a message, a document or the agents' files tell somebody to set."""
+    root = Path(__file__).parents[2]
+    told = {
+        name
+        for path in (root / "README.md", *root.glob("docs/*.md"), *root.glob("gitrag/**/*.py"))
+        for name in re.findall(r"(?<!\w)GITRAG_[A-Z_]+(?!\w)", path.read_text())
+    }
+    done = indexed.gitrag("config", env=dict.fromkeys(told - {key.variable for key in KEYS}, "9"))
+    assert {"GITRAG_HOME", "GITRAG_GIT_TIMEOUT_S"} <= told
+    assert (done.status, done.err) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,21 @@ def test_no_index_a_taken_port_and_no_browser_are_said_in_a_line(project, make_r
     assert "Traceback" not in err
 
 
+def test_a_file_has_a_page_whatever_it_is_called(make_repository):
+    names = {
+        b"new\nline.py": "x = 1\n",
+        b"end.py\n": "x = 1\n",
+        b"\xff.py": "x = 1\n",
+        b"a?b#c.py": "x = 1\n",
+    }
+    repository = make_repository(names)
+    open_app(repository).update()
+    with served(repository.path, repository.environment) as site:
+        for name in names:
+            for before in ("/file/", "/beside/history/"):
+                assert site.get(before + quote(name)).status == 200, (before, name)
+
+
 def test_the_browser_gets_no_token_as_an_argument(project, tmp_path):
     """Other users of the machine can read the arguments of programs."""
     told = tmp_path / "told"

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import collection_names, read_status
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NOT_SET_UP, NotSetUpError
+from gitrag.search.exact import Pattern
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.command import Done, Gitrag
 from tests.support.indexes import open_app
-from tests.support.repository import GitRepository, Link
+from tests.support.repository import GitRepository, Link, create_repository, isolated_environment
 
 FILES = {
     "docs/adr/0001-keep-scans.md": "# 1. Keep scans\n\n## Status\n\nAccepted\n\n## Decision\n\nKeep it.\n",
@@ -24,6 +26,12 @@ FILES = {
     ".gitignore": ".sdd/\n",
 }
 ISSUE = "---\nid: 12\ntitle: Scans are lost at night\nstatus: open\n---\nThe scanner loses scans at night.\n"
+IN_MODULES = {
+    "pyproject.toml": '[tool.uv.workspace]\nmembers = ["services/*"]\n',
+    "services/api/pyproject.toml": "",
+    "services/api/scan.py": "def keep_scan_of_api():\n    pass\n",
+    "services/api/docs/adr/0001-api.md": "# 1. Scans of the API\n",
+}
 ALL_KINDS = Wanted(tuple(CollectionKind))
 
 
@@ -31,6 +39,17 @@ ALL_KINDS = Wanted(tuple(CollectionKind))
 def own(make_repository, model_dir, git_environment) -> GitRepository:
     git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
     return make_repository(FILES, name="Parcel Watch")
+
+
+@pytest.fixture(scope="module")
+def in_modules(tmp_path_factory) -> Workspace:
+    """A workspace, for tests that leave it as it was."""
+    home = tmp_path_factory.mktemp("modules")
+    workspace = open_app(
+        create_repository(home / "Parcel Watch", isolated_environment(home / "home"), FILES | IN_MODULES)
+    )
+    workspace.update()
+    return workspace
 
 
 def held(workspace: Workspace) -> dict[str, int]:
@@ -118,14 +137,7 @@ def test_globs_of_the_configuration_are_heeded_at_once(own):
 
 def test_a_workspaces_modules_have_collections_of_their_own(own):
     """In a workspace each module can be searched alone."""
-    own.commit(
-        {
-            "pyproject.toml": '[tool.uv.workspace]\nmembers = ["services/*"]\n',
-            "services/api/pyproject.toml": "",
-            "services/api/scan.py": "def keep_scan_of_api():\n    pass\n",
-            "services/api/docs/adr/0001-api.md": "# 1. Scans of the API\n",
-        }
-    )
+    own.commit(IN_MODULES)
     workspace = open_app(own)
     workspace.update()
     assert list(held(workspace)) == ["adrs", "specs", "code", "api-adrs", "api-code"]
@@ -136,6 +148,27 @@ def test_a_workspaces_modules_have_collections_of_their_own(own):
         "adrs": ["services/api/docs/adr/0001-api.md"],
         "code": ["services/api/scan.py"],
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "expected"),
+    [
+        ("code", "", {"src/scans.py", "services/api/scan.py"}),
+        ("code", "api", {"services/api/scan.py"}),
+        ("parcel-watch-code", "", {"src/scans.py"}),
+        ("api-code", "", {"services/api/scan.py"}),
+        ("parcel-watch-api-code", "", {"services/api/scan.py"}),
+        ("adrs", "", {"docs/adr/0001-keep-scans.md", "services/api/docs/adr/0001-api.md"}),
+        ("parcel-watch-adrs", "", {"docs/adr/0001-keep-scans.md"}),
+    ],
+)
+def test_a_kind_is_all_of_it_and_a_name_one_collection(in_modules, name, module, expected):
+    wanted = Wanted.of(in_modules.name, [name], module)
+    answer = search(in_modules, "scan", SearchOptions(wanted=wanted, min_score=0.0))
+    paths = {hit.path for hit in answer.hits}
+    assert paths - {".gitignore", "pyproject.toml"} == expected
+    lines = search_exactly(in_modules, Pattern("(?i)scan", is_regex=True), SearchOptions(wanted=wanted))
+    assert {hit.path for hit in lines.answer.hits} == expected
 
 
 def test_a_manifest_that_names_other_modules_counts_from_its_commit_on(own):

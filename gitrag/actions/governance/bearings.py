@@ -245,7 +245,6 @@ def _messages(workspace: Workspace, path: str, most: int) -> list[str]:
         done = workspace.repo.git(
             "log",
             "-z",
-            "--encoding=UTF-8",
             f"--max-count={most}",
             "--format=%B",
             "--",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitrag.actions.documents import indexed_documents
+from gitrag.actions.gitignore_entry import IGNORED
 from gitrag.actions.governance.review import (
     MOST_ADDED,
     ReviewQuestion,
@@ -29,6 +30,7 @@ from gitrag.git.difference import (
     MOST_BYTES,
     ChangedFile,
     TakenRange,
+    branch_range,
     changed_files,
     ends_of,
     meant_range,
@@ -41,7 +43,7 @@ from gitrag.machine.files import read_regular
 from gitrag.search.cochange import Companion, companions
 from gitrag.words import commit_message
 from gitrag.words.numbers import count
-from gitrag.words.path_traits import Trait, traits
+from gitrag.words.path_traits import Trait, is_of_an_example, traits
 from gitrag.workspace import Workspace
 
 WHOLE_S = 2.8
@@ -174,7 +176,10 @@ def change_impact(
     workspace.require_index()
     taken = meant_range(workspace.repo) if span is None else TakenRange(span, span)
     notes: list[str] = []
-    files = [*changed_files(workspace.repo, taken.span), *_untracked(workspace, taken.span, notes)]
+    files = _files_of(workspace, taken.span, notes)
+    if span is None and not files and taken.span == "HEAD":
+        taken = branch_range(workspace.repo)
+        files = _files_of(workspace, taken.span, notes)
     said = messages(workspace.repo, taken.span)
     steps = 4
     advance(0, steps)
@@ -196,7 +201,7 @@ def change_impact(
     definitions = _with_callers(touched, callers) + still_named
     every = _every_path(workspace)
     tests = _tests(files, callers, together, every)
-    shown = [each for each in together if not traits(each.path) & Trait.TEST or each.is_usual]
+    shown = [each for each in together if not _is_of_tests(each.path) or each.is_usual]
     closing = _closing(workspace, said, documents)
     advance(4, steps)
     return ChangeImpact(
@@ -215,6 +220,18 @@ def change_impact(
         sum(1 for _ in indexed_documents(workspace, (CollectionKind.ISSUES,))),
         tuple(notes),
     )
+
+
+def _files_of(workspace: Workspace, span: str, notes: list[str]) -> list[ChangedFile]:
+    """Return the files that a range changes, but for what ``gitrag init`` itself writes into `.gitignore`."""
+    files = [*changed_files(workspace.repo, span), *_untracked(workspace, span, notes)]
+    return [file for file in files if not _is_of_init(file)]
+
+
+def _is_of_init(file: ChangedFile) -> bool:
+    before, after = ((each or b"").split() for each in (file.before, file.after))
+    entry = IGNORED.encode()
+    return file.path == ".gitignore" and entry not in before and [*before, entry] == after
 
 
 def _untracked(workspace: Workspace, span: str, notes: list[str]) -> list[ChangedFile]:
@@ -344,8 +361,12 @@ def _every_path(workspace: Workspace) -> list[str]:
     return sorted(set(os.fsdecode(done.stdout).split("\0")[:-1]))
 
 
+def _is_of_tests(path: str) -> bool:
+    return bool(traits(path) & Trait.TEST) and not is_of_an_example(path)
+
+
 def _is_test(path: str) -> bool:
-    return bool(traits(path) & Trait.TEST) and is_code(language_of(path) or "")
+    return _is_of_tests(path) and is_code(language_of(path) or "")
 
 
 def _tests(

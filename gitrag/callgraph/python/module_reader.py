@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
@@ -42,6 +43,9 @@ _SILENT = frozenset(
     "comment pass_statement break_statement continue_statement global_statement nonlocal_statement"
     " future_import_statement type_alias_statement identifier".split()
 )
+
+
+_OVERLOAD = re.compile(r"@\s*(?:\w+\s*\.\s*)*overload\s*")
 
 
 @dataclass(slots=True)
@@ -133,7 +137,28 @@ class ModuleReader:
     def _block(self, node: Node | None, place: _Place) -> list[_Step]:
         if node is None:
             return []
-        return [_Step(self._statement, child, place) for child in node.named_children]
+        return [_Step(self._statement, child, place) for child in self._without_stubs(node.named_children)]
+
+    def _without_stubs(self, statements: list[Node]) -> list[Node]:
+        """Leave out the overloads of functions that are defined after them: nothing calls those."""
+        if not any(each.type == "decorated_definition" for each in statements):
+            return statements
+        kept: list[Node] = []
+        defined: set[str] = set()
+        for each in reversed(statements):
+            definition = each.child_by_field_name("definition") or each
+            named = definition.child_by_field_name("name")
+            if definition.type == "function_definition" and named is not None:
+                name = self._expressions.text(named)
+                marks = (
+                    self._expressions.text(mark) for mark in each.named_children if mark.type == "decorator"
+                )
+                if not any(_OVERLOAD.fullmatch(mark) for mark in marks):
+                    defined.add(name)
+                elif name in defined:
+                    continue
+            kept.append(each)
+        return kept[::-1]
 
     def _statement(self, node: Node, place: _Place) -> _Steps:
         reader = self._READERS.get(node.type)

@@ -11,7 +11,7 @@
     (function_declarator declarator: (identifier) @name)
     (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
     (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))]
-  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function
+  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function @stub
 
 (struct_specifier name: (_) @name body: (_) @body) @definition.class
 (union_specifier name: (_) @name body: (_) @body) @definition.class

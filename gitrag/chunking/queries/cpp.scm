@@ -19,7 +19,7 @@
     (function_declarator declarator: (_) @name)
     (pointer_declarator declarator: (function_declarator declarator: (_) @name))
     (reference_declarator (function_declarator declarator: (_) @name))]
-  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function
+  (#not-match? @name "^[A-Z0-9_]+$")) @minor.function @stub
 
 (class_specifier name: (_) @name body: (_) @body) @definition.class
 (struct_specifier name: (_) @name body: (_) @body) @definition.class

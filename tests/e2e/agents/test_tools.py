@@ -604,7 +604,8 @@ def test_clones_whose_origins_end_alike_are_two_projects(own: Project, tmp_path:
 
 def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(own: Project):
     body = "".join(f"    def step_{i}(self):\n        return {i}\n\n" for i in range(60))
-    own.git.write({"long.py": f"class Walk:\n{body}", "data.json": "[\n" + "1,\n" * 500 + "1]\n"})
+    below = {"lib/way/long_way.py": f"class Walk:\n{body}", "lib/way/short.py": "x = 1\n"}
+    own.git.write({**below, "long.py": f"class Walk:\n{body}", "data.json": "[\n" + "1,\n" * 500 + "1]\n"})
 
     async def steps(client: Client) -> None:
         result = await client.call_tool("get", {"what": "long.py"})
@@ -621,6 +622,8 @@ def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(own: Project
         short = await client.call_tool("get", {"what": "client.py"})
         assert data_of(short)["is_outline"] is False
         assert "next" not in text_of(short)
+        for end, path in (("long_way.py", "lib/way/long_way.py"), ("way/short.py", "lib/way/short.py")):
+            assert data_of(await client.call_tool("get", {"what": end}))["path"] == path
 
     use(own, steps)
 

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from gitrag.git import Repository
+from gitrag.git.blame import changed_before
 from gitrag.git.difference import changed_files, messages
 from gitrag.git.history import ChangeCount, History, latest_commits, recent_changes
+from gitrag.git.pickaxe import changing_count
 from tests.support.repository import FIRST_COMMIT_S
 
 FIRST = FIRST_COMMIT_S + 60
@@ -43,6 +45,22 @@ def test_what_the_user_prefers_to_see_changes_nothing(make_repository, key, valu
     assert history(repository) == History(2, {"a.py": ChangeCount(2, FIRST + 60)})
     assert messages(found, "HEAD~1") == ["Café"]
     assert [each.path for each in changed_files(found, "HEAD~1")] == ["a.py"]
+
+
+@pytest.mark.parametrize("where", ["the configuration", "git -c"])
+def test_an_encoding_for_the_log_reaches_no_command(make_repository, where):
+    repository = make_repository({"a.py": "1\n"})
+    head = repository.commit({"a.py": "2\n"}, "Café")
+    environment = repository.environment
+    if where == "git -c":  # as a hook has it
+        environment = environment | {"GIT_CONFIG_PARAMETERS": "'i18n.logoutputencoding'='UTF-16'"}
+    else:
+        repository.git("config", "i18n.logOutputEncoding", "UTF-16")
+    found = Repository.discover(repository.path, environment)
+
+    assert changed_before(found, head, "a.py", (1, 1), most=1) == [head]
+    assert changing_count(found, [head], "2", timeout_s=60) == [(head, ("a.py",))]
+    assert [each.subject for each in latest_commits(found, 1)] == ["Café"]
 
 
 @pytest.mark.parametrize(

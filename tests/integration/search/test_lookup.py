@@ -13,6 +13,7 @@ from gitrag.search.sections import USUAL_KINDS, Wanted
 from gitrag.store.candidates import Filters
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment
+from tests.support.stubs import PYTHON_OVERLOADS
 
 FILES = {
     "src/house/door.py": """
@@ -48,6 +49,7 @@ FILES = {
         def make_door():
             return 1
         """,
+    "bells/bell.py": f"{PYTHON_OVERLOADS}\n",
     "docs/My Guide.md": "# Guide\n\nHow to knock.\n",
     "docs/caf\N{LATIN SMALL LETTER E WITH ACUTE}.md": "# Coffee\n\nBeans.\n",
     "Makefile": "all:\n\techo done\n",
@@ -161,6 +163,11 @@ def test_a_definition_of_the_product_stands_before_one_of_its_tests(workspace):
     assert own == ("src/house/door.py", 1.0)
     assert test[0] == "tests/test_door.py"
     assert test[1] < 0.7
+
+
+def test_a_function_is_shown_and_not_what_declares_it(workspace):
+    [hit] = [each for each in search(workspace, "C.f").hits if each.path == "bells/bell.py"]
+    assert (hit.chunk.line_start, hit.lines[0].text) == (8, "    def f(self, a):")
 
 
 def test_a_directory_gives_what_is_in_it_the_file_that_stands_for_it_first(workspace):

@@ -8,6 +8,7 @@ from gitrag.callgraph import facts
 from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
 from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
 from gitrag.callgraph.python.facts import unpacked_scope
+from tests.support.stubs import C_PROTOTYPES, PYTHON_OVERLOADS, TYPESCRIPT_OVERLOADS
 
 SOURCE = b"import os\n\n@cached\nclass A(Base):\n    def go(self):\n        os.walk('.')\n"
 
@@ -21,6 +22,21 @@ def test_definitions_have_their_lines_with_decorators():
     ]
     assert found.definitions[1].bases == ("Base",)
     assert {"walk", "os", "cached", "Base"} <= found.mentions
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "names"),
+    [
+        ("python", PYTHON_OVERLOADS, ["C", "C.f", "C.g"]),
+        ("typescript", TYPESCRIPT_OVERLOADS, ["f"]),
+        ("c", C_PROTOTYPES, ["f"]),
+        ("python", "if X:\n    @overload\n    def f(a): ...\n    def f(a): return g\n", ["f"]),
+        ("python", "@overload\ndef f(a): ...\n@cache\ndef f(a): ...\ndef g(): ...\n", ["f", "g"]),
+    ],
+)
+def test_what_declares_a_function_beside_its_definition_is_none(language, source, names):
+    found = extract(source.encode(), language).definitions
+    assert [each.name for each in found[1:]] == names
 
 
 def test_a_python_definition_is_read_without_the_others():

@@ -8,6 +8,7 @@ from gitrag.chunking import chunk
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.parsing import definition_query
 from tests.support.samples import SAMPLES
+from tests.support.stubs import C_PROTOTYPES, PYTHON_OVERLOADS, TYPESCRIPT_OVERLOADS
 
 PARSED = [row for row in LANGUAGES if row.grammar]
 
@@ -118,6 +119,29 @@ def test_a_short_comment_that_stands_alone_heads_what_follows():
 
 def test_a_comment_behind_a_statement_is_not_the_next_definitions():
     assert rows("x = 1  # one\ndef f():\n    pass\n", "python") == ["module - 1-1", "function f 2-3"]
+
+
+STUBS = [
+    ("python", PYTHON_OVERLOADS, ["class C 1-6", "method C.f 8-10", "method C.g 12-13"]),
+    ("typescript", TYPESCRIPT_OVERLOADS, ["module - 1-6", "function f 7-10", "function g 11-13"]),
+    ("tsx", TYPESCRIPT_OVERLOADS, ["module - 1-6", "function f 7-10", "function g 11-13"]),
+    ("c", C_PROTOTYPES, ["module - 1-3", "function g 5-7", "function f 9-13"]),
+    ("cpp", C_PROTOTYPES, ["module - 1-3", "function g 5-7", "function f 9-13"]),
+]
+
+
+def test_a_struct_or_a_macro_of_its_name_is_no_definition_of_a_prototype():
+    source = "struct f {\n  int a;\n};\n\nint\nf(int a,\n  int b);\n"
+    assert rows(source, "c") == ["class f 1-3", "function f 5-7"]
+    assert "function g 1-3" in rows(
+        "int\ng(int a,\n  int b);\n\n#define g(a) \\\n    g(a, \\\n      0)\n", "c"
+    )
+
+
+@pytest.mark.parametrize(("language", "source", "chunks"), STUBS)
+def test_what_declares_a_function_beside_its_definition_is_none(language, source, chunks):
+    assert rows(source, language) == chunks
+    assert named(source, language, "f").docstring == "Do it."
 
 
 def test_fields_between_methods_are_a_part_of_the_class():
