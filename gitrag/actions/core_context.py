@@ -15,7 +15,7 @@ from gitrag.git.history import ChangeCount
 from gitrag.git.own import files_of, own_file
 from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
-from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
+from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
 from gitrag.memory.projects import Project, has_namesake, project_at, project_called
 from gitrag.model import Chunk, Kind
 from gitrag.store.connection import StoreMissingError
@@ -82,19 +82,20 @@ class MarkedFiles:
     doubtful: tuple[str, ...] = ()
 
     @property
+    def doubt(self) -> str:
+        """A line that asks whose the doubtful ones are; empty if there are none."""
+        if not self.doubtful:
+            return ""
+        return (
+            f'Not shown: {_listed(self.doubtful)}, marked under the name "{self.project.name}" alone, which'
+            f" others have too. If that is this repository: gitrag core adopt {self.project.name}"
+        )
+
+    @property
     def notes(self) -> list[str]:
         """Lines that say what is not offered, and what to do."""
-        said = []
-        if self.missing:
-            said.append(
-                f"Not shown: {_listed(self.missing)}, marked but no file here. gitrag core unmark PATH"
-            )
-        if self.doubtful:
-            said.append(
-                f'Not shown: {_listed(self.doubtful)}, marked under the name "{self.project.name}" alone,'
-                f" which others have too. If it is of this repository: gitrag core adopt {self.project.name}"
-            )
-        return said
+        gone = f"Not shown: {_listed(self.missing)}, marked but no file here. gitrag core unmark PATH"
+        return [line for line in (gone if self.missing else "", self.doubt) if line]
 
 
 def _listed(paths: Sequence[str]) -> str:
@@ -118,14 +119,15 @@ def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> Ma
     Raises:
         UsageError: Several projects have this name.
     """
-    stored = core.projects()
+    every = core.all()
+    stored = list(dict.fromkeys(each.key for each in every))
     project = project_called(given, here, stored)
     own, readable = project.own(stored), project.readable(stored)
     keys = own if len(own) < len(readable) and has_namesake(project, stored) else readable
-    marked = core.all(keys)
+    marked = under(every, keys)
     if project.repo is None:  # nothing here tells which files there are
         return MarkedFiles(project, tuple(keys), tuple(marked))
-    doubtful = {each.path for each in core.all(readable)} - {each.path for each in marked}
+    doubtful = {each.path for each in under(every, readable)} - {each.path for each in marked}
     there = files_of(project.repo, [*doubtful, *(each.path for each in marked)])
     return MarkedFiles(
         project,
@@ -141,7 +143,7 @@ def mark(
 ) -> CoreFile:
     """Mark a file as core of the project here, or of one that is given; see `CoreFiles.mark`."""
     found = marked_files(core, here, given)
-    key = found.project.key(core.projects())
+    key = found.project.key(found.keys)
     if summary is None:
         summary = next((each.summary for each in found.files if each.path == path), None)
     return core.mark(key, path, summary, former=[each for each in found.keys if each != key])
@@ -153,11 +155,12 @@ def adopt(workspace: Workspace, core: CoreFiles, given: str) -> list[CoreFile]:
     Raises:
         UsageError: Nothing is marked under it.
     """
-    stored = core.projects()
-    if given not in stored:
+    files = core.all(given)
+    if not files:
         raise UsageError(f'Nothing is marked under "{given[:60]}".', "gitrag core list --all")
-    paths = files_of(workspace.repo, [each.path for each in core.all(given)])
-    return core.adopt(given, project_of(workspace).key(stored), paths)
+    here = marked_files(core, project_of(workspace))
+    paths = files_of(workspace.repo, [each.path for each in files])
+    return core.adopt(given, here.project.key(here.keys), paths)
 
 
 def core_path(workspace: Workspace, given: str, start: Path) -> str:

@@ -101,7 +101,7 @@ def prime(
     notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None:
-        notes += marked.notes
+        notes.append(marked.doubt)
     unreached = None
     if topic and not entries:
         scored = [NearDocument(each.kind, each.document, score) for each, score in found]

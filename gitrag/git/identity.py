@@ -24,6 +24,7 @@ _ALSO_CALLED = {
 }
 """Hosts that forges have for SSH over port 443."""
 
+_COMMIT = re.compile("[0-9a-f]{40}")
 _INSTEAD_OF = re.compile(r"url\.(?P<base>.*)\.insteadof", re.DOTALL)
 
 
@@ -80,6 +81,11 @@ def of_directory(path: Path) -> str:
 
 def _without_git(path: str) -> str:
     return path.removesuffix("/.git").removesuffix(".git") or path
+
+
+def is_commit(text: str) -> bool:
+    """Return whether a text is a commit's whole id."""
+    return bool(_COMMIT.fullmatch(text))
 
 
 def written(text: str) -> str:

@@ -7,7 +7,6 @@ so that a search on a fresh index never has to import pygit2 (60 to 80 ms); libg
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import stat
 import time
@@ -59,8 +58,6 @@ _RULE_FILES = frozenset({".gitattributes", ".gitignore"})
 
 _LOOKING_S = 10.0
 """Time to look for named pipes among them, while git does not answer."""
-
-_COMMIT = re.compile("[0-9a-f]{40}")
 
 _MOST_TREES = 64
 """Commits whose trees are kept."""
@@ -489,8 +486,7 @@ class Repository:
     def has_commit(self, commit: str) -> bool:
         """Return whether a commit, given by its whole id, is in this clone."""
         return (
-            bool(_COMMIT.fullmatch(commit))
-            and not self.git("cat-file", "-e", f"{commit}^{{commit}}").returncode
+            identity.is_commit(commit) and not self.git("cat-file", "-e", f"{commit}^{{commit}}").returncode
         )
 
     def hooks_dir(self) -> Path:

@@ -48,6 +48,11 @@ class CoreFile:
     summary: str
     repository: str = ""
 
+    @property
+    def key(self) -> str:
+        """The key of its project."""
+        return self.repository or self.project
+
 
 class CoreFiles:
     """The core files of a user, of all projects.
@@ -59,26 +64,18 @@ class CoreFiles:
     def __init__(self, home: Path) -> None:
         self.path = home / NAME
 
-    def projects(self) -> list[str]:
-        """Return the keys of the projects that have core files."""
-        return [key for key, entries in self._parsed(self._content()).items() if entries]
-
     def all(self, projects: str | Sequence[str] | None = None) -> list[CoreFile]:
-        """Return core files by project, in the order they were marked; only those of some keys if given.
-
-        Of several keys, the first with a path counts.
+        """Return core files by project, in the order they were marked; only those `under` some keys if given.
 
         Raises:
             ConfigError: The file is malformed; the message names the line.
         """
-        parsed = self._parsed(self._content())
-        if projects is None:
-            return [_core_file(key, *entry) for key, entries in parsed.items() for entry in entries.items()]
-        found: dict[str, CoreFile] = {}
-        for key in (projects,) if isinstance(projects, str) else projects:
-            for path, summary in parsed.get(key, {}).items():
-                found.setdefault(path, _core_file(key, path, summary))
-        return list(found.values())
+        found = [
+            _core_file(key, path, summary)
+            for key, entries in self._parsed(self._content()).items()
+            for path, summary in entries.items()
+        ]
+        return found if projects is None else under(found, _keys(projects))
 
     def mark(
         self, project: str, path: str, summary: str | None = None, *, former: Sequence[str] = ()
@@ -132,7 +129,7 @@ class CoreFiles:
             return False
         with self._locked():
             content = before = self._content()
-            for key in (projects,) if isinstance(projects, str) else projects:
+            for key in _keys(projects):
                 if path in self._parsed(content).get(key, {}):
                     with self._editing():
                         content = core_text.without_entries(content, str(self.path), MOST_BYTES, key, path)
@@ -197,6 +194,14 @@ class CoreFiles:
         )
 
 
+def under(files: Sequence[CoreFile], keys: Sequence[str]) -> list[CoreFile]:
+    """Return the core files under some keys, by key; of several of one path the first."""
+    found: dict[str, CoreFile] = {}
+    for each in (each for key in keys for each in files if each.key == key):
+        found.setdefault(each.path, each)
+    return list(found.values())
+
+
 def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str]]) -> str:
     """Return the Markdown section on a session's core files; empty if there are none.
 
@@ -211,6 +216,10 @@ def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str
         parts.append(f"\n### {each.path}\n{each.summary}\n")
         parts += [f"- `{signature}`\n" for signature in signatures.get(each.path, ())]
     return "".join(parts)
+
+
+def _keys(projects: str | Sequence[str]) -> Sequence[str]:
+    return [projects] if isinstance(projects, str) else projects
 
 
 def _core_file(key: str, path: str, summary: str) -> CoreFile:

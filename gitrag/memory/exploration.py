@@ -115,7 +115,7 @@ def saved_text(saved: Observation, *, created: bool) -> str:
             "### Type/Size Suggestion",
             "",
             f"- **Suggested type:** {guess.kind.value} — {guess.kind.reason}",
-            *([f"- **Suggested size:** {guess.size.value} — {guess.size.reason}"] if guess.size.word else []),
+            f"- **Suggested size:** {guess.size.value} — {guess.size.reason}",
         )
     )
 

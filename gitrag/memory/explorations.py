@@ -157,10 +157,8 @@ class Explorations:
                 sections=found,
             )
         )
-        is_called_so = project.place and created
-        return Saved(
-            saved, created, self.store.find(replace(identity, project=project.name)) if is_called_so else None
-        )
+        by_name = replace(identity, project=project.name)
+        return Saved(saved, created, self.store.find(by_name) if created and project.place else None)
 
     def called(self, given: str | None, here: Project) -> Project:
         """Return the project that a name or a key means: see `project_called`."""

@@ -39,9 +39,8 @@ def name_of(key: str) -> str:
     if not is_repository(key):
         return key
     parts = _FIRST_COMMIT.sub("", key).split("/")
-    return (
-        next((part.removesuffix(".git") for part in reversed(parts) if not part.startswith(".")), "") or key
-    )
+    shown = (part.removesuffix(".git") for part in reversed(parts) if not part.startswith("."))
+    return next(shown, "") or key
 
 
 def shown_names(keys: Iterable[str]) -> dict[str, str]:
@@ -69,7 +68,7 @@ class Project:
 
     def own(self, stored: Iterable[str]) -> list[str]:
         """Return which of the stored keys are surely this project's, its own first."""
-        found = [key for key in stored if key == self.given or (self.place and self._is_here(key))]
+        found = [key for key in stored if (self._is_here(key) if self.place else key == self.given)]
         return sorted(found, key=lambda key: (key != self.given, key.endswith("@"), key))
 
     def readable(self, stored: Collection[str]) -> list[str]:
@@ -85,12 +84,10 @@ class Project:
         return root or self.place + (self.repo.first_commit() if self.repo is not None else "")
 
     def _is_here(self, key: str) -> bool:
+        if not key.startswith(self.place):
+            return bool(key) and key == self.given
         commit = key.removeprefix(self.place)
-        if commit == key:
-            return False
-        if (
-            not commit
-        ):  # from before the first commit: a clone that is at the place now may be another repository
+        if not commit:  # from before the first commit: what was cloned to the place since may be another one
             return not self.given
         return self.repo is not None and self.repo.has_commit(commit)
 
@@ -117,7 +114,7 @@ def project_called(given: str | None, here: Project, stored: Collection[str]) ->
     wanted = (given or "").strip()
     if wanted in {"", here.name}:
         return here
-    found = [key for key in stored if name_of(key) == wanted] if wanted not in stored else [wanted]
+    found = [wanted] if wanted in stored else [key for key in stored if name_of(key) == wanted]
     if len(found) > 1:
         raise UsageError(
             f'{len(found)} projects are called "{wanted}".', f"Say which: {', '.join(sorted(found))}"

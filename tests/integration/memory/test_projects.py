@@ -119,6 +119,13 @@ def test_memory_follows_a_repository_from_before_its_first_commit_to_its_remote(
     )
 
 
+def test_memory_of_no_project_is_no_repositorys(make_repository, remembered):
+    git = make_repository({"a.py": "A = 1\n"})
+    remembered().save("Plan", {"goals": "x"}, project="")
+    assert remembered().save("Plan", {"goals": "y"}, project=here(git)).created
+    assert len(remembered().all(project="")) == 1
+
+
 def test_memory_of_a_name_alone_is_never_taken_for_a_repositorys(make_repository, remembered):
     """It may be of any repository called so; the user says whose it is."""
     git = make_repository({"a.py": "A = 1\n"}, name="api")
