@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.errors import NotSetUpError
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
 from gitrag.git.history import ChangeCount
-from gitrag.git.own import own_file
+from gitrag.git.own import files_of, own_file
 from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
-from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
-from gitrag.memory.home import project_name
+from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
+from gitrag.memory.projects import Project, has_namesake, project_at, project_called
 from gitrag.model import Chunk, Kind
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
@@ -26,6 +26,9 @@ KEY_SIGNATURES = 8
 """Signatures shown for a file, to be taken in at a glance: classes and public functions first."""
 
 SUGGESTIONS = 8
+
+_LISTED = 3
+"""Paths named in a note."""
 
 _LONGEST_SIGNATURE = 120
 _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
@@ -60,9 +63,104 @@ class Suggestions:
     callers_known: bool
 
 
-def project_of(workspace: Workspace, given: str | None = None) -> str:
-    """Return the name of the repository's project: as given, else after origin, else after the directory."""
-    return project_name(given, workspace.repo, workspace.repo.root or workspace.repo.git_dir)
+@dataclass(frozen=True, slots=True)
+class MarkedFiles:
+    """The core files of a project.
+
+    Attributes:
+        project: The project.
+        keys: The keys that they are marked under.
+        files: Those to offer.
+        missing: The marked paths that are no files here.
+        doubtful: Files here that are marked under the project's name alone, which others have too.
+    """
+
+    project: Project
+    keys: tuple[str, ...]
+    files: tuple[CoreFile, ...]
+    missing: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+
+    @property
+    def doubt(self) -> str:
+        """A line that asks whose the doubtful ones are; empty if there are none."""
+        if not self.doubtful:
+            return ""
+        return (
+            f'Not shown: {_listed(self.doubtful)}, marked under the name "{self.project.name}" alone, which'
+            f" others have too. If that is this repository: gitrag core adopt {self.project.name}"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """Lines that say what is not offered, and what to do."""
+        gone = f"Not shown: {_listed(self.missing)}, marked but no file here. gitrag core unmark PATH"
+        return [line for line in (gone if self.missing else "", self.doubt) if line]
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+    return ", ".join(paths[:_LISTED]) + more
+
+
+def project_of(workspace: Workspace) -> Project:
+    """Return the repository's project."""
+    return project_at(workspace.repo, workspace.place)
+
+
+def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> MarkedFiles:
+    """Return the files that are marked as core of a project.
+
+    Args:
+        core: The user's core files.
+        here: The project of where the user is.
+        given: A name or key in its place.
+
+    Raises:
+        UsageError: Several projects have this name.
+    """
+    every = core.all()
+    stored = list(dict.fromkeys(each.key for each in every))
+    project = project_called(given, here, stored)
+    own, readable = project.own(stored), project.readable(stored)
+    keys = own if len(own) < len(readable) and has_namesake(project, stored) else readable
+    marked = under(every, keys)
+    if project.repo is None:  # nothing here tells which files there are
+        return MarkedFiles(project, tuple(keys), tuple(marked))
+    doubtful = {each.path for each in under(every, readable)} - {each.path for each in marked}
+    there = files_of(project.repo, [*doubtful, *(each.path for each in marked)])
+    return MarkedFiles(
+        project,
+        tuple(keys),
+        tuple(each for each in marked if each.path in there),
+        tuple(each.path for each in marked if each.path not in there),
+        tuple(sorted(doubtful & there)),
+    )
+
+
+def mark(
+    core: CoreFiles, here: Project, path: str, summary: str | None, given: str | None = None
+) -> CoreFile:
+    """Mark a file as core of the project here, or of one that is given; see `CoreFiles.mark`."""
+    found = marked_files(core, here, given)
+    key = found.project.key(found.keys)
+    if summary is None:
+        summary = next((each.summary for each in found.files if each.path == path), None)
+    return core.mark(key, path, summary, former=[each for each in found.keys if each != key])
+
+
+def adopt(workspace: Workspace, core: CoreFiles, given: str) -> list[CoreFile]:
+    """Mark what is marked under another key, or a name alone, as core of this repository: files that it has.
+
+    Raises:
+        UsageError: Nothing is marked under it.
+    """
+    files = core.all(given)
+    if not files:
+        raise UsageError(f'Nothing is marked under "{given[:60]}".', "gitrag core list --all")
+    here = marked_files(core, project_of(workspace))
+    paths = files_of(workspace.repo, [each.path for each in files])
+    return core.adopt(given, here.project.key(here.keys), paths)
 
 
 def core_path(workspace: Workspace, given: str, start: Path) -> str:
@@ -83,15 +181,14 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
     return own_file(workspace.repo, root, meant_path(workspace.repo, start, given), given)
 
 
-def core_context(workspace: Workspace, core: CoreFiles, project: str | None = None) -> str:
-    """Return the Markdown section on the project's core files; empty when none is marked."""
-    marked = core.all(project_of(workspace, project))
-    if not marked:
+def core_context(workspace: Workspace, marked: MarkedFiles) -> str:
+    """Return the Markdown section on the repository's core files; empty when none is marked."""
+    if not marked.files:
         return ""
     with suppress(StoreMissingError):
         if workspace.store.exists() and prime_updates(workspace.age()):
             workspace.update()
-    return context_text(marked, key_signatures(workspace, [each.path for each in marked]))
+    return context_text(marked.files, key_signatures(workspace, [each.path for each in marked.files]))
 
 
 def key_signatures(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[str]]:

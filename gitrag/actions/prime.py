@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gitrag.actions.core_context import core_context, project_of
+from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
@@ -99,20 +99,21 @@ def prime(
     entries = tuple(each for each, score in found if score >= least)
     unembedded = read_status(workspace).unembedded
     notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
-    told = core_context(workspace, core) if core is not None else ""
+    marked = None if core is None else marked_files(core, project_of(workspace))
+    if marked is not None:
+        notes.append(marked.doubt)
     unreached = None
     if topic and not entries:
         scored = [NearDocument(each.kind, each.document, score) for each, score in found]
         unreached = find_unreached(workspace, scored, KINDS, least)
-    marked = core.all(project_of(workspace)) if core is not None else []
     return Primed(
         workspace.name,
         topic,
         tuple(note for note in notes if note),
         entries,
-        told,
+        "" if marked is None else core_context(workspace, marked),
         unreached,
-        None if topic else overview(workspace, tuple(marked)),
+        None if topic else overview(workspace, () if marked is None else marked.files),
         None if since is None else passed(workspace, since, _places(workspace)),
     )
 

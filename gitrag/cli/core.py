@@ -1,6 +1,8 @@
-"""``gitrag core``: mark, list, unmark, suggest."""
+"""``gitrag core``: mark, list, unmark, adopt, suggest."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +12,11 @@ from gitrag.errors import NOTHING, OK
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
-_PROJECT = click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
+if TYPE_CHECKING:
+    from gitrag.actions.core_context import MarkedFiles
+    from gitrag.memory.core_files import CoreFiles
+
+_PROJECT = click.option("--project", metavar="NAME", help="Project, in place of the repository here.")
 
 
 @group(
@@ -39,11 +45,11 @@ def core() -> None:
 def mark(session: Session, *, path: str, summary: str | None, project: str | None, as_json: bool) -> int:
     """Mark a file as core; one that is marked gets the new summary."""
     from gitrag.actions.core_context import core_path, project_of
+    from gitrag.actions.core_context import mark as mark_file
 
     workspace = session.workspace()
-    marked = session.core_files().mark(
-        project_of(workspace, project), core_path(workspace, path, session.start), summary
-    )
+    own = core_path(workspace, path, session.start)
+    marked = mark_file(session.core_files(), project_of(workspace), own, summary, project)
     if as_json:
         session.terminal.print_document(marked)
         return OK
@@ -59,19 +65,64 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
 @json_option
 @pass_session
 def list_marked(session: Session, *, project: str | None, every: bool, as_json: bool) -> int:
-    """List the files that are marked."""
-    found = session.core_files().all(None if every else session.project_name(project))
+    """List the files that are marked, and are there."""
+    from gitrag.actions.core_context import marked_files
+
+    core_files = session.core_files()
+    marked = None if every else marked_files(core_files, session.project(), project)
+    found = core_files.all() if marked is None else list(marked.files)
     if as_json:
         session.terminal.print_document(found)
         return OK
     for each in found:
-        owner = f"{sanitise_line(each.project)}: " if every else ""
+        owner = f"{sanitise_line(each.repository or each.project)}: " if every else ""
         summary = f"  {sanitise_line(each.summary)}" if each.summary else ""
         session.terminal.print(f"{owner}{session.terminal.style(sanitise_line(each.path), 'bold')}{summary}")
-    if not found:
+    notes = [] if marked is None else marked.notes
+    for line in notes:
+        session.terminal.note(sanitise_line(line))
+    if not found and not notes:
         session.terminal.note("No file is marked as core" + ("." if every else " of this project."))
-        session.terminal.hint("gitrag core suggest")
+        session.terminal.hint(_adoption(core_files, marked) or "gitrag core suggest")
     return OK
+
+
+def _adoption(core_files: CoreFiles, marked: MarkedFiles | None) -> str:
+    """Return how to take over what another repository of the name has: this one may have been moved."""
+    same = [] if marked is None else core_files.all()
+    keys = dict.fromkeys(each.repository for each in same if marked and each.project == marked.project.name)
+    keys.pop("", None)
+    return f"if this is one of {', '.join(keys)}: gitrag core adopt {next(iter(keys))}" if keys else ""
+
+
+@command(
+    "adopt",
+    examples=[
+        Example("gitrag core adopt api", "what was marked under the name alone"),
+        Example("gitrag core adopt github.com/me/api", "what was marked before the repository was moved"),
+    ],
+)
+@click.argument("project")
+@json_option
+@pass_session
+def adopt(session: Session, *, project: str, as_json: bool) -> int:
+    """Mark the files of PROJECT as core of this repository, those that it has.
+
+    Repositories are told apart by their remote, or else by their place and first commit. What was marked
+    under a name that several have, or under an earlier remote, stays there until you say whose it is. Exit
+    status 1 when there is nothing to take.
+    """
+    from gitrag.actions.core_context import adopt as adopt_marks
+
+    found = adopt_marks(session.workspace(), session.core_files(), project)
+    if as_json:
+        session.terminal.print_document(found)
+        return OK if found else NOTHING
+    for each in found:
+        session.terminal.print(f"Marked {sanitise_line(each.path)} as core of {sanitise_line(each.project)}")
+    if not found:
+        session.terminal.note("Of what is marked there, no file is here that is not marked already.")
+    return OK if found else NOTHING
 
 
 @command("unmark", examples=[Example("gitrag core unmark src/app.py", "it is core no longer")])
@@ -81,20 +132,21 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
 @pass_session
 def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
-    from gitrag.actions.core_context import project_of
+    from gitrag.actions.core_context import marked_files, project_of
     from gitrag.git import ambiguous, ending, seen_from
     from gitrag.machine.files import within
 
     workspace = session.workspace()
     root = workspace.repo.root or workspace.repo.git_dir
     own = within(root, session.start / path) or path
-    owner = project_of(workspace, project)
-    done = any(session.core_files().unmark(owner, each) for each in dict.fromkeys((own, path)))
+    core_files = session.core_files()
+    keys = marked_files(core_files, project_of(workspace), project).keys
+    done = any(core_files.unmark(keys, each) for each in dict.fromkeys((own, path)))
     if not done:
-        found = ending(path, (each.path for each in session.core_files().all(owner)))
+        found = ending(path, (each.path for each in core_files.all(keys)))
         if len(found) > 1:
             raise ambiguous(path, seen_from(within(root, session.start.absolute()) or "", found))
-        done = bool(found) and session.core_files().unmark(owner, found[0])
+        done = bool(found) and core_files.unmark(keys, found[0])
     if as_json:
         from gitrag.report.documents import UnmarkedDocument
 
@@ -110,11 +162,11 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
 @pass_session
 def suggest(session: Session, *, as_json: bool) -> int:
     """Name files that might be core, and why. Marks nothing."""
-    from gitrag.actions.core_context import project_of
+    from gitrag.actions.core_context import marked_files, project_of
     from gitrag.actions.core_context import suggest as suggestions
 
     workspace = session.workspace()
-    found = suggestions(workspace, session.core_files().all(project_of(workspace)))
+    found = suggestions(workspace, marked_files(session.core_files(), project_of(workspace)).files)
     if as_json:
         session.terminal.print_document(found.files)
         return OK
@@ -130,5 +182,5 @@ def suggest(session: Session, *, as_json: bool) -> int:
     return OK
 
 
-for each in (mark, list_marked, unmark, suggest):
+for each in (mark, list_marked, unmark, adopt, suggest):
     core.add_command(each)

@@ -1,4 +1,4 @@
-"""``gitrag explore``: save, show, list, search, export, import, delete."""
+"""``gitrag explore``: save, show, list, search, export, import, adopt, delete."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gitrag.memory.explorations import Explorations
     from gitrag.memory.observations import Observation
+    from gitrag.memory.projects import Project
     from gitrag.report.documents import TopicDocument
 
 _ALL_PROJECTS = click.option("--project", metavar="NAME", help="Only this project; else all.")
@@ -56,7 +57,7 @@ def explore() -> None:
 @click.option("--unknowns", metavar="TEXT", help="What is not clear yet.")
 @click.option("--decisions", metavar="TEXT", help="What has been decided.")
 @click.option("--context", metavar="TEXT", help="Whatever else.")
-@click.option("--project", metavar="NAME", help="Project; else origin's name, or the directory's.")
+@click.option("--project", metavar="NAME", help="Project, in place of the repository here.")
 @click.option(
     "--scope", metavar="NAME", default="project", show_default=True, help="What keeps topics apart."
 )
@@ -82,9 +83,8 @@ def save(
     if list(sections.values()).count(_STDIN) > 1:
         raise click.UsageError("only one text can be read from stdin")
     given = {name: sys.stdin.read() if text == _STDIN else text for name, text in sections.items()}
-    saved = session.explorations().save(
-        title, given, project=session.project_name(project), scope=scope, session_id=session_id
-    )
+    explorations, owner = _called(session, project)
+    saved = explorations.save(title, given, project=owner, scope=scope, session_id=session_id)
     if as_json:
         session.terminal.print_document(
             dataclasses.replace(_document(saved.observation), is_new=saved.created)
@@ -109,7 +109,8 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
     """Show what is remembered of a topic."""
     from gitrag.memory.exploration import observation_text
 
-    found = session.explorations().get(wanted, session.project_name(project))
+    explorations, owner = _called(session, project)
+    found = explorations.get(wanted, owner)
     if as_json:
         session.terminal.print_document(_document(found))
     else:
@@ -123,12 +124,16 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
 @pass_session
 def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
     """List what is remembered, the last changed first."""
-    found = session.explorations().all(project=project)
+    from gitrag.memory.projects import shown_names
+
+    explorations, owner = _filtered(session, project)
+    found = explorations.all(project=owner)
     if as_json:
         session.terminal.print_document([_document(each) for each in found])
         return OK
+    shown = shown_names({each.identity.project for each in found})
     for each in found:
-        session.terminal.print(_row(each, session.terminal.style))
+        session.terminal.print(_row(each, shown, session.terminal.style))
     if not found:
         session.terminal.note(f"Nothing is remembered{' of this project' if project else ' yet'}.")
         session.terminal.hint('gitrag explore save "TITLE" --goals "…"')
@@ -155,7 +160,10 @@ def search(
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
-    found = session.explorations().search(" ".join(query), project=project, limit=limit)
+    from gitrag.memory.projects import shown_names
+
+    explorations, owner = _filtered(session, project)
+    found = explorations.search(" ".join(query), project=owner, limit=limit)
     terminal = session.terminal
     if as_json:
         terminal.print_document(
@@ -166,16 +174,17 @@ def search(
                 for each in found
             ]
         )
+    shown = shown_names({each.observation.identity.project for each in found})
     for each in () if as_json else found:
         terminal.print(
-            f"{_row(each.observation, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
+            f"{_row(each.observation, shown, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
         )
         first = next((line for line in each.text.splitlines() if line.strip()), "")
         terminal.print(f"    {terminal.style(each.section, 'dim')}  {sanitise_line(first.strip())[:100]}")
     if not found:
         from gitrag.memory.explorations import nothing_recalled
 
-        terminal.note(nothing_recalled(len(session.explorations().all(project=project))))
+        terminal.note(nothing_recalled(len(explorations.all(project=owner))))
     return OK if found else NOTHING
 
 
@@ -186,7 +195,8 @@ def search(
 @pass_session
 def export(session: Session, *, directory: Path, project: str | None, as_json: bool) -> int:
     """Write what is remembered to Markdown files, which `import` takes back."""
-    number = session.explorations().export(session.start / directory, project=project)
+    explorations, owner = _filtered(session, project)
+    number = explorations.export(session.start / directory, project=owner)
     if as_json:
         from gitrag.report.documents import ExportDocument
 
@@ -210,6 +220,34 @@ def import_files(session: Session, *, place: Path, as_json: bool) -> int:
     return OK
 
 
+@command(
+    "adopt", examples=[Example("gitrag explore adopt 12", "it is of the repository here, whatever it says")]
+)
+@click.argument(
+    "numbers", metavar="NUMBER...", type=click.IntRange(1, (1 << 63) - 1), nargs=-1, required=True
+)
+@json_option
+@pass_session
+def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
+    """Count what is remembered under these numbers to the repository here.
+
+    Repositories are told apart by their remote, or else by their place and first commit. What was saved under
+    a name alone, or under an earlier remote, stays there until you say whose it is. Where the repository has
+    the same title already, the two become one, unless they say different things.
+    """
+    from gitrag.memory.projects import name_of
+
+    explorations, here = session.explorations(), session.project()
+    found = [explorations.adopt(number, here) for number in numbers]
+    if as_json:
+        session.terminal.print_document([_document(each) for each in found])
+        return OK
+    for each in found:
+        title, project = sanitise_line(each.title), sanitise_line(name_of(each.identity.project))
+        session.terminal.print(f"{each.observation_id}  {title} is of {project}")
+    return OK
+
+
 @command("delete", examples=[Example("gitrag explore delete 12", "forget a topic")])
 @click.argument(
     "numbers", metavar="NUMBER...", type=click.IntRange(1, (1 << 63) - 1), nargs=-1, required=True
@@ -230,15 +268,28 @@ def delete(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
     return OK
 
 
+def _called(session: Session, given: str | None) -> tuple[Explorations, Project]:
+    """Open the explorations; return them and the project that is given, else the one here."""
+    explorations = session.explorations()
+    return explorations, explorations.called(given, session.project())
+
+
+def _filtered(session: Session, given: str | None) -> tuple[Explorations, Project | None]:
+    """Open the explorations; return them and the project that is given, None for all."""
+    return _called(session, given) if given else (session.explorations(), None)
+
+
 def _document(observation: Observation) -> TopicDocument:
     """Return what is remembered of a topic, for programs."""
+    from gitrag.memory.projects import is_repository, name_of
     from gitrag.report.documents import TopicDocument, TopicIdentity
 
     own = observation.identity
     return TopicDocument(
         observation_id=observation.observation_id,
         kind=observation.kind,
-        identity=TopicIdentity(own.topic_key, own.project, own.scope),
+        identity=TopicIdentity(own.topic_key, name_of(own.project), own.scope),
+        repository=own.project if is_repository(own.project) else "",
         title=observation.title,
         session_id=observation.session_id,
         revision=observation.revision,
@@ -248,14 +299,14 @@ def _document(observation: Observation) -> TopicDocument:
     )
 
 
-def _row(observation: Observation, style: Callable[..., str]) -> str:
+def _row(observation: Observation, shown: Mapping[str, str], style: Callable[..., str]) -> str:
     number = style(f"{observation.observation_id:>4}", "dim")
-    where = observation.identity.project + (
+    where = shown[observation.identity.project] + (
         f" ({observation.identity.scope})" if observation.identity.scope != "project" else ""
     )
     revision = f"revision {observation.revision}, {observation.updated[:10]}"
     return f"{number}  {style(sanitise_line(observation.title), 'bold')}  {sanitise_line(where)}  {revision}"
 
 
-for each in (save, show, list_all, search, export, import_files, delete):
+for each in (save, show, list_all, search, export, import_files, adopt, delete):
     explore.add_command(each)

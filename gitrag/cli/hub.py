@@ -166,15 +166,25 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
     ],
 )
 @click.option("--branch", metavar="NAME", help="The branch's name there; else the one that is checked out.")
-@click.option("--repository", metavar="NAME", help="The repository's name there; else that of its directory.")
+@click.option("--repository", metavar="NAME", help="The repository's name there; else its remote's.")
 @click.option("--force", is_flag=True, help="Push also where the branch has a later commit there.")
+@click.option("--moved", is_flag=True, help="It is the repository of that name there, under a new remote.")
 @json_option
 @pass_session
-def push(session: Session, *, branch: str | None, repository: str | None, force: bool, as_json: bool) -> int:
+def push(
+    session: Session,
+    *,
+    branch: str | None,
+    repository: str | None,
+    force: bool,
+    moved: bool,
+    as_json: bool,
+) -> int:
     """Give the hub what HEAD has, or the branches that hub_branches names: never uncommitted changes.
 
     Sent are the contents that the repository does not have there. A branch is one transaction: others see
-    it as it was, or as it is now. The first branch that is pushed is the one that is searched, until
+    it as it was, or as it is now. Where another repository has the name, by its remote or first commit, it
+    is refused. The first branch that is pushed is the one that is searched, until
     `gitrag hub branch` names another. Where a branch has a commit there that descends from the one here, it
     is not pushed, so that a slow job does not put it back. --branch pushes HEAD, whatever hub_branches says.
     """
@@ -185,11 +195,11 @@ def push(session: Session, *, branch: str | None, repository: str | None, force:
     _require_hub(workspace.config.hub)
     workspace = session.index_first(workspace)
     if branch is not None or not workspace.config.hub_branches:
-        done = Pushes((_push(session, workspace, repository, branch, force=force),))
+        done = Pushes((_push(session, workspace, repository, branch, force=force, moved=moved),))
         if not as_json:
             _say_pushed(terminal, done.branches[0])
     else:
-        done = _push_configured(session, workspace, repository, force=force, as_json=as_json)
+        done = _push_configured(session, workspace, repository, force=force, moved=moved, as_json=as_json)
     if as_json:
         terminal.print_document(done)
     return OK
@@ -495,7 +505,7 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
 
 
 def _push_configured(
-    session: Session, workspace: Workspace, repository: str | None, *, force: bool, as_json: bool
+    session: Session, workspace: Workspace, repository: str | None, *, force: bool, moved: bool, as_json: bool
 ) -> Pushes:
     """Push the branches of hub_branches, and say of each what was sent once it is there."""
     from gitrag.actions.hub.push import Pushes, push_configured
@@ -505,7 +515,9 @@ def _push_configured(
     pushed: list[Pushed] = []
     missing: list[str] = []
     with terminal.progress("Pushing") as progress:
-        for each in push_configured(workspace, repository=repository, force=force, advance=progress.update):
+        for each in push_configured(
+            workspace, repository=repository, force=force, moved=moved, advance=progress.update
+        ):
             if isinstance(each, str):
                 missing.append(each)
                 continue
@@ -536,7 +548,13 @@ def _say_pushed(terminal: Terminal, done: Pushed, *, named: bool = False) -> Non
 
 
 def _push(
-    session: Session, workspace: Workspace, repository: str | None, branch: str | None, *, force: bool = False
+    session: Session,
+    workspace: Workspace,
+    repository: str | None,
+    branch: str | None,
+    *,
+    force: bool = False,
+    moved: bool = False,
 ) -> Pushed:
     """Push HEAD."""
     from gitrag.actions.hub.push import push_head
@@ -544,7 +562,12 @@ def _push(
     _require_model(session, workspace)
     with session.terminal.progress("Pushing") as progress:
         return push_head(
-            workspace, repository=repository, branch=branch, force=force, advance=progress.update
+            workspace,
+            repository=repository,
+            branch=branch,
+            force=force,
+            moved=moved,
+            advance=progress.update,
         )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitrag.git import Repository
     from gitrag.memory.core_files import CoreFiles
     from gitrag.memory.explorations import Explorations
+    from gitrag.memory.projects import Project
     from gitrag.workspace import Workspace
 
 
@@ -86,15 +87,15 @@ class Session:
             self.terminal.warn(warning)
         return config
 
-    def project_name(self, given: str | None = None) -> str:
-        """Return the project's name: as given, else after origin, else after the directory."""
-        from gitrag.memory.home import project_name
+    def project(self) -> Project:
+        """Return the project of the repository around the start, else of the directory."""
+        from gitrag.memory.projects import project_at
 
         try:
             repo = self.repository()
         except RepositoryError:
-            repo = None
-        return project_name(given, repo, self.start)
+            return project_at(None, self.start)
+        return project_at(repo, repo.root or repo.git_dir)
 
     def explorations(self) -> Explorations:
         """Open the user's explorations; this needs no repository."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from gitrag.errors import RepositoryError, UsageError
@@ -52,6 +53,18 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
             "Only files that git tracks or would add are meant: git add --force adds one.",
         )
     return path
+
+
+def files_of(repo: Repository, paths: Collection[str]) -> set[str]:
+    """Return which paths are files of the working tree; of a bare repository, which of them HEAD has."""
+    root = repo.root
+    if root is not None:
+        inside = (path for path in paths if within(root, root / path) == path)
+        return {path for path in inside if os.path.isfile(root / path)}  # noqa: PTH113  # no error if too long
+    if not paths:
+        return set()
+    done = repo.git("ls-tree", "-z", "--name-only", "--full-tree", "HEAD", "--", *map(os.fsencode, paths))
+    return set(paths) & set(os.fsdecode(done.stdout).split("\0"))
 
 
 def target_of(root: Path, path: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
+from gitrag.git import identity
 from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import Location, locate
 from gitrag.git.environment import PATIENCE_S, message_of, run_git
@@ -458,9 +459,35 @@ class Repository:
         """
         return self.configuration.values(prefix)
 
+    def remote_url(self) -> str:
+        """Return the URL of origin, else of the only remote; empty if there is neither.
+
+        As git reads it: see `gitrag.git.identity.meant_url`.
+        """
+        urls = {key: url for key, url in self.config("remote").items() if key.endswith(".url")}
+        url = urls.get("remote.origin.url") or (next(iter(urls.values())) if len(urls) == 1 else "")
+        return identity.meant_url(url, self.configuration.entries())
+
     def remote_name(self) -> str | None:
-        """Return the base name of origin's URL without ``.git``; None if there is no origin."""
-        return name_of_url(self.config("remote.origin").get("remote.origin.url", ""))
+        """Return the base name of the remote's URL without ``.git``; None if there is no remote."""
+        return name_of_url(self.remote_url())
+
+    def remote_identity(self) -> str:
+        """Return what tells the remote from others (`gitrag.git.identity.of_url`); empty if there is none."""
+        directory = self.common_dir
+        base = directory.parent if directory.name == ".git" else directory
+        return identity.of_url(self.remote_url(), base)  # the same in all worktrees
+
+    def first_commit(self, revision: str = "HEAD") -> str:
+        """Return the commit that a revision's first parents begin with; empty if there is none."""
+        done = self.git("rev-list", "--first-parent", "--max-parents=0", revision, "--")
+        return os.fsdecode(done.stdout).strip()
+
+    def has_commit(self, commit: str) -> bool:
+        """Return whether a commit, given by its whole id, is in this clone."""
+        return (
+            identity.is_commit(commit) and not self.git("cat-file", "-e", f"{commit}^{{commit}}").returncode
+        )
 
     def hooks_dir(self) -> Path:
         """Return the directory of this repository's hooks, respecting core.hooksPath."""

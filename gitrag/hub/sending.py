@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gitrag.errors import NotSetUpError
+from gitrag.errors import BusyError, NotSetUpError, UsageError
+from gitrag.git.identity import is_commit
 from gitrag.hub import copying, history
 from gitrag.hub.connection import NO_REPOSITORY
 from gitrag.hub.hub import Hub
@@ -133,6 +134,37 @@ def push(
         ).fetchone()
     new, chunks = row or (0, 0)
     return Pushed(len(branch.files), new, chunks, branch.branch, searched, replaced, is_compared)
+
+
+def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], bool]) -> None:
+    """Say which repository has a name in the hub, unless it is another's.
+
+    Args:
+        hub: The hub, open.
+        repository: The name.
+        origin: What tells the repository from others.
+        is_same: Tells whether what was said of the one that has the name is said of this one, too.
+
+    Raises:
+        UsageError: Another repository has the name.
+        NotSetUpError: There is no such repository, or this role may not push to it.
+        BusyError: Another one takes it at the same time.
+    """
+    with refused(hub, repository):
+        row = hub.db.execute("SELECT gitrag.origin(%s)", [repository]).fetchone()
+        there = str(row[0]) if row else ""
+        if there == origin:
+            return
+        if there and not is_same(there):
+            other = "another repository" if is_commit(there) else there
+            raise UsageError(
+                f"The hub has {other} under the name {repository}: nothing of this one was pushed.",
+                "Push under another name: gitrag hub push --repository NAME. If it is that one, and has been"
+                " moved: gitrag hub push --moved",
+            )
+        row = hub.db.execute("SELECT gitrag.take(%s, %s, %s)", [repository, there, origin]).fetchone()
+    if not row or not row[0]:
+        raise BusyError(f"Another repository takes the name {repository} in the hub.", "Try again.")
 
 
 def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:

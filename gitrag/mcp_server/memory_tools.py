@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gitrag.actions.core_context import core_path, project_of
+from gitrag.actions.core_context import core_path, mark, marked_files, project_of
 from gitrag.machine.files import within
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
@@ -38,10 +38,11 @@ def explore(
     """
     del call
     texts = (goals, constraints, preferences, unknowns, decisions, context)
-    saved = bench.explorations().save(
+    explorations = bench.explorations()
+    saved = explorations.save(
         title,
         dict(zip(SECTIONS, texts, strict=True)),
-        project=project_of(bench.workspace, project),
+        project=explorations.called(project, project_of(bench.workspace)),
         scope=scope,
         session_id=session_id,
     )
@@ -59,7 +60,8 @@ def memory_search(
     """Find what explore remembered, by semantic search."""
     del call
     explorations = bench.explorations()
-    kind, owner = type or None, project or None
+    kind = type or None
+    owner = explorations.called(project, project_of(bench.workspace)) if project.strip() else None
     if query.strip():
         hits = explorations.search(query, kind=kind, project=owner, limit=limit)
         found = [each.observation for each in hits]
@@ -84,35 +86,35 @@ def mark_core(
 ) -> Reply[replies.Core]:
     """Mark a file as core: every session is told of it."""
     del call
-    project = project_of(bench.workspace)
     own = core_path(bench.workspace, path, _root(bench))
-    marked = bench.core.mark(project, own, summary or None)
-    text = f"Marked {marked.path} as core of {project}."
-    return Reply(text, replies.Core(project, replies.core_rows([marked]), changed=True))
+    marked = mark(bench.core, project_of(bench.workspace), own, summary or None)
+    text = f"Marked {marked.path} as core of {marked.project}."
+    return Reply(text, replies.Core(marked.project, replies.core_rows([marked]), changed=True))
 
 
 def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[replies.Core]:
     """List the core files."""
     del call
-    owner = project_of(bench.workspace, project)
-    found = bench.core.all(owner)
-    text = "\n".join(f"{each.path}: {each.summary}".rstrip(": ") for each in found)
+    marked = marked_files(bench.core, project_of(bench.workspace), project)
+    owner = marked.project.name
+    lines = [f"{each.path}: {each.summary}".rstrip(": ") for each in marked.files]
     return Reply(
-        text
+        "\n".join([*lines, *marked.notes])
         or f"No file of {owner} is marked as core. mark_core marks one; `gitrag core suggest` names some.",
-        replies.Core(owner, replies.core_rows(found)),
+        replies.Core(owner, replies.core_rows(marked.files)),
     )
 
 
 def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Core]:
     """Take the mark from a core file."""
     del call
-    project = project_of(bench.workspace)
+    here = project_of(bench.workspace)
+    keys = marked_files(bench.core, here).keys
     own = within(_root(bench), _root(bench) / path) or path
-    changed = any(bench.core.unmark(project, each) for each in dict.fromkeys((own, path)))
+    changed = any(bench.core.unmark(keys, each) for each in dict.fromkeys((own, path)))
     text = f"Unmarked {path}." if changed else f"{path} was not marked."
-    left = replies.core_rows(bench.core.all(project))
-    return Reply(text, replies.Core(project, left, changed=changed))
+    left = replies.core_rows(marked_files(bench.core, here).files)
+    return Reply(text, replies.Core(here.name, left, changed=changed))
 
 
 def _root(bench: Workbench) -> Path:

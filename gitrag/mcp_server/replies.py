@@ -19,6 +19,7 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
+from gitrag.memory.projects import name_of
 from gitrag.report import listed_paths, reworded_lines, shown, wording_line
 from gitrag.words.control_characters import sanitise_line
 
@@ -503,7 +504,7 @@ def remembered(each: Observation, *, created: bool = False, score: float | None 
         type=each.kind,
         topic_key=each.identity.topic_key,
         title=each.title,
-        project=each.identity.project,
+        project=name_of(each.identity.project),
         scope=each.identity.scope,
         revision=each.revision,
         updated=each.updated,

@@ -8,7 +8,7 @@ from functools import partial
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from gitrag.actions.core_context import core_context, project_of
+from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
@@ -28,7 +28,7 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
         """The files marked as core, with summaries and key signatures."""
         return await tell(
             lambda: (
-                core_context(bench.workspace, bench.core).strip()
+                core_context(bench.workspace, _marked(bench)).strip()
                 or "No file is marked as core of this project."
             )
         )
@@ -61,9 +61,12 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
         raise ResourceError(sanitise(advice(error))) from None
 
 
+def _marked(bench: Workbench) -> MarkedFiles:
+    return marked_files(bench.core, project_of(bench.workspace))
+
+
 def _core_file(bench: Workbench, path: str) -> str:
-    marked = {each.path for each in bench.core.all(project_of(bench.workspace))}
-    if path not in marked:
+    if path not in {each.path for each in _marked(bench).files}:
         raise ResourceNotFoundError(f"{path} is not marked as core of this project.")
     return "\n".join(file_lines(bench.workspace, path)) + "\n"
 

@@ -13,7 +13,7 @@ from gitrag.actions import graph as graph_action
 from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
-from gitrag.actions.core_context import core_context
+from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.hit_lines import for_report
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
@@ -284,7 +284,7 @@ def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -
     """At a session's start: the status, and the core files."""
     del call
     asked = bench.project(project)
-    context = core_context(asked.workspace, bench.core, project or None)
+    context = core_context(asked.workspace, marked_files(bench.core, project_of(asked.workspace)))
     standing = _standing(asked.name, read_status(asked.workspace), bench)
     text = _status_text(standing) + context
     return Reply(text, replies.Told(text, standing.freshness))

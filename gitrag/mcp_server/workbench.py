@@ -245,7 +245,7 @@ class Workbench:
         Raises:
             UsageError: No project of this name has been named by `open_path`.
         """
-        own = project_of(self.workspace)
+        own = project_of(self.workspace).name
         wanted = name.strip()
         if wanted in self._named:
             self._named[wanted].workspace.require_repository()
@@ -298,14 +298,14 @@ class Workbench:
         inside = "" if inside == "." else inside
         given = name.strip()
         if not given and is_own:
-            return Project(project_of(workspace), workspace, inside)
+            return Project(project_of(workspace).name, workspace, inside)
         found = Project(given or self._free_name(workspace, inside), workspace, inside)
         self._require_free(found)
         if found.name not in self._named and len(self._named) >= MOST_NAMED:
             raise UsageError(
                 f"{MOST_NAMED} projects have names.", "Use one of them, or start a server there."
             )
-        if not (is_own and not inside and found.name in {project_of(workspace), workspace.name}):
+        if not (is_own and not inside and found.name in {project_of(workspace).name, workspace.name}):
             self._named[found.name] = found
         return found
 
@@ -316,7 +316,7 @@ class Workbench:
     def _require_free(self, wanted: Project) -> None:
         """Raise where a name stands for another repository, or for another directory."""
         taken = self._named.get(wanted.name)
-        if taken is None and wanted.name in {project_of(self.workspace), self.workspace.name}:
+        if taken is None and wanted.name in {project_of(self.workspace).name, self.workspace.name}:
             taken = Project(wanted.name, self.workspace)
         if taken is not None and (taken.workspace.repo.git_dir, taken.directory) != (
             wanted.workspace.repo.git_dir,
@@ -329,7 +329,7 @@ class Workbench:
 
     def _free_name(self, workspace: Workspace, inside: str) -> str:
         """Return a name for a path of another repository that stands for nothing else."""
-        base = "/".join(filter(None, [project_of(workspace), inside]))
+        base = "/".join(filter(None, [project_of(workspace).name, inside]))
         parent = workspace.place.parent.name
         for name in chain((base, f"{parent}-{base}"), (f"{base}-{number}" for number in count(2))):
             with suppress(UsageError):

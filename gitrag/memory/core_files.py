@@ -2,14 +2,15 @@
 
 ``core_files.yaml`` under GITRAG_HOME holds ``{project: [{path, summary}]}``, to be read and edited by people.
 It is replaced atomically, through a symbolic link if it is one, and keeps what people wrote in it
-(`core_text`); a lock is held from reading to writing.
+(`core_text`); a lock is held from reading to writing. A project is a repository's key, or a name alone
+(`gitrag.memory.projects`).
 """
 
 from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
 from gitrag.machine.locks import FileLock, wait_for
 from gitrag.memory import core_text
+from gitrag.memory.projects import is_repository, name_of
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 NAME = "core_files.yaml"
@@ -38,11 +40,18 @@ class CoreFile:
         project: The name of its project.
         path: Relative to the repository's top level.
         summary: What to know about it; may be empty.
+        repository: The key of its repository; empty where it is marked under a name alone.
     """
 
     project: str
     path: str
     summary: str
+    repository: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its project."""
+        return self.repository or self.project
 
 
 class CoreFiles:
@@ -55,43 +64,86 @@ class CoreFiles:
     def __init__(self, home: Path) -> None:
         self.path = home / NAME
 
-    def all(self, project: str | None = None) -> list[CoreFile]:
-        """Return core files by project, in the order they were marked; only one project's if given.
+    def all(self, projects: str | Sequence[str] | None = None) -> list[CoreFile]:
+        """Return core files by project, in the order they were marked; only those `under` some keys if given.
 
         Raises:
             ConfigError: The file is malformed; the message names the line.
         """
         found = [
-            CoreFile(name, path, summary)
-            for name, entries in self._parsed(self._content()).items()
+            _core_file(key, path, summary)
+            for key, entries in self._parsed(self._content()).items()
             for path, summary in entries.items()
         ]
-        return [each for each in found if project is None or each.project == project]
+        return found if projects is None else under(found, _keys(projects))
 
-    def mark(self, project: str, path: str, summary: str | None = None) -> CoreFile:
-        """Mark a file as core, or give a marked one a new summary; without a summary it keeps its own."""
+    def mark(
+        self, project: str, path: str, summary: str | None = None, *, former: Sequence[str] = ()
+    ) -> CoreFile:
+        """Mark a file as core, or give a marked one a new summary; without a summary it keeps its own.
+
+        Args:
+            project: The project's key.
+            path: The file.
+            summary: What to know about it.
+            former: Other keys of the same project: the first is renamed, where this one is not there yet.
+        """
         with self._locked():
-            content = self._content()
+            content = before = self._content()
+            for key in former:
+                content = self._renamed(content, key, project)
             was = self._parsed(content).get(project, {}).get(path)
             new = (was or "") if summary is None else summary.strip()
             if new != was:
                 with self._editing():
-                    edited = core_text.with_entry(content, str(self.path), MOST_BYTES, project, path, new)
-                self._write(edited)
-            return CoreFile(project, path, new)
+                    content = core_text.with_entry(content, str(self.path), MOST_BYTES, project, path, new)
+            if content != before:
+                self._write(content)
+            return _core_file(project, path, new)
 
-    def unmark(self, project: str, path: str) -> bool:
-        """Remove a file's mark; return whether it had one."""
+    def adopt(self, old: str, project: str, paths: Collection[str]) -> list[CoreFile]:
+        """Mark files that are marked under another key under this one, too; return those that were not.
+
+        Where that is all there is under both, the key is renamed; else the other's marks stay.
+        """
+        with self._locked():
+            content = self._content()
+            parsed = self._parsed(content)
+            found = parsed.get(old, {})
+            new = [path for path in found if path in paths and path not in parsed.get(project, {})]
+            if project not in parsed and len(new) == len(found):
+                content = self._renamed(content, old, project)
+            else:
+                with self._editing():
+                    for path in new:
+                        content = core_text.with_entry(
+                            content, str(self.path), MOST_BYTES, project, path, found[path]
+                        )
+            if new:
+                self._write(content)
+            return [_core_file(project, path, found[path]) for path in new]
+
+    def unmark(self, projects: str | Sequence[str], path: str) -> bool:
+        """Remove a file's mark under each of these keys; return whether it had one."""
         if not self.path.exists():
             return False
         with self._locked():
-            content = self._content()
-            if path not in self._parsed(content).get(project, {}):
-                return False
-            with self._editing():
-                edited = core_text.without_entries(content, str(self.path), MOST_BYTES, project, path)
-            self._write(edited)
-            return True
+            content = before = self._content()
+            for key in _keys(projects):
+                if path in self._parsed(content).get(key, {}):
+                    with self._editing():
+                        content = core_text.without_entries(content, str(self.path), MOST_BYTES, key, path)
+            if content != before:
+                self._write(content)
+            return content != before
+
+    def _renamed(self, content: bytes, old: str, new: str) -> bytes:
+        """Rename a key that has marks, where the new one is not there."""
+        parsed = self._parsed(content)
+        if new in parsed or not parsed.get(old):
+            return content
+        with self._editing():
+            return core_text.renamed(content, str(self.path), MOST_BYTES, old, new)
 
     def _content(self) -> bytes:
         try:
@@ -142,6 +194,14 @@ class CoreFiles:
         )
 
 
+def under(files: Sequence[CoreFile], keys: Sequence[str]) -> list[CoreFile]:
+    """Return the core files under some keys, by key; of several of one path the first."""
+    found: dict[str, CoreFile] = {}
+    for each in (each for key in keys for each in files if each.key == key):
+        found.setdefault(each.path, each)
+    return list(found.values())
+
+
 def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str]]) -> str:
     """Return the Markdown section on a session's core files; empty if there are none.
 
@@ -156,6 +216,14 @@ def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str
         parts.append(f"\n### {each.path}\n{each.summary}\n")
         parts += [f"- `{signature}`\n" for signature in signatures.get(each.path, ())]
     return "".join(parts)
+
+
+def _keys(projects: str | Sequence[str]) -> Sequence[str]:
+    return [projects] if isinstance(projects, str) else projects
+
+
+def _core_file(key: str, path: str, summary: str) -> CoreFile:
+    return CoreFile(name_of(key), path, summary, key if is_repository(key) else "")
 
 
 def _entries(value: YamlValue, path: Path) -> Iterator[tuple[str, str]]:

@@ -79,6 +79,13 @@ def without_entries(content: bytes, name: str, most_bytes: int, project: str, pa
     return edit.done(edit.cut(project, gone), expected)
 
 
+def renamed(content: bytes, name: str, most_bytes: int, project: str, new: str) -> bytes:
+    """Give a project another name, which none has. Arguments and errors as in `with_entry`."""
+    edit = _Edit(content, name, most_bytes)
+    expected = {new if each == project else each: entries for each, entries in edit.before.items()}
+    return edit.done(edit.called(project, new), expected)
+
+
 class _Edit:
     """One edit of one text.
 
@@ -150,6 +157,13 @@ class _Edit:
         if rest.strip() or self._root is None or _in_brackets(self._root):
             return [*changes, _EntryChange(colon, colon, " []")]
         return [*changes, self._whole_lines(key.start_mark.index, colon)]
+
+    def called(self, project: str, new: str) -> list[_EntryChange]:
+        pair = self._project(project)
+        if pair is None:
+            return []
+        start, end = pair[0].start_mark.index, pair[0].end_mark.index
+        return [_EntryChange(start, end, _scalar(new))]
 
     def done(self, changes: list[_EntryChange], expected: Mapping[str, Entries]) -> bytes:
         """Apply the changes, and check that nothing else has changed."""

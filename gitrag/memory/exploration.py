@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from gitrag.errors import UsageError
 from gitrag.memory.observations import Observation
+from gitrag.memory.projects import name_of
 from gitrag.memory.suggestion import suggest
 
 SECTIONS = ("goals", "constraints", "preferences", "unknowns", "decisions", "context")
@@ -114,8 +115,17 @@ def saved_text(saved: Observation, *, created: bool) -> str:
             "### Type/Size Suggestion",
             "",
             f"- **Suggested type:** {guess.kind.value} — {guess.kind.reason}",
-            *([f"- **Suggested size:** {guess.size.value} — {guess.size.reason}"] if guess.size.word else []),
+            f"- **Suggested size:** {guess.size.value} — {guess.size.reason}",
         )
+    )
+
+
+def namesake_text(found: Observation) -> str:
+    """Return that an observation is kept under a name alone, and how to take it over."""
+    return (
+        f"Number {found.observation_id} has the same title. It is kept under the name"
+        f' "{found.identity.project}" alone, which another repository may have. If it is this one\'s:'
+        f" gitrag explore adopt {found.observation_id}"
     )
 
 
@@ -127,7 +137,7 @@ def observation_text(observation: Observation) -> str:
             f"# {observation.title}",
             "",
             f"**Topic Key:** {identity.topic_key}",
-            f"**Project:** {identity.project or '—'} (scope {identity.scope})",
+            f"**Project:** {name_of(identity.project) or '—'} (scope {identity.scope})",
             f"**Revision:** {observation.revision}, {observation.updated}",
             f"**ID:** {observation.observation_id}",
             "",

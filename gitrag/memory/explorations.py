@@ -16,6 +16,7 @@ from gitrag.machine import files
 from gitrag.memory import exploration, markdown
 from gitrag.memory.home import home_directory
 from gitrag.memory.observations import Identity, Observation, Observations
+from gitrag.memory.projects import Project, project_called
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -50,13 +51,16 @@ class Saved:
     Attributes:
         observation: The whole observation as stored now.
         created: Whether it is new.
+        namesake: One of the same title that is kept under the project's name alone, where this is new.
     """
 
     observation: Observation
     created: bool
+    namesake: Observation | None = None
 
     def __str__(self) -> str:
-        return exploration.saved_text(self.observation, created=self.created)
+        text = exploration.saved_text(self.observation, created=self.created)
+        return text if self.namesake is None else f"{text}\n\n{exploration.namesake_text(self.namesake)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ class Explorations:
         title: str,
         sections: Mapping[str, str | None],
         *,
-        project: str,
+        project: str | Project,
         scope: str = exploration.DEFAULT_SCOPE,
         session_id: str = exploration.DEFAULT_SESSION,
     ) -> Saved:
@@ -124,7 +128,7 @@ class Explorations:
         Args:
             title: Its subject.
             sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
-            project: The project's name; empty for none.
+            project: The project, or a key; empty for none.
             scope: Distinguishes topics with the same title and project.
             session_id: The session that saves it.
 
@@ -134,7 +138,12 @@ class Explorations:
         """
         found = exploration.given_sections(title, sections)
         now = self._now()
-        identity = Identity(exploration.topic_key(title), project, scope.strip() or exploration.DEFAULT_SCOPE)
+        project = _project(project)
+        stored = self.store.projects()
+        key = project.key(stored)
+        if former := [each for each in project.own(stored) if each != key]:
+            self.store.claim(former, key)
+        identity = Identity(exploration.topic_key(title), key, scope.strip() or exploration.DEFAULT_SCOPE)
         saved, created = self.store.save(
             Observation(
                 observation_id=0,
@@ -148,15 +157,21 @@ class Explorations:
                 sections=found,
             )
         )
-        return Saved(saved, created)
+        by_name = replace(identity, project=project.name)
+        return Saved(saved, created, self.store.find(by_name) if created and project.place else None)
 
-    def all(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
+    def called(self, given: str | None, here: Project) -> Project:
+        """Return the project that a name or a key means: see `project_called`."""
+        return project_called(given, here, self.store.projects())
+
+    def all(self, *, kind: str | None = None, project: str | Project | None = None) -> list[Observation]:
         """Return all observations, the last changed first; only of a kind and a project if given."""
         if not exploration.is_exploration(kind):
             return []
-        return self.store.read(kind=exploration.KIND if kind is not None else None, project=project)
+        keys = None if project is None else _project(project).readable(self.store.projects())
+        return self.store.read(kind=exploration.KIND if kind is not None else None, projects=keys)
 
-    def get(self, wanted: str, project: str) -> Observation:
+    def get(self, wanted: str, project: str | Project) -> Observation:
         """Return an observation by its number, its topic key or its title.
 
         Raises:
@@ -166,7 +181,11 @@ class Explorations:
             return found
         key = wanted if wanted.startswith(f"{exploration.KIND}/") else exploration.topic_key(wanted)
         same = [each for each in self.store.read() if each.identity.topic_key == key]
-        own = [each for each in same if each.identity.project == project]
+        order = _project(project).readable(self.store.projects())
+        own = sorted(
+            (each for each in same if each.identity.project in order),
+            key=lambda each: order.index(each.identity.project),
+        )
         if not same:
             raise UsageError(
                 f'Nothing is remembered as "{wanted[:60]}".', "`gitrag explore list` names what is."
@@ -178,7 +197,7 @@ class Explorations:
         query: str,
         *,
         kind: str | None = None,
-        project: str | None = None,
+        project: str | Project | None = None,
         limit: int = LIMIT,
         min_score: float = MIN_SCORE,
     ) -> list[Recalled]:
@@ -203,6 +222,24 @@ class Explorations:
         vector = _drafted([question.text])[0] if encoder is None else encoder.encode_query(question.text)
         return recall(question, vector, observations, cut, vectors, limit=limit, min_score=min_score)
 
+    def adopt(self, number: int, project: Project) -> Observation:
+        """Count an observation to a project; one with the same title there takes up what it does not say.
+
+        Raises:
+            UsageError: No observation has this number; or both say different things.
+        """
+        done = self.store.adopt(number, project.key(self.store.projects()))
+        if done is None:
+            raise _nothing_under(number)
+        found, differ = done
+        if differ:
+            raise UsageError(
+                f"Number {found.observation_id}, of the same title, says something else in"
+                f" {' and '.join(sorted(differ))}: nothing was changed.",
+                f"gitrag explore show {number}; save what is to stay, then gitrag explore delete {number}",
+            )
+        return found
+
     def delete(self, number: int) -> None:
         """Delete an observation.
 
@@ -210,11 +247,9 @@ class Explorations:
             UsageError: No observation has this number.
         """
         if not self.store.delete(number):
-            raise UsageError(
-                f"Nothing is remembered under number {number}.", "`gitrag explore list` names what is."
-            )
+            raise _nothing_under(number)
 
-    def export(self, directory: Path, *, project: str | None = None) -> int:
+    def export(self, directory: Path, *, project: str | Project | None = None) -> int:
         """Write a Markdown file for each observation; return how many.
 
         Raises:
@@ -295,6 +330,14 @@ class Explorations:
 
     def _now(self) -> str:
         return datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
+
+
+def _project(project: str | Project) -> Project:
+    return Project(project, project) if isinstance(project, str) else project
+
+
+def _nothing_under(number: int) -> UsageError:
+    return UsageError(f"Nothing is remembered under number {number}.", "`gitrag explore list` names what is.")
 
 
 def _drafted(texts: Sequence[str]) -> NDArray[np.float32]:

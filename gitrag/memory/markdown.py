@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from gitrag.errors import ConfigError, UsageError
 from gitrag.memory.exploration import SECTIONS
 from gitrag.memory.observations import Identity, Observation
+from gitrag.memory.projects import is_repository, name_of
 from gitrag.words.bounded_yaml import is_readable, parse_mapping
 
 _MARK = "gitrag"
@@ -39,7 +40,12 @@ def to_markdown(observation: Observation) -> str:
         "type": observation.kind,
         "title": observation.title,
         "topic_key": observation.identity.topic_key,
-        "project": observation.identity.project,
+        "project": name_of(observation.identity.project),
+        **(
+            {"repository": observation.identity.project}
+            if is_repository(observation.identity.project)
+            else {}
+        ),
         "scope": observation.identity.scope,
         "session_id": observation.session_id,
         "revision": observation.revision,
@@ -95,7 +101,9 @@ def from_markdown(text: str, source: str) -> Observation:
     return Observation(
         observation_id=number("id"),
         kind=field("type"),
-        identity=Identity(field("topic_key"), field("project", ""), field("scope", "project")),
+        identity=Identity(
+            field("topic_key"), field("repository", "") or field("project", ""), field("scope", "project")
+        ),
         title=field("title"),
         session_id=field("session_id", ""),
         revision=max(number("revision"), 1),

@@ -12,7 +12,7 @@ names it. Only the vectors in it are derived data, keyed by their texts.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ class Identity:
 
     Attributes:
         topic_key: ``explore/{slug}``.
-        project: The project's name; empty for none.
+        project: The project's key (`gitrag.memory.projects`); empty for none.
         scope: ``project``, or any name the caller chooses.
     """
 
@@ -154,15 +154,58 @@ class Observations:
                 sections={**found.sections, **observation.sections},
             ), False
 
-    def read(self, *, kind: str | None = None, project: str | None = None) -> list[Observation]:
+    def read(self, *, kind: str | None = None, projects: Collection[str] | None = None) -> list[Observation]:
         """Return observations, the last changed first.
 
         Args:
             kind: Only of this kind.
-            project: Only of this project.
+            projects: Only of the projects of these keys.
         """
         with self._read() as db:
-            return [] if db is None else _select(db, {"kind": kind, "project": project})
+            found = [] if db is None else _select(db, {"kind": kind})
+        return [each for each in found if projects is None or each.identity.project in projects]
+
+    def projects(self) -> list[str]:
+        """Return the keys of the projects of all observations."""
+        with self._read() as db:
+            rows = [] if db is None else db.execute("SELECT DISTINCT project FROM observations ORDER BY 1")
+            return [project for (project,) in rows]
+
+    def claim(self, former: Iterable[str], project: str) -> None:
+        """Give what is stored under other keys of a project its key; topics that it has there too stay."""
+        with self._write() as db:
+            db.executemany(
+                "UPDATE OR IGNORE observations SET project = ? WHERE project = ?",
+                [(project, key) for key in former],
+            )
+
+    def adopt(self, number: int, project: str) -> tuple[Observation, Collection[str]] | None:
+        """Give an observation another project; one on the same topic there takes up what it does not say.
+
+        Returns:
+            It, as stored now, and the sections in which both say different things: then nothing is changed.
+            None if no observation has this number.
+        """
+        with self._write() as db:
+            found = _select(db, {"observation_id": number})
+            if not found:
+                return None
+            own = found[0]
+            there = _find(db, replace(own.identity, project=project))
+            if there is None:
+                db.execute("UPDATE observations SET project = ? WHERE observation_id = ?", [project, number])
+                return _select(db, {"observation_id": number})[0], ()
+            both = own.sections.keys() & there.sections.keys()
+            differ = [name for name in both if own.sections[name] != there.sections[name]]
+            if differ or there.observation_id == number:
+                return there, differ
+            _put_sections(db, there, own.sections)
+            db.execute("DELETE FROM observations WHERE observation_id = ?", [number])
+            db.execute(
+                "UPDATE observations SET revision = revision + 1 WHERE observation_id = ?",
+                [there.observation_id],
+            )
+            return _select(db, {"observation_id": there.observation_id})[0], ()
 
     def find(self, identity: Identity) -> Observation | None:
         """Return the observation with an identity, or None."""

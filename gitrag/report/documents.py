@@ -866,6 +866,7 @@ class TopicDocument:
         observation_id: Its number.
         kind: explore.
         identity: Its key, project and scope.
+        repository: The project's remote, or place and first commit; empty where only a name was given.
         title: Its title.
         session_id: The session that wrote it last.
         revision: 1 when it was new.
@@ -880,6 +881,7 @@ class TopicDocument:
     observation_id: int
     kind: str
     identity: TopicIdentity
+    repository: str
     title: str
     session_id: str
     revision: int

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.support.command import Project
 from tests.support.repository import Link
 
@@ -141,3 +143,48 @@ def test_a_path_that_no_system_opens_is_no_fault(project: Project):
     assert (done.status, done.out) == (0, "client.py  changed once in the last 3 commits\n")
     assert project.gitrag("core", "mark", "x" * 300).status == 2
     assert project.gitrag("explore", "import", "x" * 300).status == 2
+
+
+@pytest.fixture
+def namesakes(make_project) -> tuple[Project, Project]:
+    """Two repositories of the name ``api``, of two owners, with a file of the same path."""
+    made = tuple(make_project({"main.py": MORE, f"{owner}.py": "X = 1\n"}, name=owner) for owner in "ab")
+    for each, owner in zip(made, ("orgA", "orgB"), strict=True):
+        each.git.git("remote", "add", "origin", f"git@github.com:{owner}/api.git")
+    return made
+
+
+def test_repositories_of_one_name_keep_their_memory_apart(namesakes: tuple[Project, Project]):
+    one, other = namesakes
+    assert one.gitrag("core", "mark", "main.py", "-s", "of A").out == "Marked main.py as core of api\n"
+    assert one.gitrag("index", "update", "--no-embed").status == 0
+    assert other.gitrag("index", "update", "--no-embed").status == 0
+    assert other.gitrag("core", "list").out == ""
+    assert "of A" not in other.gitrag("prime").out
+    one.gitrag("explore", "save", "User auth", "--goals", "of A")
+    assert "**Action:** Created" in other.gitrag("explore", "save", "User auth", "--goals", "of B").out
+    assert "**Project:** api " in one.gitrag("explore", "show", "User auth").out
+    assert "## Goals\nof A" in one.gitrag("explore", "show", "User auth").out
+    assert "## Goals\nof B" in other.gitrag("explore", "show", "User auth").out
+    assert other.gitrag("core", "mark", "main.py", "-s", "of B").status == 0
+    rows = json.loads(one.gitrag("core", "list", "--all", "--json").out)
+    assert rows == [
+        {"project": "api", "path": "main.py", "summary": "of A", "repository": "github.com/orgA/api"},
+        {"project": "api", "path": "main.py", "summary": "of B", "repository": "github.com/orgB/api"},
+    ]
+    assert one.gitrag("core", "list", "--all").out.startswith("github.com/orgA/api: main.py  of A\n")
+    said = one.gitrag("explore", "list").out
+    assert "github.com/orgA/api" in said
+    assert "github.com/orgB/api" in said
+
+
+def test_a_mark_on_a_file_that_is_not_here_is_not_offered(project: Project):
+    project.gitrag("core", "mark", "client.py")
+    project.git.write({"client.py": None})
+    listed = project.gitrag("core", "list")
+    assert listed.out == ""
+    assert listed.said[0].startswith("Not shown: client.py, ")
+    assert json.loads(project.gitrag("core", "list", "--json").out) == []
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+    assert "Core Codebase Context" not in project.gitrag("prime").out
+    assert project.gitrag("core", "unmark", "client.py").status == 0

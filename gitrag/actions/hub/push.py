@@ -12,12 +12,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.corpus.layout import slug
 from gitrag.errors import BusyError, ModelError, NotSetUpError, UsageError
 from gitrag.git.commits import is_ancestor
 from gitrag.git.repository import Repository
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
-from gitrag.hub.sending import Branch, Pushed, push
+from gitrag.hub.sending import Branch, Pushed, push, take_name
 from gitrag.hub.servers import holding
 from gitrag.indexing.history import read_history
 from gitrag.indexing.recipe import RECIPE
@@ -76,6 +77,7 @@ def push_head(
     repository: str | None = None,
     branch: str | None = None,
     force: bool = False,
+    moved: bool = False,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     embedding: Callable[[int], None] = lambda _done: None,
 ) -> Pushed:
@@ -83,15 +85,17 @@ def push_head(
 
     Args:
         workspace: The repository.
-        repository: Its name in the hub; None for the directory's.
+        repository: Its name in the hub; None for the remote's, or else the directory's.
         branch: The branch's name there; None for the one that is checked out.
         force: Push also where the branch has a later commit there.
+        moved: It is the repository that has the name there, whatever its remote was.
         advance: Called with how many contents have been sent, and of how many.
         embedding: Called with how many texts were embedded first.
 
     Raises:
         NotSetUpError: No hub is set, or this role may not push there.
-        UsageError: HEAD is on no branch, and none was given; or the branch has a later commit there.
+        UsageError: HEAD is on no branch, and none was given; the branch has a later commit there, or another
+            repository the name.
         ModelError: The model is not there.
         BusyError: HEAD has moved meanwhile.
     """
@@ -99,7 +103,7 @@ def push_head(
     own = branch or workspace.repo.head().branch
     if own is None:
         raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
-    return _push(workspace, _Source(own, None), repository, force, advance, embedding)
+    return _push(workspace, _Source(own, None), repository, force, moved, advance, embedding)
 
 
 def push_configured(
@@ -107,6 +111,7 @@ def push_configured(
     *,
     repository: str | None = None,
     force: bool = False,
+    moved: bool = False,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     embedding: Callable[[int], None] = lambda _done: None,
 ) -> Iterator[Pushed | str]:
@@ -116,8 +121,9 @@ def push_configured(
 
     Args:
         workspace: The repository.
-        repository: Its name in the hub; None for the directory's.
+        repository: Its name in the hub; None for the remote's, or else the directory's.
         force: Push also where a branch has a later commit there.
+        moved: It is the repository that has the name there, whatever its remote was.
         advance: Called with how many contents of a branch have been sent, and of how many.
         embedding: Called with how many texts were embedded first.
 
@@ -126,7 +132,8 @@ def push_configured(
 
     Raises:
         NotSetUpError: No hub is set, or this role may not push there.
-        UsageError: No branch matches; or one has a later commit there: those before it are pushed.
+        UsageError: No branch matches; another repository has the name; or a branch has a later commit there:
+            those before it are pushed.
         ModelError: The model is not there.
         BusyError: The branch has moved meanwhile.
     """
@@ -140,7 +147,7 @@ def push_configured(
             "To push HEAD under a name: gitrag hub push --branch main",
         )
     for name in dict.fromkeys(chain.from_iterable(chosen.values())):
-        yield _push(workspace, _Source(name, here[name]), repository, force, advance, embedding)
+        yield _push(workspace, _Source(name, here[name]), repository, force, moved, advance, embedding)
     yield from (each for each, found in chosen.items() if not found)
 
 
@@ -158,13 +165,15 @@ def _push(
     source: _Source,
     repository: str | None,
     force: bool,
+    moved: bool,
     advance: Callable[[int, int], None],
     embedding: Callable[[int], None],
 ) -> Pushed:
     """Push HEAD or a branch, embedded by the model; arguments and errors are those of ``push_head``."""
     address = address_of(workspace.config.hub)
     workspace.require_index()
-    name = repository or workspace.name
+    repo = workspace.repo
+    name = repository or slug(repo.remote_name() or repo.default_directory_name)
     require_name(name)
     own = source.branch
     with opened(address, RECIPE) as front, holding(front, name) as hub:
@@ -206,7 +215,16 @@ def _push(
         with hub.db.transaction():  # a push that is refused leaves no repository behind
             if owns(hub):
                 add_repository(hub, name)
+            take_name(
+                hub, name, _origin(repo, source.revision), lambda there: moved or repo.has_commit(there)
+            )
             return push(hub, branch, partial(_chunks, workspace.store), advance, compare=compare)
+
+
+def _origin(repo: Repository, revision: str | None) -> str:
+    """Return what tells a repository from others on all machines: its remote, or else its first commit."""
+    remote = repo.remote_identity()
+    return remote if remote and not remote.startswith("/") else repo.first_commit(revision or "HEAD")
 
 
 def _chunks(store: Store, files: Sequence[ViewFile]) -> Iterator[Sequence[ExportedChunk]]:

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from gitrag.actions.catch_up import refresh_after_write
+from gitrag.actions.core_context import project_of
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
@@ -210,7 +211,7 @@ def test_where_files_are_marked_as_core_none_is_suggested(program, git_environme
     workspace = Workspace.open(program.path, environ=git_environment)
     workspace.update()
     core = CoreFiles(tmp_path)
-    core.mark("shop", "src/main.rs", "Begins here")
+    core.mark(project_of(workspace).key(()), "src/main.rs", "Begins here")
     text = as_markdown(prime(workspace, core=core))
     assert "Likely core" not in text
     assert "Begins here" in text

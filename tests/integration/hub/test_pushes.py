@@ -191,3 +191,48 @@ def test_of_chunks_as_near_the_same_are_taken_each_time(hub_address: str, make_r
         rows(hub_address, "UPDATE gitrag.cuts SET length = length WHERE chunk_id = %s", *chunk_id)
         found = rows(hub_address, asked.replace("%s", "repeat('1', 384)::bit(384)"))
         assert sorted(found) == every[:5]
+
+
+def test_a_name_that_another_repository_has_is_refused(hub_address: str, make_repository, model_dir: Path):
+    """Its branch would be replaced: of two repositories called ``api``, or of a fork."""
+    git = make_repository(SAMPLE, name="api")
+    git.git("remote", "add", "origin", "https://me:secret@git.example.com/orgA/api.git")
+    pushed(git, hub_address, model_dir)
+    other = make_repository({"b.py": "b = 1\n"}, name="other/api")
+    other.git("remote", "add", "origin", "git@git.example.com:orgB/api.git")
+    before = rows(
+        hub_address,
+        "SELECT name, branch, commit_id FROM gitrag.repositories JOIN gitrag.views USING (repository_id)",
+    )
+    with pytest.raises(UsageError, match=r"has git\.example\.com/orgA/api under the name api") as refused:
+        pushed(other, hub_address, model_dir)
+    assert "--repository" in refused.value.hint
+    assert before == rows(
+        hub_address,
+        "SELECT name, branch, commit_id FROM gitrag.repositories JOIN gitrag.views USING (repository_id)",
+    )
+    assert pushed(other, hub_address, model_dir, repository="api-b").files == 1
+    clone = git.clone(git.path.parent / "elsewhere")
+    clone.git("remote", "set-url", "origin", "ssh://git@git.example.com:22/orgA/api")
+    assert pushed(clone, hub_address, model_dir).files == len(SAMPLE)
+    git.git("remote", "set-url", "origin", "https://git.example.com/orgC/api")
+    with pytest.raises(UsageError, match="orgA/api"):
+        pushed(git, hub_address, model_dir, force=True)
+    assert pushed(git, hub_address, model_dir, moved=True).files == len(SAMPLE)
+    assert pushed(git, hub_address, model_dir).files == len(SAMPLE)
+
+
+def test_without_a_remote_the_first_commit_tells_repositories_apart(
+    hub_address: str, make_repository, model_dir: Path
+):
+    """No path of this machine is told to the hub."""
+    git = make_repository(SAMPLE, name="api")
+    pushed(git, hub_address, model_dir)
+    with pytest.raises(UsageError, match="another repository under the name api"):
+        pushed(make_repository({"b.py": "b = 1\n"}, name="other/api"), hub_address, model_dir)
+    copy = git.clone(git.path.parent / "third/api")
+    copy.git("remote", "remove", "origin")
+    assert pushed(copy, hub_address, model_dir).files == len(SAMPLE)
+    git.git("remote", "add", "origin", "https://git.example.com/orgA/api")
+    assert pushed(git, hub_address, model_dir).files == len(SAMPLE)
+    assert rows(hub_address, "SELECT origin FROM gitrag.repositories") == [("git.example.com/orgA/api",)]

@@ -256,7 +256,7 @@ def test_a_member_of_a_group_has_the_groups_rights(two: tuple[str, str, str]):
 def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: Path, model_dir: Path):
     address, _reader, _keeper = two
     git = make(tmp_path / "home-vault", SECRET, "vault")  # the same name: another state of it
-    pushed(git, address, model_dir)
+    pushed(git, address, model_dir, moved=True)
     with opened_hub(address, RECIPE) as hub:
         counted = tidy(hub, really=False)
         assert (counted.contents, counted.paths, counted.unfinished) == (0, 1, 0)  # project has that content

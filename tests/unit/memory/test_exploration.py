@@ -152,7 +152,10 @@ def test_what_was_saved_is_told_word_for_word():
     assert "**Action:** Created" in saved_text(saved, created=True)
 
 
-def test_nothing_is_said_of_a_size_that_nothing_speaks_for():
-    saved = saved_with("users want a page")
-    assert "Suggested type" in saved_text(saved, created=True)
-    assert "Suggested size" not in saved_text(saved, created=True)
+def test_a_size_is_suggested_also_where_no_word_speaks_for_one():
+    """Seed 002: the default, with the note that little is known."""
+    lines = saved_text(saved_with("users want a page"), created=True).splitlines()
+    assert lines[-2:] == [
+        f"- **Suggested {guess} — Based on limited context — adjust as needed"
+        for guess in ("type:** feature", "size:** medium")
+    ]

@@ -1,0 +1,143 @@
+"""Which repository memory belongs to: the key that it is stored under, and what that is called.
+
+A name does not tell repositories apart: a key does. It is
+
+* ``github.com/team/shop``, the remote (`gitrag.git.identity`): all clones and worktrees share their memory;
+* ``/home/me/shop@<first commit>``, the place, where there is no remote; without a commit ``/home/me/shop@``;
+* ``shop``, a name alone: given as ``--project``, written by hand, or stored before there were other keys.
+
+What was stored under the place counts as the remote's once there is one. What is stored under a name alone
+may be of any repository called so: nobody takes it over but the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitrag.errors import GitragError, UsageError
+from gitrag.git import Repository
+from gitrag.git.identity import of_directory, written
+from gitrag.memory.home import project_name
+from gitrag.memory.registry import Registry
+
+_OF_REPOSITORY = re.compile(r"(?:[^/]*[.:][^/]*)?/.+", re.DOTALL)
+_FIRST_COMMIT = re.compile(r"@([0-9a-f]{40})?$")
+
+
+def is_repository(key: str) -> bool:
+    """Return whether a key is a repository's rather than a name alone."""
+    return bool(_OF_REPOSITORY.fullmatch(key))
+
+
+def name_of(key: str) -> str:
+    """Return what the project of a key is called: by the last part of a remote or place, or as it is."""
+    if not is_repository(key):
+        return key
+    parts = _FIRST_COMMIT.sub("", key).split("/")
+    shown = (part.removesuffix(".git") for part in reversed(parts) if not part.startswith("."))
+    return next(shown, "") or key
+
+
+def shown_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return how to show each key: by its name, whole where two have that."""
+    names = {key: name_of(key) for key in keys}
+    times = Counter(names.values())
+    return {key: name if times[name] == 1 else key for key, name in names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project that memory is kept of.
+
+    Attributes:
+        name: What it is called.
+        given: Its key, where the remote or the user says so; empty where the place does.
+        place: Where it is, as its keys begin that have no remote; empty where only a key was given.
+        repo: Its repository; None if there is none there.
+    """
+
+    name: str
+    given: str = ""
+    place: str = ""
+    repo: Repository | None = None
+
+    def own(self, stored: Iterable[str]) -> list[str]:
+        """Return which of the stored keys are surely this project's, its own first."""
+        found = [key for key in stored if (self._is_here(key) if self.place else key == self.given)]
+        return sorted(found, key=lambda key: (key != self.given, key.endswith("@"), key))
+
+    def readable(self, stored: Collection[str]) -> list[str]:
+        """Return the stored keys of what is the project's or may be: those of `own`, and its name alone."""
+        named = [self.name] if self.place and self.name in stored else []
+        return [*self.own(stored), *named]
+
+    def key(self, stored: Iterable[str]) -> str:
+        """Return the key to store under, where there is memory under these already."""
+        if self.given:
+            return self.given
+        root = next((key for key in self.own(stored) if not key.endswith("@")), "")
+        return root or self.place + (self.repo.first_commit() if self.repo is not None else "")
+
+    def _is_here(self, key: str) -> bool:
+        if not key.startswith(self.place):
+            return bool(key) and key == self.given
+        commit = key.removeprefix(self.place)
+        if not commit:  # from before the first commit: what was cloned to the place since may be another one
+            return not self.given
+        return self.repo is not None and self.repo.has_commit(commit)
+
+
+def project_at(repo: Repository | None, start: Path) -> Project:
+    """Return the project of a repository; outside of one, of a directory."""
+    name = written(project_name(None, repo, start))
+    if repo is None:
+        return Project(name, place=f"{of_directory(start.resolve())}@")
+    return Project(name, repo.remote_identity(), f"{of_directory(repo.common_dir)}@", repo)
+
+
+def project_called(given: str | None, here: Project, stored: Collection[str]) -> Project:
+    """Return the project that a name or a key means: the one here, else the one with memory, else a new one.
+
+    Args:
+        given: What the user said; blank for the project here.
+        here: The project of where the user is.
+        stored: The keys that there is memory under.
+
+    Raises:
+        UsageError: Several are called so.
+    """
+    wanted = (given or "").strip()
+    if wanted in {"", here.name}:
+        return here
+    found = [wanted] if wanted in stored else [key for key in stored if name_of(key) == wanted]
+    if len(found) > 1:
+        raise UsageError(
+            f'{len(found)} projects are called "{wanted}".', f"Say which: {', '.join(sorted(found))}"
+        )
+    return Project(wanted, found[0] if found else wanted)
+
+
+def has_namesake(project: Project, stored: Iterable[str]) -> bool:
+    """Return whether memory or the registry knows another repository of a project's name, or cannot tell."""
+    own = project.own(stored)
+    if any(is_repository(key) and name_of(key) == project.name and key not in own for key in stored):
+        return True
+    try:
+        entries = Registry().read().entries
+    except GitragError:
+        return True
+    for entry in entries:
+        if project.repo is not None and entry.git_dir == project.repo.common_dir:
+            continue
+        name, remote = entry.path.name.removesuffix(".git"), ""
+        with suppress(GitragError):
+            other = Repository.discover(entry.path)
+            name, remote = project_name(None, other, entry.path), other.remote_identity()
+        if name == project.name and not (remote and remote == project.given):
+            return True
+    return False
