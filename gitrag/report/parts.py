@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
@@ -14,6 +13,7 @@ from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.search.wording import Wording
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
@@ -22,7 +22,9 @@ Style = Callable[[str, str], str]
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
 """A part of an identifier, or a word: what a question's words are compared with, to mark them."""
 
-_TAB = 4
+TAB = 4
+"""Columns of a tab where lines are cut to columns."""
+
 _GIST = 160
 """Most characters shown of a signature, and of a docstring's first sentence, in Markdown."""
 
@@ -45,9 +47,9 @@ def asked(answer: Answer) -> str:
     return cut(answer.query, _LONGEST_QUESTION)
 
 
-def no_match(answer: Answer) -> str:
+def no_match(answer: Answer) -> Text:
     """Return the message that nothing was found."""
-    return NO_MATCH.format(query=asked(answer))
+    return joined([NO_MATCH.format(query=asked(answer))])
 
 
 def notes_of(answer: Answer) -> list[str]:
@@ -131,55 +133,6 @@ def asked_for(answer: Answer, kind: CollectionKind) -> bool:
     return any(section.kind is kind for section in answer.sections)
 
 
-def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return an answer for a terminal, its strings passed through a function; chunk texts are left alone."""
-    return replace(
-        answer,
-        query=clean(answer.query),
-        sections=tuple(
-            replace(section, hits=tuple(_cleaned(hit, clean) for hit in section.hits))
-            for section in answer.sections
-        ),
-        wording=replace(
-            answer.wording,
-            missing=tuple(map(clean, answer.wording.missing)),
-            only_beside=tuple(replace(each, word=clean(each.word)) for each in answer.wording.only_beside),
-            no_such_path=clean(answer.wording.no_such_path),
-            searched_for=clean(answer.wording.searched_for),
-            read_of=clean(answer.wording.read_of),
-        ),
-    )
-
-
-def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
-    document = hit.document
-    return replace(
-        hit,
-        path=clean(hit.path),
-        repository=clean(hit.repository),
-        chunk=replace(
-            hit.chunk,
-            qualified_name=clean(hit.chunk.qualified_name),
-            signature=clean(hit.chunk.signature),
-            docstring=clean(" ".join(hit.chunk.docstring.split())),
-        ),
-        lines=tuple(replace(line, text=clean(line.text.expandtabs(_TAB))) for line in hit.lines),
-        also=tuple(
-            replace(place, chunk=replace(place.chunk, name=clean(place.chunk.name))) for place in hit.also
-        ),
-        document=document
-        and replace(
-            document,
-            id=clean(document.id),
-            title=clean(document.title),
-            status=clean(document.status),
-            edges=tuple(replace(edge, target=clean(edge.target)) for edge in document.edges),
-        ),
-        note=clean(hit.note),
-        variants=tuple(map(clean, hit.variants)),
-    )
-
-
 def gist(hit: Hit) -> str:
     """Describe a chunk in a line: its signature, and the first sentence of its docstring."""
     chunk = hit.chunk
@@ -210,7 +163,7 @@ def range_of(start: int, end: int) -> str:
 def listed_paths(paths: Sequence[str]) -> str:
     """Return paths in a line, the first of very many."""
     more = len(paths) - _MOST_PATHS
-    return ", ".join(map(shown, paths[:_MOST_PATHS])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(paths[:_MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
 def cut(text: str, columns: int) -> str:
@@ -235,8 +188,8 @@ def _columns_of(character: str) -> int:
 
 
 def place_of(hit: Hit) -> str:
-    """Return a hit's path as valid text; where several repositories were asked, ``repository:path``."""
-    return shown(f"{hit.repository}:{hit.path}" if hit.repository else hit.path)
+    """Return a hit's path, as it is; where several repositories were asked, ``repository:path``."""
+    return f"{hit.repository}:{hit.path}" if hit.repository else hit.path
 
 
 def shown(path: str) -> str:

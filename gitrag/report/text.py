@@ -12,6 +12,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     PIECE,
+    TAB,
     Style,
     cut,
     listed_paths,
@@ -19,13 +20,13 @@ from gitrag.report.parts import (
     place_of,
     plain,
     range_of,
-    shown,
     standing,
     wording_line,
 )
 from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
 
 _NO_END = 1 << 30
@@ -59,7 +60,7 @@ def as_text(
     rows: int | None = None,
     gaps: bool = False,
     graph: CallGraph | None = None,
-) -> str:
+) -> Text:
     """Return an answer as text: only sections with hits; no title when there is only code.
 
     Args:
@@ -68,7 +69,7 @@ def as_text(
         explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         lately: For each file what changed it lately, a sentence; said with ``words``.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
-        rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
+        rows: Text of a page: of as many hits as fit, the likeliest first, more is shown than the place.
             None to show it of every hit.
         gaps: Mark where lines of a file are left out between two that are shown.
         graph: The call graph, if it was asked for.
@@ -96,7 +97,7 @@ def as_text(
     if rows is not None:
         above = (2 if line else 0) + (2 * len(held) if titled else 0)
         blocks = _fitted(blocks, rows - above)
-    parts = [f"{line}; nearest:\n"] if line else []
+    parts = [f"{line}; nearest:", ""] if line else []
     for section in held:
         if titled:
             parts.append(style(_TITLES[section.kind], "title"))
@@ -107,7 +108,7 @@ def as_text(
             parts.append("")
     if graph is not None:
         parts += _graph(graph, style, columns or _NO_END)
-    return "\n".join(parts).rstrip("\n")
+    return joined(parts)
 
 
 def _fitted(blocks: dict[int, _Block], rows: int) -> dict[int, _Block]:
@@ -173,7 +174,7 @@ def _below(
         if gaps and line.number > last + 1:
             yield f"  {style('…', 'dim')}"
         last = line.number
-        shortened = cut(line.text, columns - width - 4)
+        shortened = cut(line.text.expandtabs(TAB), columns - width - 4)
         text = style(mark(shortened), "match") if line.matches else style(shortened, "dim")
         yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}".rstrip()
     if hit.also:
@@ -201,9 +202,9 @@ def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
     if graph.error is not None:
         yield graph.error
     for path, caller, callees in graph.calls:
-        head = f"{shown(path)}  {caller}"
+        head = f"{path}  {caller}"
         calls = cut(f" → {', '.join(callees)}", max(columns - len(head), _LEAST_COLUMNS))
-        yield style(shown(path), "path") + "  " + style(caller, "name") + style(calls, "dim")
+        yield style(path, "path") + "  " + style(caller, "name") + style(calls, "dim")
     if graph.left_out:
         part = f"{graph.nodes - graph.left_out:,} of {graph.nodes:,} definitions"
         yield style(f"Only calls between the {part} that are best connected.", "dim")

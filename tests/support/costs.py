@@ -38,7 +38,9 @@ def note(cause: str, wall_s: float, processor_s: float = 0.0) -> None:
 
 def command_name(args: Any) -> str:
     """Name what a command line runs: its program, and for git and gitrag the subcommand."""
-    words = [os.fsdecode(args)] if isinstance(args, str | bytes | Path) else [os.fsdecode(each) for each in args]
+    words = (
+        [os.fsdecode(args)] if isinstance(args, str | bytes | Path) else [os.fsdecode(each) for each in args]
+    )
     program = Path(words[0]).name
     if program.startswith("python") and words[1:2] == ["-m"]:
         program, words = words[2], words[2:]
@@ -90,9 +92,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report: pytest.TestReport = yield  # type: ignore[assignment]
     if item.config.getoption("--costs") is not None:
         processor_s, _taken["processor_s"] = _processor_s() - _taken["processor_s"], _processor_s()
