@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from urllib.parse import quote, urlencode
 
+import anyio
 import click
 import pytest
+from mcp import Client
 
+from gitrag.cli import picker
 from gitrag.cli.root import root
-from tests.support.command import Project
-from tests.support.planted import EVIL, LINE, SCRIPT, faults, plant
+from gitrag.mcp_server.server import build
+from gitrag.mcp_server.workbench import Workbench
+from tests.support.command import Gitrag, Project
+from tests.support.mcp_client import CALLS
+from tests.support.planted import ADR, EVIL, LINE, SCRIPT, faults, plant
+from tests.support.web import served
 
 QUESTION = "retry with backoff"
 WALKED: dict[str, list[list[str]]] = {
@@ -97,7 +106,7 @@ WALKED: dict[str, list[list[str]]] = {
 }
 ELSEWHERE = {
     "web": "below: a page",
-    "ui": "tests/unit/cli/test_picker.py",
+    "ui": "below: a screen",
     "mcp": "below: an agent",
     "model fetch": "says nothing of a repository",
     "hook run": "prints nothing",
@@ -149,3 +158,100 @@ def test_no_command_lets_a_clone_command_the_terminal(planted, name):
             assert done.status not in {70, None}, done
             assert faults(done.out) == [], (name, arguments, form)
             assert faults(done.err) == [], (name, arguments, form)
+
+
+def test_json_is_exact(planted):
+    found = json.loads(planted.gitrag("prime", "--json").out)["documents"]
+    own = next(each for each in found if each["id"] == "ADR-0001")
+    assert own["title"].startswith(f"Retry with backoff {EVIL[:10]}")
+    assert ADR in {each["path"] for each in found}
+
+
+def test_no_page_shows_what_a_clone_commands(planted):
+    with served(planted.path, planted.gitrag.environment) as site:
+        for page in (
+            f"/search?{urlencode({'q': QUESTION})}",
+            f"/search?{urlencode({'q': LINE})}",
+            f"/search?{urlencode({'q': QUESTION, 'path': LINE})}",
+            f"/calls?{urlencode({'target': 'retry_with_backoff'})}",
+            f"/calls?{urlencode({'target': LINE})}",
+            "/map",
+            f"/map?{urlencode({'q': QUESTION, 'by': LINE})}",
+            "/state",
+            "/repositories",
+            "/file/client.py",
+            f"/file/{quote(ADR)}",
+            f"/file/pkg/{quote(SCRIPT)}",
+            f"/file/{quote(EVIL)}",
+            *(f"/beside/{what}/client.py" for what in ("history", "documents", "calls")),
+            f"/beside/documents/{quote(ADR)}",
+            f"/{quote(LINE)}",
+        ):
+            got = site.get(page)
+            assert got.status < 500, (page, got.text)
+            assert faults(got.text.replace("\nforged", " forged")) == [], page
+
+
+def test_no_answer_to_an_agent_has_what_a_clone_commands(planted):
+    bench = Workbench(planted.path, dict(planted.gitrag.environment))
+    asked = [
+        *((tool, given) for tool, given in CALLS.items() if tool != "memory_search"),
+        ("search_code", {"query": LINE}),
+        ("search", {"query": QUESTION, "graph": True}),
+        ("get", {"what": ADR}),
+        ("get", {"what": f"pkg/{SCRIPT}:1-4"}),
+        ("get", {"what": LINE}),
+        ("prime", {"topic": QUESTION}),
+        ("check", {"target": f"pkg/{SCRIPT}"}),
+        ("check", {"target": LINE}),
+        ("related", {"text": QUESTION, "mode": "duplicates"}),
+        ("related", {"diff": "HEAD~2..HEAD"}),
+        ("history", {"query": QUESTION}),
+        ("call_graph", {"target": LINE}),
+        (LINE, {}),
+    ]
+
+    said: list[str] = []
+
+    async def ask() -> None:
+        async with Client(build(bench)) as client:
+            for tool, arguments in asked:
+                said.append((await client.call_tool(tool, arguments)).content[0].text)
+
+    anyio.run(ask)
+    for (tool, arguments), text in zip(asked, said, strict=True):
+        assert faults(text) == [], (tool, arguments)
+        assert "hit a bug" not in text, (tool, arguments)
+
+
+def test_a_hub_lets_no_clone_command_the_terminal(planted, hub_address):
+    hub = Gitrag(planted.path, {**planted.gitrag.environment, "GITRAG_HUB": hub_address})
+    shop = ("--repository", "shop")
+    for command in (
+        ("hub", "push", *shop),
+        ("hub", "push", "--repository", LINE),
+        ("hub", "push", *shop, "--branch", f"b{EVIL}"),
+        ("hub", "status"),
+        ("hub", "search", QUESTION),
+        ("hub", "search", QUESTION, "-o", "text"),
+        ("hub", "search", QUESTION, "-o", "json"),
+        ("search", "--hub", QUESTION, "-o", "text"),
+        ("hub", "search", LINE),
+        ("hub", "search", QUESTION, "--repository", LINE),
+        ("hub", "grant", LINE, "shop"),
+        ("hub", "branch", "shop", LINE),
+        ("hub", "drop", "shop", LINE),
+        ("hub", "place", LINE, LINE),
+        ("hub", "gc"),
+        ("hub", "drop", "shop"),
+    ):
+        done = hub("--color", "always", *command)
+        assert done.status != 70, done
+        assert faults(done.out) == [], command
+        assert faults(done.err) == [], command
+
+
+def test_a_screen_shows_parts_without_control_characters():
+    made = picker._safe(lambda: [("class:path", LINE), ("", "\n"), ("", EVIL)])()
+    assert [text == "\n" for _style, text in made] == [False, True, False]
+    assert [faults(text) for _style, text in made] == [[], [], []]
