@@ -93,6 +93,8 @@ class PlainLines(Progress):
         """Return the progress as one line: ``Embedding: 120 of 400, 30/s, 9 s left``."""
         seconds = time.monotonic() - self.begin
         rate = self.done / seconds if seconds > 0 else 0.0
+        if not self.done and self.total is None:
+            return f"{self.label}: {self.text or 'begun'}"
         parts = [f"{self.done} of {self.total}" if self.total is not None else f"{self.done}"]
         if self.done:
             parts.append(f"{rate:.0f}/s" if rate >= 1 else f"{1 / rate:.0f} s each")

@@ -16,7 +16,6 @@ from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.numbers import count
 
 
 @command(
@@ -64,6 +63,7 @@ def similar(
     from gitrag.actions import hit_lines
     from gitrag.actions.search import SearchOptions
     from gitrag.actions.similar import similar as compare
+    from gitrag.indexing.notices import drafts_line
     from gitrag.report import similar as written
     from gitrag.search.language_filter import language_named
     from gitrag.store.candidates import Filters
@@ -100,5 +100,5 @@ def similar(
     if copies := written.copies_line(found):
         terminal.note(copies)
     if found.drafts:
-        terminal.note(f"{count(found.drafts, 'chunk')} on draft vectors — `gitrag index embed` refines them")
+        terminal.note(drafts_line(found.drafts))
     return status

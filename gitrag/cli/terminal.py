@@ -198,7 +198,7 @@ def folded(text: Safe, columns: int) -> Safe:
     """Fold lines at spaces, so that they fit; what follows is indented by two more than the line.
 
     Args:
-        text: Text, perhaps coloured; a word that is too long stays whole.
+        text: Lines, perhaps coloured; a word that is too long stays whole.
         columns: The width.
     """
     lines = []

@@ -305,7 +305,7 @@ def freshness_line(freshness: Freshness) -> str:
     elif freshness.uncommitted_included:
         said.append("uncommitted changes included")
     if freshness.unembedded and freshness.drafted:
-        said.append(f"{counted(freshness.unembedded, 'chunk')} on draft vectors")
+        said.append(f"{counted(freshness.unembedded, 'text')} on draft vectors")
     if freshness.waiting_files:
         said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet: ask again later")
     return "; ".join([*[", ".join(said)], *freshness.notes])

@@ -298,7 +298,11 @@ def prime(
 ) -> Reply[replies.Told]:
     """What a session should know: an overview (languages, entry points, tests); with topic, its decisions."""
     primed = gather(
-        bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
+        bench.workspace,
+        topic,
+        bench.core,
+        lambda done, total: call.advance(done, total, "files"),
+        for_agent=True,
     )
     text = primed_text(primed)
     freshness = replies.of_status(read_status(bench.workspace), bench.notes())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.indexing.notices import looked_line, undrafted_line
+from gitrag.indexing.notices import drafts_line, looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.search.wording import Wording
@@ -65,8 +65,7 @@ def notes_of(answer: Answer) -> list[str]:
     if answer.drafts and not answer.drafted:
         notes.append(undrafted_line(answer.drafts))
     elif answer.drafts:
-        chunks = count(answer.drafts, "chunk")
-        notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
+        notes.append(drafts_line(answer.drafts))
     if not answer.model and answer.drafted:
         notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes

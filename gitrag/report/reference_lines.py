@@ -68,7 +68,7 @@ def named_places(found: References) -> NamedPlaces:
             line=each.line,
             use=each.use.value,
             within=each.within,
-            text=each.text,
+            text=shown(each.text),
             is_sure=each.is_sure,
         )
         for each in found.found

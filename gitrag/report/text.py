@@ -30,8 +30,11 @@ from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
 
 _NO_END = 1 << 30
+_SCORE_COLUMNS = 6
+"""Of a score, and the space before it."""
+
 _LEAST_COLUMNS = 20
-"""Least columns for the callees, however long the caller's path and name."""
+"""Least columns for a name, and for callees, however long what is before them."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -43,9 +46,9 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What is shown of a hit: its place, the lines below it, and how many rows the place takes."""
+    """What is shown of a hit: its place, in a line or two, the lines below it, and the rows of the place."""
 
-    head: str
+    head: tuple[str, ...]
     lines: tuple[str, ...]
     head_rows: int = 1
 
@@ -69,7 +72,7 @@ def as_text(
         explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         lately: For each file what changed it lately, a sentence; said with ``words``.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
-        rows: Text of a page: of as many hits as fit, the likeliest first, more is shown than the place.
+        rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
             None to show it of every hit.
         gaps: Mark where lines of a file are left out between two that are shown.
         graph: The call graph, if it was asked for.
@@ -103,7 +106,7 @@ def as_text(
             parts.append(style(_TITLES[section.kind], "title"))
         for hit in section.hits:
             block = blocks[id(hit)]
-            parts += [block.head, *block.lines, *([""] if block.lines else [])]
+            parts += [*block.head, *block.lines, *([""] if block.lines else [])]
         if parts[-1]:
             parts.append("")
     if graph is not None:
@@ -143,18 +146,22 @@ def _block(
     gaps: bool,
 ) -> _Block:
     chunk, document = hit.chunk, hit.document
-    place = style(place_of(hit), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
-    if document:
-        state = standing(document)
-        what = style(f"{document.id}: {document.title}", "name") + (f" ({state})" if state else "")
-    else:
-        what = " ".join(part for part in (chunk.kind.value, style(chunk.qualified_name, "name")) if part)
-    head = f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
-    rows = (
-        len(f"{place_of(hit)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
-    ) // columns
+    path, lines = place_of(hit), f":{range_of(chunk.line_start, chunk.line_end)}"
+    state = f" ({said})" if document and (said := standing(document)) else ""
+    kind = "" if document else f"{chunk.kind.value} "
+    name = f"{document.id}: {document.title}" if document else chunk.qualified_name
+    # The score stays whole at the edge of the screen: a long name is cut, and begins a line below a long path
+    taken = _SCORE_COLUMNS + len(kind) + len(state)
+    room = columns - len(path) - len(lines) - 2 - taken
+    is_below = room < min(len(name), _LEAST_COLUMNS)
+    name = cut(name, max(columns - 2 - taken if is_below else room, _LEAST_COLUMNS))
+    what = f"{kind}{style(name, 'name') if name else ''}{state}".strip()
+    place = style(path, "path") + style(lines, "number")
+    said = f"{what}  {style(f'{hit.score:.2f}', 'score')}".strip()
+    head = (place, f"  {said}") if is_below else (f"{place}  {said}",)
     below = _below(hit, words, style, mark, columns, explain=explain, lately=lately, gaps=gaps)
-    return _Block(head, tuple(below), rows + 1)
+    rows = (len(path) + len(lines) - 1) // columns + len(head)
+    return _Block(head, tuple(below), rows)
 
 
 def _below(

@@ -120,7 +120,10 @@ def test_a_pipe_gets_plain_lines(monkeypatch):
 
 def test_a_line_without_a_total_says_what_is_known():
     lines = PlainLines("Reading", None, io.StringIO(), color=False)
-    assert lines.line() == "Reading: 0"
+    assert lines.line() == "Reading: begun"
+    lines.status("a.py")
+    assert lines.line() == "Reading: a.py"
+    lines.status("")
     lines.begin -= 100
     lines.update(10, 50)
     assert lines.line() == "Reading: 10 of 50, 10 s each, 400 s left"

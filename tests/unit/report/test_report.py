@@ -360,7 +360,7 @@ def test_a_hit_can_be_explained_in_sentences():
             "  For it counts most that its text has the question's words; against it, that"
             " it is a test, an example or a document."
         ),
-        "  About 99 of 100 files with a score of 0.99 answer.",
+        "  It is 99 % likely to answer.",
     ]
     looked_up = replace(HIT, reasons=(), chunk=replace(SEND, text="", qualified_name="x"), path="x.py")
     assert as_text(answer_of(looked_up), explain="words").split("\n")[-3:-1] == [
@@ -378,6 +378,17 @@ def test_a_style_is_given_each_role():
 
     assert as_text(ANSWER, style).startswith("<src/session.py><:10-11>  method <Session.send>  <0.99>")
     assert roles == {"path", "number", "name", "score", "match", "dim"}
+
+
+@pytest.mark.parametrize("path", ["src/session.py", "src/" * 15 + "session.py"])
+def test_a_score_stays_in_one_piece_at_the_edge_of_the_screen(path):
+    named = replace(SEND, qualified_name=f"Session.{'send' * 15}")
+    lines = as_text(answer_of(replace(HIT, path=path, chunk=named, lines=(), also=())), columns=60).split(
+        "\n"
+    )
+    assert lines[0].startswith(f"{path}:10-11")
+    assert lines[-1].endswith("…  0.99")
+    assert max(map(len, lines)) <= max(60, len(f"{path}:10-11"))
 
 
 @pytest.mark.parametrize("form", [as_text, as_markdown, as_paths, as_vimgrep])
