@@ -178,7 +178,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
         if os.path.lexists(root / inside):  # returns False where the path is too long
             raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
         raise UsageError(
-            f"There is no text file {path} in the repository.", "`search` names those there are."
+            f"There is no text file {path} in the repository.", "A search finds those there are."
         ) from error
     if b"\0" in data:
         raise UsageError(f"{path} is no text.", "Only text is read.")

@@ -71,6 +71,8 @@ def prime(
     core: CoreFiles | None = None,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
     since: str | None = None,
+    *,
+    for_agent: bool = False,
 ) -> Primed:
     """Bring the index up to date, unless it was touched a moment ago, and gather what to show.
 
@@ -81,6 +83,7 @@ def prime(
         advance: Called with how many files are indexed, of how many.
         since: Say what happened since then: a time, a revision; empty for the user's own last commit.
             None not to.
+        for_agent: Leave out what is the user's to run.
 
     Raises:
         NotSetUpError: There is no index.
@@ -97,8 +100,9 @@ def prime(
     least = PRESETS["discover"].min_score if least is None else least
     found = _about(workspace, topic) if topic else _all(workspace)
     entries = tuple(each for each, score in found if score >= least)
-    unembedded = read_status(workspace).unembedded
-    notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
+    if not for_agent:
+        unembedded = read_status(workspace).unembedded
+        notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None:
         notes.append(marked.doubt)

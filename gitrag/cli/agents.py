@@ -14,7 +14,6 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK, NotSetUpError, UsageError
-from gitrag.words.control_characters import sanitise
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -229,13 +228,12 @@ def _action(step: FileStep) -> str:
 
 def _show(step: FileStep, terminal: Terminal, *, done: bool, prefix: str = "") -> None:
     if done:
-        terminal.print(f"{_action(step)} {prefix}{sanitise(step.path)}")
+        terminal.print(f"{_action(step)} {prefix}{step.path}")
         return
     old, new = ((text or "").splitlines() for text in (step.before, step.after))
     origin = "/dev/null" if step.before is None else f"a/{step.path}"
     for line in unified_diff(old, new, origin, f"b/{step.path}", lineterm=""):
-        style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        terminal.print(terminal.style(sanitise(line), style))
+        terminal.print(terminal.style(line, {"+": "green", "-": "red"}.get(line[:1], "dim")))
 
 
 def _checked(http: str | None, token_env: str | None) -> str:

@@ -18,6 +18,7 @@ from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal, discard
 from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError, OutOfMemoryError
 from gitrag.machine.memory_limit import HINT, is_want_of_memory
+from gitrag.words.control_characters import Text
 
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
@@ -88,7 +89,7 @@ def _tell(error: GitragError, terminal: Terminal) -> int:
 
 
 def _tell_usage(error: click.ClickException, terminal: Terminal) -> int:
-    terminal.error(error.format_message())
+    terminal.error(" ".join(error.format_message().split()))
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "gitrag"
         terminal.hint(f"{path} --help")
@@ -120,7 +121,7 @@ def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mappin
     else:
         import traceback
 
-        terminal.note("".join(traceback.format_exception(error)).rstrip())
+        terminal.note(Text("".join(traceback.format_exception(error)).rstrip()))
     return BUG
 
 

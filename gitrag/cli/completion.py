@@ -7,6 +7,7 @@ from click.shell_completion import get_completion_class
 
 from gitrag.cli.frame import COMPLETION_VARIABLE, Example, command
 from gitrag.cli.session import Session, pass_session
+from gitrag.words.control_characters import Text
 
 
 @command(
@@ -25,4 +26,5 @@ def completion(session: Session, ctx: click.Context, shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:
         raise click.UsageError(f"This click completes nothing for {shell}.", ctx)
-    session.terminal.print(made(ctx.find_root().command, {}, "gitrag", COMPLETION_VARIABLE).source().rstrip())
+    source = made(ctx.find_root().command, {}, "gitrag", COMPLETION_VARIABLE).source()
+    session.terminal.print(Text(source.rstrip()))

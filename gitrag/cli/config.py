@@ -14,7 +14,6 @@ from gitrag.config.of_repository import settings_of
 from gitrag.config.team_file import TEAM_FILE
 from gitrag.errors import ConfigError, RepositoryError, UsageError
 from gitrag.git.environment import message_of
-from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.report.documents import SettingRow
@@ -87,7 +86,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
     if as_json:
         session.terminal.print_document([_row(setting) for setting in settings])
     elif key is not None:
-        session.terminal.print(sanitise(_text(settings[0])))
+        session.terminal.print(_text(settings[0]))
     else:
         _print_all(settings, session)
 
@@ -138,13 +137,13 @@ def _print_all(settings: list[Setting], session: Session) -> None:
     group = ""
     for setting in sorted(settings, key=lambda each: order.index(_group_of(each.key))):
         if group != _group_of(setting.key):
-            terminal.print(
-                ("\n" if group else "") + terminal.style(_group_of(setting.key), "bold", "underline")
-            )
+            if group:
+                terminal.print()
+            terminal.print(terminal.style(_group_of(setting.key), "bold", "underline"))
             group = _group_of(setting.key)
-        value = sanitise_line(_text(setting)) or "unset"
+        value = _text(setting) or "unset"
         changed = setting.origin != DEFAULT
-        origin = f"  {terminal.style(f'({sanitise_line(setting.origin)})', 'dim')}"
+        origin = f"  {terminal.style(f'({setting.origin})', 'dim')}"
         if value == "unset" and not changed:
             origin = ""  # its default is that it is not set
         terminal.print_folded(

@@ -9,7 +9,6 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
     if as_json:
         session.terminal.print_document(marked)
         return OK
-    session.terminal.print(f"Marked {sanitise_line(marked.path)} as core of {sanitise_line(marked.project)}")
+    session.terminal.print(f"Marked {marked.path} as core of {marked.project}")
     return OK
 
 
@@ -75,12 +74,12 @@ def list_marked(session: Session, *, project: str | None, every: bool, as_json: 
         session.terminal.print_document(found)
         return OK
     for each in found:
-        owner = f"{sanitise_line(each.repository or each.project)}: " if every else ""
-        summary = f"  {sanitise_line(each.summary)}" if each.summary else ""
-        session.terminal.print(f"{owner}{session.terminal.style(sanitise_line(each.path), 'bold')}{summary}")
+        owner = f"{each.repository or each.project}: " if every else ""
+        summary = f"  {each.summary}" if each.summary else ""
+        session.terminal.print(f"{owner}{session.terminal.style(each.path, 'bold')}{summary}")
     notes = [] if marked is None else marked.notes
     for line in notes:
-        session.terminal.note(sanitise_line(line))
+        session.terminal.note(line)
     if not found and not notes:
         session.terminal.note("No file is marked as core" + ("." if every else " of this project."))
         session.terminal.hint(_adoption(core_files, marked) or "gitrag core suggest")
@@ -119,7 +118,7 @@ def adopt(session: Session, *, project: str, as_json: bool) -> int:
         session.terminal.print_document(found)
         return OK if found else NOTHING
     for each in found:
-        session.terminal.print(f"Marked {sanitise_line(each.path)} as core of {sanitise_line(each.project)}")
+        session.terminal.print(f"Marked {each.path} as core of {each.project}")
     if not found:
         session.terminal.note("Of what is marked there, no file is here that is not marked already.")
     return OK if found else NOTHING
@@ -152,8 +151,7 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
 
         session.terminal.print_document(UnmarkedDocument(path, done))
         return OK if done else NOTHING
-    shown = sanitise_line(path)
-    session.terminal.print(f"Unmarked {shown}" if done else f"{shown} was not marked")
+    session.terminal.print(f"Unmarked {path}" if done else f"{path} was not marked")
     return OK if done else NOTHING
 
 
@@ -171,7 +169,7 @@ def suggest(session: Session, *, as_json: bool) -> int:
         session.terminal.print_document(found.files)
         return OK
     for each in found.files:
-        name = session.terminal.style(sanitise_line(each.path), "bold")
+        name = session.terminal.style(each.path, "bold")
         session.terminal.print_folded(f"{name}  {each.reason}")
     if not found.files:
         looked_at = f"was changed in the {count(found.commits, 'commit')} looked at"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.machine.prerequisites import Check
@@ -39,9 +38,9 @@ def doctor(session: Session, *, as_json: bool) -> int:
     else:
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
-            session.terminal.print(f"{state}  {check.name:<13} {sanitise_line(check.message)}")
+            session.terminal.print(f"{state}  {check.name:<13} {check.message}")
             if check.fix:
-                session.terminal.print(f"      {'':<13} → {sanitise_line(check.fix)}")
+                session.terminal.print(f"      {'':<13} → {check.fix}")
     return NOTHING if any(check.state is CheckState.FAIL for check in checks) else OK
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from gitrag.cli.page import Page, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise, sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.actions.search import SearchOptions
@@ -54,18 +53,17 @@ def exactly(
     elif not shown.hits:
         terminal.note(exact.nothing_line(found))
     elif page.form == "markdown":
-        terminal.print(sanitise(exact.exact_markdown(found, report.cleaned(shown, sanitise_line))))
+        terminal.print(exact.exact_markdown(found, shown))
     else:
         places = report.relative_to(shown, page.directory)
-        cleaned = report.cleaned(places, sanitise_line)
         if page.form == "vimgrep":
             lines = exact.exact_vimgrep(found, places)
         elif page.form == "paths":
-            lines = report.as_paths(cleaned)
+            lines = report.as_paths(places)
         else:
             columns = terminal.width if terminal.is_interactive else None
             gaps = page.around is not None
-            lines = exact.exact_text(found, cleaned, styler(terminal), columns=columns, gaps=gaps)
+            lines = exact.exact_text(found, places, styler(terminal), columns=columns, gaps=gaps)
         print_long(session, workspace, lines, paged=page.paged)
     say_revision(terminal, options.revision, found.answer)
     for note in exact.exact_notes(found):

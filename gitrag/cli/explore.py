@@ -12,7 +12,7 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, USAGE
-from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def save(
             dataclasses.replace(_document(saved.observation), is_new=saved.created)
         )
     else:
-        session.terminal.print(sanitise(str(saved)))
+        session.terminal.print(Text(saved))
     return OK
 
 
@@ -114,7 +114,7 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
     if as_json:
         session.terminal.print_document(_document(found))
     else:
-        session.terminal.print(sanitise(observation_text(found)))
+        session.terminal.print(Text(observation_text(found)))
     return OK
 
 
@@ -180,7 +180,7 @@ def search(
             f"{_row(each.observation, shown, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
         )
         first = next((line for line in each.text.splitlines() if line.strip()), "")
-        terminal.print(f"    {terminal.style(each.section, 'dim')}  {sanitise_line(first.strip())[:100]}")
+        terminal.print(f"    {terminal.style(each.section, 'dim')}  {first.strip()[:100]}")
     if not found:
         from gitrag.memory.explorations import nothing_recalled
 
@@ -202,7 +202,7 @@ def export(session: Session, *, directory: Path, project: str | None, as_json: b
 
         session.terminal.print_document(ExportDocument(number, str(directory)))
         return OK
-    session.terminal.print(f"Exported {count(number, 'exploration')} to {sanitise_line(str(directory))}")
+    session.terminal.print(f"Exported {count(number, 'exploration')} to {directory}")
     return OK
 
 
@@ -243,7 +243,7 @@ def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
         session.terminal.print_document([_document(each) for each in found])
         return OK
     for each in found:
-        title, project = sanitise_line(each.title), sanitise_line(name_of(each.identity.project))
+        title, project = each.title, name_of(each.identity.project)
         session.terminal.print(f"{each.observation_id}  {title} is of {project}")
     return OK
 
@@ -305,7 +305,7 @@ def _row(observation: Observation, shown: Mapping[str, str], style: Callable[...
         f" ({observation.identity.scope})" if observation.identity.scope != "project" else ""
     )
     revision = f"revision {observation.revision}, {observation.updated[:10]}"
-    return f"{number}  {style(sanitise_line(observation.title), 'bold')}  {sanitise_line(where)}  {revision}"
+    return f"{number}  {style(observation.title, 'bold')}  {where}  {revision}"
 
 
 for each in (save, show, list_all, search, export, import_files, adopt, delete):

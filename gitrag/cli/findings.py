@@ -9,7 +9,7 @@ import click
 
 from gitrag.cli.terminal import Terminal
 from gitrag.model import Kind
-from gitrag.words.control_characters import sanitise
+from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
     from gitrag.report import Style
@@ -67,8 +67,8 @@ def print_finding(
     output: str | None,
     setting: str,
     *,
-    text: Callable[[Style], str],
-    markdown: Callable[[], str],
+    text: Callable[[Style], Text],
+    markdown: Callable[[], Text],
     structured: Callable[[], str],
 ) -> None:
     """Print a finding in the form asked for."""
@@ -76,9 +76,9 @@ def print_finding(
     if form == "json":
         terminal.print_json_text(structured())
     elif form == "markdown":
-        terminal.print(sanitise(markdown()))
+        terminal.print(markdown())
     else:
-        terminal.print_folded(text(lambda part, role: terminal.style(sanitise(part), *_STYLES.get(role, ()))))
+        terminal.print_folded(text(lambda part, role: terminal.style(part, *_STYLES.get(role, ()))))
 
 
 _OF_KNOWN = (

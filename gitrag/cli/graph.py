@@ -17,7 +17,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.cli.several import open_one
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, UsageError
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _say_left_out(found: _Found, form: str, terminal: Terminal) -> None:
 def _say(terminal: Terminal, *notes: str) -> None:
     """Print notes, those that say something."""
     for note in filter(None, notes):
-        terminal.note(sanitise_line(note))
+        terminal.note(note)
 
 
 def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_several: bool) -> None:
@@ -273,7 +273,7 @@ def _print_data(
         terminal.print_json_text(graph_json(graph, named, elsewhere))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
-    terminal.print("\n".join(map(sanitise_line, draw(graph).split("\n"))))
+    terminal.print(Text(draw(graph)))
 
 
 def _picture(
@@ -284,14 +284,14 @@ def _picture(
     to: str | None,
     tests: bool,
     is_page: bool,
-) -> str:
+) -> Text:
     """Return an answer as SVG, or as a page with it."""
     from gitrag.actions.graph import sources_of, tests_of
     from gitrag.report.pictures import as_page, as_svg
 
     graph = answer.graph
     if graph is None:
-        return ""
+        return Text()
     about = question.target or question.filter
     title = f"Calls around {about}" if about else f"Calls in {workspace.name}"
     if to is not None:
@@ -300,8 +300,8 @@ def _picture(
     own = tests_of(workspace, graph)
     if is_page:
         sources = sources_of(workspace, graph)
-        return as_page(graph, centre, own, title=title, sources=sources, with_tests=tests)
-    return as_svg(graph, centre, own, title=title, with_tests=tests)
+        return Text(as_page(graph, centre, own, title=title, sources=sources, with_tests=tests))
+    return Text(as_svg(graph, centre, own, title=title, with_tests=tests))
 
 
 def _styler(terminal: Terminal) -> Callable[[str, str], str]:

@@ -9,7 +9,6 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.hooking.status import HookReport
@@ -65,7 +64,7 @@ def uninstall_hooks(session: Session, *, as_json: bool) -> int:
     for report in reports:
         name = f"{report.name:<14}"
         if report.state is HookState.INSTALLED:
-            terminal.print(f"{name} stays: {sanitise_line(report.detail)}")
+            terminal.print(f"{name} stays: {report.detail}")
         else:
             terminal.print(f"{name} {'removed' if report.changed else 'was not there'}")
     return OK
@@ -126,11 +125,11 @@ def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool 
     for report in reports:
         good = report.state is HookState.INSTALLED
         state = terminal.style(f"{report.state.value:<14}", "green" if good else "magenta")
-        detail = sanitise_line(report.detail) or does[report.name]
+        detail = report.detail or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
         if report.lines and (for_older or not good):
             why = "for git before 2.54" if good else "to install it"
-            terminal.print(f"    {why}, add to {sanitise_line(str(report.path))}:")
+            terminal.print(f"    {why}, add to {report.path}:")
             for line in report.lines.splitlines():
                 terminal.print(f"        {line}")
     for advice in dict.fromkeys(report.advice for report in reports if report.advice):

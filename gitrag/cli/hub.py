@@ -11,7 +11,6 @@ from gitrag.cli.findings import json_alias, language_option, output_option, path
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
 
     address = _address(session)
     made = initialise(address, RECIPE, partitions=partitions, hnsw=hnsw)
-    place = sanitise_line(place_of(address))
+    place = place_of(address)
     if as_json:
         session.terminal.print_document(HubMade(place, made))
         return OK
@@ -123,7 +122,7 @@ def add_server(session: Session, *, name: str, address: str, as_json: bool) -> i
     if as_json:
         session.terminal.print_document(done)
         return OK
-    session.terminal.print(sanitise_line(f"{done.name} at {done.address} is a server of the hub now."))
+    session.terminal.print(f"{done.name} at {done.address} is a server of the hub now.")
     session.terminal.hint(f"gitrag hub place REPOSITORY {done.name}")
     return OK
 
@@ -153,7 +152,7 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
     if as_json:
         session.terminal.print_document(done)
     else:
-        session.terminal.print(sanitise_line(f"{done.repository} is on the server {done.server}."))
+        session.terminal.print(f"{done.repository} is on the server {done.server}.")
     return OK
 
 
@@ -308,7 +307,7 @@ def status(session: Session, *, as_json: bool) -> int:
     if as_json:
         session.terminal.print_document(found)
     else:
-        session.terminal.print("\n".join(map(sanitise_line, status_as_text(found).split("\n"))))
+        session.terminal.print(status_as_text(found))
     return OK
 
 
@@ -349,7 +348,7 @@ def grant(
                 terminal.print_document(found)
             for each in () if as_json else found:
                 may = "reads and pushes" if each.pushes else "reads"
-                terminal.print(sanitise_line(f"{each.role} {may} {each.repository}"))
+                terminal.print(f"{each.role} {may} {each.repository}")
             return OK
         require_name(repository)
         rights.require_owner(there, "decides who may read what")
@@ -362,9 +361,9 @@ def grant(
         terminal.print_document(found)
     elif revoke:
         said = "has no rights on" if had else "had no rights on"
-        terminal.print(sanitise_line(f"{role} {said} {repository}{' any more' if had else ''}"))
+        terminal.print(f"{role} {said} {repository}{' any more' if had else ''}")
     else:
-        terminal.print(sanitise_line(f"{role} {'reads and pushes' if pushes else 'reads'} {repository}"))
+        terminal.print(f"{role} {'reads and pushes' if pushes else 'reads'} {repository}")
     return OK
 
 
@@ -423,7 +422,7 @@ def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> 
     if as_json:
         session.terminal.print_document(done)
     else:
-        session.terminal.print(sanitise_line(f"Searched of {repository} is now {branch}."))
+        session.terminal.print(f"Searched of {repository} is now {branch}.")
     return OK
 
 
@@ -456,7 +455,7 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
         session.terminal.print_document(done)
         return OK
     what = f"{repository} and all rights on it" if branch is None else f"{branch} of {repository}"
-    session.terminal.print(sanitise_line(f"Dropped {what}."))
+    session.terminal.print(f"Dropped {what}.")
     session.terminal.hint("Who runs the hub frees the space: gitrag hub gc --apply")
     return OK
 
@@ -525,24 +524,22 @@ def _push_configured(
             if not as_json:
                 _say_pushed(terminal, each, named=True)
     for name in missing:
-        terminal.warn(sanitise_line(f'hub_branches names "{name}", and this clone has no such branch.'))
+        terminal.warn(f'hub_branches names "{name}", and this clone has no such branch.')
     return Pushes(tuple(pushed), tuple(missing))
 
 
 def _say_pushed(terminal: Terminal, done: Pushed, *, named: bool = False) -> None:
-    of = f"{sanitise_line(done.branch)}: " if named else ""
+    of = f"{done.branch}: " if named else ""
     terminal.print(
         f"{of}Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
         f" {count(done.chunks, 'chunk')} sent, the others were there"
     )
     if not done.is_compared:
         terminal.print(
-            sanitise_line(
-                f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
-            )
+            f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
         )
     if done.searched != done.branch:
-        terminal.print(sanitise_line(f"Searched is the branch {done.searched}, not {done.branch}."))
+        terminal.print(f"Searched is the branch {done.searched}, not {done.branch}.")
         if not named:
             terminal.hint("gitrag hub branch chooses another.")
 

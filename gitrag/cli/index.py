@@ -24,7 +24,6 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import OK, UsageError
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.store.inspection import CollectionCounts, Stage
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 from gitrag.workspace import Indexed
 
@@ -249,7 +248,7 @@ def say_embedding(step: EmbeddingStep, terminal: Terminal) -> None:
         case EmbeddingInBackground(texts, download_bytes, log):
             if download_bytes:
                 terminal.print(f"The model is fetched first, once ({size(download_bytes)}).")
-            path = sanitise_line(str(log))
+            path = str(log)
             terminal.print(f"Embedding {count(texts, 'text')} in the background; log: {path}")
         case _:
             say_fetched(step, terminal)

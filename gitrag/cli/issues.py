@@ -14,7 +14,7 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, GitragError
-from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.control_characters import Text
 from gitrag.words.numbers import age, count
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def status(session: Session, *, as_json: bool) -> int:
         return OK
 
     def line(label: str, text: str) -> None:
-        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {sanitise_line(text)}")
+        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {text}")
 
     line("tracker", " ".join(part for part in (found.tracker, found.server, found.project) if part) or "none")
     if found.server:
@@ -164,8 +164,8 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
     width = max((len(issue.id) for issue in found), default=0)
     columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
     for issue in found:
-        title = sanitise_line(issue.title)
-        marks = f" [{', '.join(map(sanitise_line, issue.labels))}]" if issue.labels else ""
+        title = issue.title
+        marks = f" [{', '.join(issue.labels)}]" if issue.labels else ""
         room = max(_LEAST_TITLE, columns - width - len("  closed  ") - len(marks))
         shown = session.terminal.style(f"{issue.id:<{width}}", "bold")
         session.terminal.print(
@@ -196,7 +196,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     if as_json:
         session.terminal.print_document(dataclasses.replace(_document(found), body=found.body))
     else:
-        session.terminal.print(sanitise(content.decode("utf-8", "replace")).rstrip("\n"))
+        session.terminal.print(Text(content.decode("utf-8", "replace").rstrip("\n")))
     return OK
 
 

@@ -11,7 +11,6 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, RepositoryError
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import size
 
 if TYPE_CHECKING:
@@ -67,10 +66,10 @@ def status(session: Session, *, as_json: bool) -> int:
     if as_json:
         session.terminal.print_document(found)
     elif found.ready:
-        path = sanitise_line(str(found.path))
+        path = str(found.path)
         session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")
     else:
-        session.terminal.print(sanitise_line(found.problem))
+        session.terminal.print(found.problem)
         session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 
@@ -89,7 +88,7 @@ def say_fetched(fetched: ModelFetch, terminal: Terminal) -> None:
     """Say how long each step of fetching the model took, and where it is."""
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
-    path = sanitise_line(str(fetched.path))
+    path = str(fetched.path)
     terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(fetched.size_bytes)}; {fetched.source})")
 
 

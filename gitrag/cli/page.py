@@ -13,7 +13,7 @@ from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK
 from gitrag.machine.files import within
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
     from gitrag.actions.search import Answer
@@ -85,7 +85,7 @@ def open_best(session: Session, workspace: Workspace, answer: Answer) -> int:
 
     root = workspace.repo.root
     if not answer.hits or root is None:
-        session.terminal.note(report.as_text(report.cleaned(answer, sanitise_line)))
+        session.terminal.note(report.as_text(answer))
         return NOTHING
     best = answer.hits[0]
     command = editor_command(session.environ, root / best.path, report.best_lines(best)[0].number)
@@ -96,10 +96,10 @@ def open_best(session: Session, workspace: Workspace, answer: Answer) -> int:
 def say_revision(terminal: Terminal, revision: str | None, answer: Answer) -> None:
     """Say which commit another revision is."""
     if revision is not None:
-        terminal.note(f"This is of {sanitise_line(revision)}: {answer.commit or 'a tree without a commit'}")
+        terminal.note(f"This is of {revision}: {answer.commit or 'a tree without a commit'}")
 
 
-def print_long(session: Session, workspace: Workspace, text: str, *, paged: bool) -> None:
+def print_long(session: Session, workspace: Workspace, text: Text, *, paged: bool) -> None:
     """Print a text, through a pager where it is longer than the terminal."""
     if session.terminal.is_interactive and paged:
         pager = pager_of(session.environ, workspace.repo.configuration.entries())

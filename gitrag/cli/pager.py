@@ -14,7 +14,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gitrag.cli import resident
-from gitrag.cli.terminal import Terminal
+from gitrag.cli.terminal import Terminal, safe
+from gitrag.words.control_characters import Safe, Text
 
 if TYPE_CHECKING:
     from gitrag.git.configuration import Entry
@@ -42,7 +43,7 @@ def pager_of(environ: Mapping[str, str], entries: Iterable[Entry]) -> str:
     return "" if pager in {"", "cat"} or environ.get("TERM", "dumb") == "dumb" else pager
 
 
-def print_paged(terminal: Terminal, text: str, pager: str, environ: Mapping[str, str]) -> None:
+def print_paged(terminal: Terminal, text: Text, pager: str, environ: Mapping[str, str]) -> None:
     """Write a result, through the pager if the terminal cannot show all of it at once.
 
     Args:
@@ -51,15 +52,20 @@ def print_paged(terminal: Terminal, text: str, pager: str, environ: Mapping[str,
         pager: Its command line, for the shell; empty for none.
         environ: The environment.
     """
-    if not pager or _rows(text, terminal.width) < terminal.height or not _ran(text, pager, environ, terminal):
-        terminal.print(text)
+    shown = safe(text)
+    if (
+        not pager
+        or _rows(shown, terminal.width) < terminal.height
+        or not _ran(shown, pager, environ, terminal)
+    ):
+        terminal.write(shown)
 
 
-def _rows(text: str, columns: int) -> int:
+def _rows(text: Safe, columns: int) -> int:
     return sum(max(len(_ESCAPE.sub("", line)) - 1, 0) // columns + 1 for line in text.split("\n"))
 
 
-def _ran(text: str, pager: str, environ: Mapping[str, str], terminal: Terminal) -> bool:
+def _ran(text: Safe, pager: str, environ: Mapping[str, str], terminal: Terminal) -> bool:
     """Run the pager to its end; return whether there is such a program."""
     resident.require_terminal()
     terminal.out.flush()

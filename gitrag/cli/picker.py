@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from gitrag.cli.editor import editor_command, open_in_editor
 from gitrag.errors import GitragError
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import printable
 from gitrag.words.numbers import count
 from gitrag.words.terms import query_terms
 
@@ -116,8 +116,8 @@ class Picker:
         def is_wide() -> bool:
             return self._app.output.get_size().columns >= _WIDE
 
-        found = Window(FormattedTextControl(self._list), wrap_lines=False)
-        preview = Window(FormattedTextControl(self._preview), wrap_lines=False)
+        found = Window(FormattedTextControl(_safe(self._list)), wrap_lines=False)
+        preview = Window(FormattedTextControl(_safe(self._preview)), wrap_lines=False)
         beside = VSplit([found, Window(width=1, char="│", style="class:line"), preview])
         below = HSplit([found, Window(height=1, char="─", style="class:line"), preview])
         return HSplit(
@@ -128,7 +128,7 @@ class Picker:
                 Window(height=1, char="─", style="class:line"),
                 ConditionalContainer(beside, Condition(is_wide)),
                 ConditionalContainer(below, ~Condition(is_wide)),
-                Window(FormattedTextControl(self._status), height=1, style="class:quiet"),
+                Window(FormattedTextControl(_safe(self._status)), height=1, style="class:quiet"),
             ]
         )
 
@@ -223,8 +223,8 @@ class Picker:
         for number, hit in enumerate(self._shown.hits[first : first + rows], first):
             chosen = "class:chosen " if number == self._row else ""
             line = report.best_lines(hit)[0].number
-            name = sanitise_line(hit.document.title if hit.document else hit.chunk.qualified_name)
-            place = _place(hit)
+            name = hit.document.title if hit.document else hit.chunk.qualified_name
+            place = report.place_of(hit)
             room = columns - _SCORE_COLUMNS
             place = _shortened(place, room - len(f":{line}"))
             text = report.cut(f"{place}:{line}  {name}", room)
@@ -247,12 +247,15 @@ class Picker:
         try:
             lines = file_lines(self._repositories.workspace_of(hit), hit.path)
         except GitragError as error:
-            return [("class:quiet", sanitise_line(str(error)))]
+            return [("class:quiet", str(error))]
         first = max(min(best) - rows // 4, 1)
-        found: StyleAndTextTuples = [("class:path", f"{_shortened(_place(hit), columns)}\n")]
+        found: StyleAndTextTuples = [
+            ("class:path", _shortened(report.place_of(hit), columns)),
+            ("", "\n"),
+        ]
         for number, line in enumerate(lines[first - 1 : first + rows], first):
             found.append(("class:number", f"{number:>5}  "))
-            text = sanitise_line(line[:_LONGEST_LINE].expandtabs(_TAB))
+            text = line[:_LONGEST_LINE].expandtabs(_TAB)
             found += _marked(text, self._shown.words, "class:best" if number in best else "")
             found.append(("", "\n"))
         return found
@@ -260,12 +263,12 @@ class Picker:
     def _status(self) -> StyleAndTextTuples:
         said = self._problem or self._shown.said
         keys = "↑↓ choose  Enter opens  Esc ends"
-        return [("", sanitise_line(f"{said}  " if said else "")), ("", keys)]
+        return [("", f"{said}  " if said else ""), ("", keys)]
 
 
-def _place(hit: Hit) -> str:
-    """Return the path of a hit, after its repository where several were asked."""
-    return sanitise_line(f"{hit.repository}:{hit.path}" if hit.repository else hit.path)
+def _safe(made: Callable[[], StyleAndTextTuples]) -> Callable[[], StyleAndTextTuples]:
+    """Return what makes the same parts without control characters; a line end is a part of its own."""
+    return lambda: [(style, text if text == "\n" else printable(text)) for style, text, *_ in made()]
 
 
 def _shortened(path: str, columns: int) -> str:

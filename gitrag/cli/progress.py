@@ -7,6 +7,8 @@ from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from gitrag.words.control_characters import Safe, sanitise_line
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
@@ -28,7 +30,7 @@ class Progress:
     """
 
     def __init__(self, label: str, total: int | None, stream: TextIO, *, color: bool) -> None:
-        self.label = label
+        self.label = sanitise_line(label)
         self.total = total
         self.done = 0
         self.text = ""
@@ -51,10 +53,10 @@ class Progress:
 
     def status(self, text: str) -> None:
         """Set the text that says what is being done now."""
-        self.text = text
+        self.text = sanitise_line(text)
         self._changed()
 
-    def print_above(self, line: str) -> None:
+    def print_above(self, line: Safe) -> None:
         """Write a line of text without disturbing the progress shown."""
         self._stream.write(line + "\n")
         self._stream.flush()
@@ -85,12 +87,14 @@ class PlainLines(Progress):
 
     def _watch(self) -> None:
         while not self._over.wait(LINE_EVERY_S):
-            self.print_above(self.line())
+            self.print_above(Safe(self.line()))
 
     def line(self) -> str:
         """Return the progress as one line: ``Embedding: 120 of 400, 30/s, 9 s left``."""
         seconds = time.monotonic() - self.begin
         rate = self.done / seconds if seconds > 0 else 0.0
+        if not self.done and self.total is None:
+            return f"{self.label}: {self.text or 'begun'}"
         parts = [f"{self.done} of {self.total}" if self.total is not None else f"{self.done}"]
         if self.done:
             parts.append(f"{rate:.0f}/s" if rate >= 1 else f"{1 / rate:.0f} s each")
@@ -107,7 +111,7 @@ class Bar(Progress):
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
-    def print_above(self, line: str) -> None:
+    def print_above(self, line: Safe) -> None:
         with self._lock:
             if self._bar is None:
                 super().print_above(line)

@@ -11,7 +11,6 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
-from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.memory.registry import Known, Registered
@@ -51,13 +50,13 @@ def list_(session: Session, *, as_json: bool) -> int:
         terminal.note("gitrag knows no repository yet.")
         terminal.hint("gitrag index in one, or gitrag repos add PATH…")
         return NOTHING
-    width = max(len(sanitise_line(each.name)) for each in found)
+    width = max(len(each.name) for each in found)
     for each in found:
         said = [] if each.standing is Standing.INDEXED else [each.standing.value]
         said += [f"in {', '.join(each.groups)}"] if each.groups else []
-        name = terminal.style(f"{sanitise_line(each.name):{width}}", "bold")
-        more = terminal.style(f"  ({sanitise_line('; '.join(said))})", "dim") if said else ""
-        terminal.print(f"{name}  {sanitise_line(str(each.path))}{more}")
+        name = terminal.style(f"{each.name:{width}}", "bold")
+        more = terminal.style(f"  ({'; '.join(said)})", "dim") if said else ""
+        terminal.print(f"{name}  {each.path}{more}")
     if any(each.standing is Standing.GONE for each in found):
         terminal.hint("gitrag repos forget --missing drops those that are not there.")
     return OK
@@ -88,11 +87,11 @@ def add(session: Session, *, places: tuple[Path, ...], as_json: bool) -> int:
         _print_those(session, registry.read(), (*new, *old))
         return OK
     for known, verb in [(each, "Added") for each in new] + [(each, "Known already:") for each in old]:
-        session.terminal.print(f"{verb} {sanitise_line(known.name)}  {sanitise_line(str(known.entry.path))}")
+        session.terminal.print(f"{verb} {known.name}  {known.entry.path}")
     bare = [each for each in (*new, *old) if standing_of(each.entry) is Standing.NOT_INDEXED]
     if bare:
         session.terminal.hint(
-            f"Not indexed yet: {', '.join(sanitise_line(each.name) for each in bare)}. gitrag -C PATH index"
+            f"Not indexed yet: {', '.join(each.name for each in bare)}. gitrag -C PATH index"
         )
     return OK
 
@@ -127,7 +126,7 @@ def forget(session: Session, *, names: tuple[str, ...], missing: bool, as_json: 
         _print_those(session, held, gone.values())
         return OK
     for each in gone.values():
-        session.terminal.print(f"Forgot {sanitise_line(each.name)}  {sanitise_line(str(each.entry.path))}")
+        session.terminal.print(f"Forgot {each.name}  {each.entry.path}")
     if not gone:
         session.terminal.print("All are where they were.")
     return OK
@@ -163,8 +162,8 @@ def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove
     if as_json:
         _print_those(session, registry.read(), members)
         return OK
-    said = ", ".join(sanitise_line(each.name) for each in members)
-    session.terminal.print(f"{sanitise_line(name)}: {said}" if members else f"Dropped {sanitise_line(name)}.")
+    said = ", ".join(each.name for each in members)
+    session.terminal.print(f"{name}: {said}" if members else f"Dropped {name}.")
     return OK
 
 

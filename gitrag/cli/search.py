@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_lon
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
     from gitrag.actions.search import Answer
@@ -313,7 +312,7 @@ def search(
     page = Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
     _show(session, workspace, answer, graph, page)
     say_revision(terminal, revision, answer)
-    for note in report.notes_of(report.cleaned(answer, sanitise_line)):
+    for note in report.notes_of(answer):
         terminal.note(note)
     if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
         terminal.hint(f"gitrag graph {asked['name']} --references lists its callers, and where it is named.")
@@ -421,7 +420,7 @@ def _show(
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = report.cleaned(hit_lines.for_report(answer), sanitise_line)
+    shown = hit_lines.for_report(answer)
     if page.form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
         if answer.hits and (line := report.wording_line(shown)):
@@ -429,15 +428,12 @@ def _show(
         return
     if page.form == "markdown":
         today = datetime.now().astimezone().date().isoformat()
-        text = report.as_markdown(shown, _cleaned(graph), date=today)
+        text = report.as_markdown(shown, graph, date=today)
     elif page.form == "text" or not answer.hits:
         text = _text(terminal, workspace, answer, graph, page)
     else:
         places = report.relative_to(answer, page.directory)
-        is_list = page.form == "vimgrep"
-        text = (
-            report.as_vimgrep(places) if is_list else report.as_paths(report.cleaned(places, sanitise_line))
-        )
+        text = report.as_vimgrep(places) if page.form == "vimgrep" else report.as_paths(places)
     if page.form in {"vimgrep", "paths"} and not answer.hits:
         terminal.note(text)  # no place: a program that reads places must not take it for one
     else:
@@ -446,7 +442,7 @@ def _show(
 
 def _text(
     terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
-) -> str:
+) -> Text:
     """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
     from gitrag import report
     from gitrag.actions import hit_lines
@@ -460,7 +456,7 @@ def _text(
     elif not (on_screen or page.explain):
         answer = hit_lines.with_passages(answer)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
-    shown = report.cleaned(report.relative_to(answer, page.directory), sanitise_line)
+    shown = report.relative_to(answer, page.directory)
     return report.as_text(
         shown,
         styler(terminal),
@@ -469,7 +465,7 @@ def _text(
         columns=terminal.width if on_screen else None,
         rows=terminal.height - _OTHER_LINES if fits else None,
         gaps=page.around is not None,
-        graph=_cleaned(graph),
+        graph=graph,
     )
 
 
@@ -489,20 +485,3 @@ def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, st
 def _pasted() -> str:
     """Read a text from stdin, whatever its encoding."""
     return sys.stdin.buffer.read(_MOST_READ).decode("utf-8", "replace") if sys.stdin else ""
-
-
-def _cleaned(graph: CallGraph | None) -> CallGraph | None:
-    """Return a graph with control characters escaped for a terminal."""
-    if graph is None:
-        return None
-    return replace(
-        graph,
-        filter=graph.filter and sanitise_line(graph.filter),
-        mermaid=graph.mermaid and "\n".join(map(sanitise_line, graph.mermaid.split("\n"))),
-        error=graph.error and sanitise_line(graph.error),
-        notes=tuple(map(sanitise_line, graph.notes)),
-        calls=tuple(
-            (sanitise_line(path), sanitise_line(caller), tuple(map(sanitise_line, callees)))
-            for path, caller, callees in graph.calls
-        ),
-    )

@@ -12,7 +12,6 @@ from gitrag.cli.findings import form_of
 from gitrag.cli.page import styler
 from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
-from gitrag.words.control_characters import sanitise_line
 
 if TYPE_CHECKING:
     from gitrag.actions.repositories.ask import AnswerOfMany, Asked
@@ -142,7 +141,7 @@ def open_one(session: Session, heard: list[str], chosen: Chosen) -> Workspace:
 def _require_an_answer(asked: Sequence[Asked]) -> None:
     if not any(each.outcome.has_answered for each in asked):
         first = asked[0]
-        few = f"{sanitise_line(first.name)}: {sanitise_line(first.why)}."
+        few = f"{first.name}: {first.why}."
         raise NotSetUpError(
             few if len(asked) == 1 else f"None of {len(asked)} repositories has answered; {few}", first.hint
         )
@@ -153,7 +152,7 @@ def _show(session: Session, found: AnswerOfMany, form: str, asking: Asking) -> N
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = report.cleaned(hit_lines.for_report(found.answer), sanitise_line)
+    shown = hit_lines.for_report(found.answer)
     if form == "json":
         terminal.print_json_text(report.as_json(found.answer, asked=found.asked))
     elif form == "markdown":
@@ -162,10 +161,7 @@ def _show(session: Session, found: AnswerOfMany, form: str, asking: Asking) -> N
         _print_text(session, found.answer, asking)
     else:
         places = report.located(found.answer, found.roots, session.start.absolute())
-        is_list = form == "vimgrep"
-        terminal.print(
-            report.as_vimgrep(places) if is_list else report.as_paths(report.cleaned(places, sanitise_line))
-        )
+        terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
 
 
 def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
@@ -178,7 +174,7 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
     if not (on_screen or asking.explain):
         answer = hit_lines.with_passages(answer)
     text = report.as_text(
-        report.cleaned(answer, sanitise_line),
+        answer,
         styler(terminal),
         explain=asking.explain,
         columns=terminal.width if on_screen else None,
@@ -195,7 +191,7 @@ def _open_best(session: Session, found: AnswerOfMany) -> int:
     from gitrag.cli.editor import editor_command, open_in_editor
 
     if not found.answer.hits:
-        session.terminal.note(report.as_text(report.cleaned(found.answer, sanitise_line)))
+        session.terminal.note(report.as_text(found.answer))
         return NOTHING
     best = found.answer.hits[0]
     path = found.roots[best.repository] / best.path
@@ -218,7 +214,7 @@ def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str])
     terminal = session.terminal
     for line in dict.fromkeys(heard):
         terminal.note(line)
-    for line in report.notes_of(report.cleaned(found.answer, sanitise_line)):
+    for line in report.notes_of(found.answer):
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:

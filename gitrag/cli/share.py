@@ -10,7 +10,6 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count, size
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def pull(session: Session, *, as_json: bool) -> int:
     if as_json:
         terminal.print_document(found)
     elif not found.listed:
-        terminal.print(f"No vectors are shared at {sanitise_line(team.place.address)} yet.")
+        terminal.print(f"No vectors are shared at {team.place.address} yet.")
         terminal.hint("gitrag share push")
     else:
         terminal.print(
@@ -143,7 +142,7 @@ def status(session: Session, *, as_json: bool) -> int:
         return OK
 
     def line(label: str, text: str) -> None:
-        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {sanitise_line(text)}")
+        terminal.print(f"{terminal.style(f'{label:<8}', 'bold')} {text}")
 
     line("at", found.address)
     of_bytes = f", {size(found.size_bytes)}" if found.size_bytes else ""
@@ -164,7 +163,7 @@ def status(session: Session, *, as_json: bool) -> int:
     _say_refused(found.refused, terminal)
     _say_left_out(found.skipped, found.left_out, terminal)
     if found.failure:
-        terminal.warn(f"in the background: {sanitise_line(found.failure)}")
+        terminal.warn(f"in the background: {found.failure}")
     return OK
 
 
@@ -268,17 +267,13 @@ def _open(session: Session) -> Shared:
 def _say_refused(refused: list[Refusal], terminal: Terminal) -> None:
     for each in refused:
         terminal.warn(
-            f"Pack {each.pack[-12:]} from {sanitise_line(each.origin)} {sanitise_line(each.why)}:"
-            " refused, nothing of it is used."
+            f"Pack {each.pack[-12:]} from {each.origin} {each.why}: refused, nothing of it is used."
         )
 
 
 def _say_left_out(skipped: Collection[Skipped], left_out: int, terminal: Terminal) -> None:
     for each in skipped:
-        terminal.warn(
-            f"Pack {each.pack[-12:]} from {sanitise_line(each.origin)} {sanitise_line(each.why)}:"
-            " left out this time."
-        )
+        terminal.warn(f"Pack {each.pack[-12:]} from {each.origin} {each.why}: left out this time.")
     if any(each.damaged for each in skipped):
         terminal.hint("Who has computed its vectors can put it right: gitrag share verify, then share push")
     if left_out:

@@ -16,8 +16,6 @@ from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.words.control_characters import sanitise, sanitise_line
-from gitrag.words.numbers import count
 
 
 @command(
@@ -65,6 +63,7 @@ def similar(
     from gitrag.actions import hit_lines
     from gitrag.actions.search import SearchOptions
     from gitrag.actions.similar import similar as compare
+    from gitrag.indexing.notices import drafts_line
     from gitrag.report import similar as written
     from gitrag.search.language_filter import language_named
     from gitrag.store.candidates import Filters
@@ -79,28 +78,27 @@ def similar(
     if in_editor and found.answer.hits:
         return open_best(session, workspace, found.answer)
     shown = report.relative_to(found.answer, directory)
-    clean = report.cleaned(shown, sanitise_line)
     status = OK if found.answer.hits or found.copies else NOTHING
     if form == "json":
         terminal.print_document(written.similar_document(found))
         return status
     if form == "markdown":
-        terminal.print(sanitise(written.similar_markdown(found)))
+        terminal.print(written.similar_markdown(found))
         return status
     terminal.note(f"Similar to {written.place_text(found.place)}")
     on_screen = terminal.is_interactive
     if not found.answer.hits:
         terminal.note(written.NONE)
     elif form == "text":
-        clean = clean if on_screen else hit_lines.with_passages(clean)
+        shown = shown if on_screen else hit_lines.with_passages(shown)
         columns = terminal.width if on_screen else None
-        text = report.as_text(clean, styler(terminal), columns=columns)
+        text = report.as_text(shown, styler(terminal), columns=columns)
         print_long(session, workspace, text, paged=not no_pager)
     else:
-        text = report.as_vimgrep(shown) if form == "vimgrep" else report.as_paths(clean)
+        text = report.as_vimgrep(shown) if form == "vimgrep" else report.as_paths(shown)
         print_long(session, workspace, text, paged=not no_pager)
     if copies := written.copies_line(found):
         terminal.note(copies)
     if found.drafts:
-        terminal.note(f"{count(found.drafts, 'chunk')} on draft vectors — `gitrag index embed` refines them")
+        terminal.note(drafts_line(found.drafts))
     return status

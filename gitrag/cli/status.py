@@ -13,7 +13,6 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
 from gitrag.report.index_state import state_of, work_of
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age, count, size
 
 _MOST_REASONS = 5
@@ -43,7 +42,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
     def line(label: str, text: str) -> None:
         terminal.print(f"{terminal.style(f'{label:<11}', 'bold')} {text}")
 
-    where = sanitise_line(found.branch) if found.branch else "detached HEAD"
+    where = found.branch or "detached HEAD"
     at = f" at {found.commit[:10]}" if found.commit else ", no commit yet"
     line("repository", f"{found.name}, {where}{at}")
     if found.view is None or found.store is None:
@@ -83,8 +82,8 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
     )
     line("working", work_of(found))
     if found.failure:
-        line("failed", f"the last background worker: {sanitise_line(found.failure)}")
-    line("model", "ready" if found.model.ready else sanitise_line(found.model.problem))
+        line("failed", f"the last background worker: {found.failure}")
+    line("model", "ready" if found.model.ready else found.model.problem)
     _hints(found, fetch_failure, terminal)
 
 
@@ -99,7 +98,7 @@ def _count_unread(found: WorkspaceStatus) -> str:
     """Return how many files failed at each stage, and why."""
     counts = Counter((each.stage.value, each.reason) for each in found.unread)
     return "; ".join(
-        f"{stage}: {count(number, 'file')} ({sanitise_line(reason)})"
+        f"{stage}: {count(number, 'file')} ({reason})"
         for (stage, reason), number in counts.most_common(_MOST_REASONS)
     ) + ("; …" if len(counts) > _MOST_REASONS else "")
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TextIO
 
 from gitrag.cli.progress import Bar, PlainLines, Progress
-from gitrag.words.control_characters import sanitise, sanitise_json
+from gitrag.words.control_characters import Safe, Text, joined, sanitise, sanitise_json
 
 _WIDTH = 80
 """Columns when the width is not known: in a pipe, a file."""
@@ -31,6 +31,10 @@ _STYLES = {
 }
 """Colours that can be read on a dark and on a light background: not yellow and cyan, nor blue."""
 
+_OURS = f"\x1b{os.urandom(8).hex()}"
+"""Begins a style until it is written: nobody else's text can, for nobody else knows it."""
+
+_OUR_CODE = re.compile(rf"{_OURS}(\[[0-9;]*m)")
 _CODE = re.compile("\x1b\\[[0-9;]*m")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -111,7 +115,11 @@ class Terminal:
         return _styled(text, styles) if self.color else text
 
     def print(self, text: str = "") -> None:
-        """Write a line of the result; pass text that others wrote through `sanitise` first."""
+        """Write a line of the result, or several of a `Text`; nothing in it steers the terminal."""
+        self.write(safe(text))
+
+    def write(self, text: Safe) -> None:
+        """Write a line of the result as it is."""
         self.out.write(text + "\n")
 
     def print_document(self, document: object) -> None:
@@ -122,30 +130,31 @@ class Terminal:
 
     def print_folded(self, text: str) -> None:
         """Write lines of the result, on a terminal folded at spaces where they are longer than its width."""
-        self.print(folded(text, self.width) if self.is_interactive else text)
+        shown = safe(text)
+        self.write(folded(shown, self.width) if self.is_interactive else shown)
 
     def print_json_text(self, text: str) -> None:
         """Write serialised JSON; escape control characters, and those that the stream cannot encode."""
-        text = sanitise_json(text)
+        shown = sanitise_json(text)
         if self.out.encoding.lower() != "utf-8":
-            text = _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
-        self.print(text)
+            shown = Safe(_NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], shown))
+        self.write(shown)
 
     def note(self, text: str) -> None:
         """Write a note to stderr."""
-        self._say(sanitise(text))
+        self._say(safe(text))
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
-        self._say(self._err_style("warning:", "magenta") + " " + sanitise(text))
+        self._say(safe(f"{self._err_style('warning:', 'magenta')} {text}"))
 
     def hint(self, text: str) -> None:
         """Write a hint to stderr: what the user can do."""
-        self._say(self._err_style("hint:", "bold") + " " + sanitise(text))
+        self._say(safe(f"{self._err_style('hint:', 'bold')} {text}"))
 
     def error(self, text: str) -> None:
         """Write an error to stderr."""
-        self._say(self._err_style(sanitise(text), "red"))
+        self._say(safe(self._err_style(text, "red")))
 
     @contextmanager
     def progress(self, label: str, total: int | None = None) -> Iterator[Progress]:
@@ -163,7 +172,7 @@ class Terminal:
             finally:
                 self._progress = None
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: Safe) -> None:
         with suppress(OSError):  # keeps the order if both go to one place; a failure is reported at the end
             self.out.flush()
         try:
@@ -179,7 +188,13 @@ class Terminal:
         return _styled(text, styles) if self._err_color else text
 
 
-def folded(text: str, columns: int) -> str:
+def safe(text: str) -> Safe:
+    """Return text as it may be written: as `printable`, but for what `Terminal.style` has put into it."""
+    parts = _OUR_CODE.split(text if isinstance(text, Text) else joined([text]))
+    return Safe("".join(f"\x1b{part}" if place % 2 else sanitise(part) for place, part in enumerate(parts)))
+
+
+def folded(text: Safe, columns: int) -> Safe:
     """Fold lines at spaces, so that they fit; what follows is indented by two more than the line.
 
     Args:
@@ -202,7 +217,7 @@ def folded(text: str, columns: int) -> str:
             else:
                 held += f" {word}"
         lines.append(held)
-    return "\n".join(lines)
+    return Safe("\n".join(lines))
 
 
 def discard(stream: TextIO) -> None:
@@ -214,4 +229,5 @@ def discard(stream: TextIO) -> None:
 
 
 def _styled(text: str, styles: tuple[str, ...]) -> str:
-    return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m" if styles and text else text
+    codes = ";".join(_STYLES[style] for style in styles)
+    return f"{_OURS}[{codes}m{text}{_OURS}[0m" if styles and text else text

@@ -52,6 +52,11 @@ def looked_line(files: int, collections: Sequence[str], least: float | None) -> 
     return f"Looked at {count(files, 'file')} of {where}: nothing scores {enough}."
 
 
+def drafts_line(texts: int) -> str:
+    """Return the line about texts that are compared by draft vectors as yet."""
+    return f"{count(texts, 'text')} on draft vectors — `gitrag index embed` refines them"
+
+
 def undrafted_line(chunks: int) -> str:
     """Return the line about chunks without even a draft vector, which only keyword search finds."""
     return f"{chunks} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"

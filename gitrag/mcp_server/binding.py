@@ -21,7 +21,7 @@ from gitrag.errors import GitragError
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
-from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.control_characters import printable, sanitise, sanitise_line
 
 D = TypeVar("D")
 
@@ -34,7 +34,7 @@ _LONGEST_PLACE = 60
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[D]):
-    """What a tool answers: a text to read, and the same as data."""
+    """What a tool answers: a text to read, a `Text` if it has several lines, and the same as data."""
 
     text: str
     data: D
@@ -109,7 +109,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
     async def run(**arguments: Any) -> CallToolResult:
         context = arguments.pop(_CONTEXT)
         reply = await _run(bench, function, context, arguments, hints)
-        content = [TextContent(type="text", text=sanitise(reply.text))]
+        content = [TextContent(type="text", text=printable(reply.text))]
         return CallToolResult(
             content=list(content),
             structured_content=_sanitised(adapter.dump_python(reply.data, mode="python")),
@@ -197,7 +197,7 @@ async def _run(
     except StoppedError:
         raise ToolError("Stopped.") from None
     except GitragError as error:
-        raise ToolError(sanitise(advice(error))) from None
+        raise ToolError(printable(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
         raise ToolError(bench.log_bug(function.__name__, error)) from None
 

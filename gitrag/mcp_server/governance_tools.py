@@ -69,7 +69,7 @@ def check(
     data = json.loads(governance.checked_json(found))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     return Reply(
-        _text(governance.checked_markdown(found), freshness),
+        governance.checked_markdown(found).followed_by("", f"[{replies.freshness_line(freshness)}]"),
         Governing(
             target=data["target"],
             candidates=data["candidates"],
@@ -120,7 +120,7 @@ def related(
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
         markdown = governance.related_markdown(text, edges.proposals, lacking=edges.lacking)
-        markdown = "\n".join([markdown, *governance.nearest_lines(edges.nearest)])
+        markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
         data = json.loads(governance.related_json(text, edges.proposals, edges.nearest))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
@@ -132,8 +132,4 @@ def related(
         impact=impact,
         freshness=freshness,
     )
-    return Reply(_text(markdown, freshness), answer)
-
-
-def _text(markdown: str, freshness: replies.Freshness) -> str:
-    return f"{markdown}\n\n[{replies.freshness_line(freshness)}]"
+    return Reply(markdown.followed_by("", f"[{replies.freshness_line(freshness)}]"), answer)

@@ -54,5 +54,5 @@ def history(
         found = ask(workspace, query, HistoryOptions(limit=limit, path=path))
         text, matches = history_markdown(found), json.loads(history_json(found))["commit_matches"]
     freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
-    said = f"{text}\n[{replies.freshness_line(freshness)}]"
+    said = text.followed_by(f"[{replies.freshness_line(freshness)}]")
     return Reply(said, CommitsFound(matches, reasons, freshness))

@@ -14,6 +14,7 @@ from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
 from gitrag.memory.explorations import nothing_recalled
+from gitrag.words.control_characters import Text, joined
 
 Owner = Annotated[str, Field(description="Empty: this repository's.")]
 
@@ -46,7 +47,7 @@ def explore(
         scope=scope,
         session_id=session_id,
     )
-    return Reply(str(saved), replies.remembered(saved.observation, created=saved.created))
+    return Reply(Text(saved), replies.remembered(saved.observation, created=saved.created))
 
 
 def memory_search(
@@ -69,12 +70,12 @@ def memory_search(
     else:
         found = explorations.all(kind=kind, project=owner)[:limit]
         results = [replies.remembered(each) for each in found]
-    text = "\n\n".join(observation_text(each) for each in found)
+    text = Text("\n\n".join(observation_text(each) for each in found))
     data = replies.Recollection(results)
     if not found:
         remembered = len(explorations.all(kind=kind, project=owner))
-        text = nothing_recalled(remembered, asked=bool(query.strip()))
-        text += " Leave query out to list them." if remembered else " explore remembers what you give it."
+        more = "Leave query out to list them." if remembered else "explore remembers what you give it."
+        text = joined([f"{nothing_recalled(remembered, asked=bool(query.strip()))} {more}"])
     return Reply(text, data)
 
 
@@ -99,7 +100,7 @@ def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[re
     owner = marked.project.name
     lines = [f"{each.path}: {each.summary}".rstrip(": ") for each in marked.files]
     return Reply(
-        "\n".join([*lines, *marked.notes])
+        joined([*lines, *marked.notes])
         or f"No file of {owner} is marked as core. mark_core marks one; `gitrag core suggest` names some.",
         replies.Core(owner, replies.core_rows(marked.files)),
     )

@@ -21,7 +21,7 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.memory.projects import name_of
 from gitrag.report import listed_paths, reworded_lines, shown, wording_line
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text, joined
 
 _SURE = 0.9
 """As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""
@@ -260,7 +260,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     """Return the state of the files behind an answer from the index; without one, of the working tree."""
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
-    said = [*notes, *map(sanitise_line, reworded_lines(answer))]
+    said = [*notes, *reworded_lines(answer)]
     if answer.looked_at is not None:
         said.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.drafts and not answer.drafted:
@@ -306,7 +306,7 @@ def freshness_line(freshness: Freshness) -> str:
     elif freshness.uncommitted_included:
         said.append("uncommitted changes included")
     if freshness.unembedded and freshness.drafted:
-        said.append(f"{counted(freshness.unembedded, 'chunk')} on draft vectors")
+        said.append(f"{counted(freshness.unembedded, 'text')} on draft vectors")
     if freshness.waiting_files:
         said.append(f"{counted(freshness.waiting_files, 'file')} not indexed yet: ask again later")
     return "; ".join([*[", ".join(said)], *freshness.notes])
@@ -339,7 +339,7 @@ def word_data(answer: Answer | None) -> WordData:
     return WordData(
         missing=list(said.missing),
         only_beside=[each.word for each in said.only_beside],
-        note=sanitise_line(wording_line(answer)),
+        note=wording_line(answer),
         searched_for=said.searched_for or said.read_of,
         english_only=said.foreign,
     )
@@ -349,7 +349,7 @@ _NOT_CODE = " search asks decisions, specifications and issues too."
 _NEXT_SEARCH = "ask for a name, in other words, or call_graph"
 
 
-def code_text(found: Cascade, freshness: Freshness) -> str:
+def code_text(found: Cascade, freshness: Freshness) -> Text:
     """Return snippets as text: a heading for each, then its lines."""
     lines = []
     if not found.snippets:
@@ -363,9 +363,9 @@ def code_text(found: Cascade, freshness: Freshness) -> str:
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
         lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
-        lines += [each.text, ""]
+        lines += [*each.text.split("\n"), ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
-    return "\n".join([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
+    return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
 def _call(edge: Edge) -> CallData:
@@ -429,7 +429,7 @@ def _elsewhere(between: CallsBetween, limit: int) -> CallsOfRepository:
     )
 
 
-def calls_text(found: Calls) -> str:
+def calls_text(found: Calls) -> Text:
     """Return calls as text: the matching definitions, a line for each call, the diagram."""
     lines = [*found.matches]
     if found.matches_left_out:
@@ -451,10 +451,8 @@ def calls_text(found: Calls) -> str:
     if found.references_left_out:
         lines.append(f"{found.references_left_out} more places are left out: raise limit.")
     if found.mermaid:
-        lines += ["", "```mermaid", found.mermaid.rstrip("\n"), "```"]
-    return "\n".join(
-        [*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"]
-    )
+        lines += ["", "```mermaid", *found.mermaid.split("\n"), "```"]
+    return joined([*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"])
 
 
 def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
@@ -465,7 +463,7 @@ def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
     )
 
 
-def range_text(found: Range, freshness: Freshness) -> str:
+def range_text(found: Range, freshness: Freshness) -> Text:
     """Return lines as text, with the range to ask for next where the file goes on."""
     moved = f" ({found.moved})" if found.moved else ""
     more = ""
@@ -473,28 +471,28 @@ def range_text(found: Range, freshness: Freshness) -> str:
         last = min(found.line_end + MOST_LINES, found.lines)
         more = f"; {found.path} has {found.lines} lines, next {found.path}:{found.line_end + 1}-{last}"
     head = f"{found.path}:{found.line_start}-{found.line_end}{moved}"
-    return f"{head}\n{found.text}\n[{freshness_line(freshness)}{more}]"
+    return joined([head, *found.text.split("\n"), f"[{freshness_line(freshness)}{more}]"])
 
 
-def outline_text(found: Outline) -> str:
+def outline_text(found: Outline) -> Text:
     """Return an outline as text: a line for each definition or heading, and the range to ask for."""
     rows = [f"{each.line_start}-{each.line_end}  {each.text}" for each in found.parts[:_MOST_PARTS]]
     more = len(found.parts) - _MOST_PARTS
     rows += [f"{counted(more, 'part')} more"] if more > 0 else []
     asked = f"{found.path} has {found.lines} lines: get a range of it, as {found.path}:1-{_FIRST_LINES}."
-    return "\n".join([asked, *rows])
+    return joined([asked, *rows])
 
 
-def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> str:
+def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> Text:
     """Return what was indexed, as text, and how to search it; is_named: as a project of its own."""
-    said = f"Indexed {data.chunks} chunks from {data.files} files"
+    said = [f"Indexed {data.chunks} chunks from {data.files} files"]
     if data.files and is_named:
-        said += f'\nsearch_code with project "{data.project}" searches them.'
+        said.append(f'search_code with project "{data.project}" searches them.')
     elif data.files:
-        said += "\nsearch_code finds them; no project needs to be given."
+        said.append("search_code finds them; no project needs to be given.")
     else:
-        said += f"\nGit ignores what is in {path}, or the settings leave it out: `gitrag status` says why."
-    return f"{said}\n[{freshness_line(data.freshness)}]"
+        said.append(f"Git ignores what is in {path}, or the settings leave it out: `gitrag status` says why.")
+    return joined([*said, f"[{freshness_line(data.freshness)}]"])
 
 
 def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:

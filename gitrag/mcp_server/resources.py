@@ -14,7 +14,7 @@ from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.mcp_server.workbench import Workbench, advice
-from gitrag.words.control_characters import sanitise
+from gitrag.words.control_characters import Text, joined, printable
 
 _MARKDOWN = "text/markdown"
 
@@ -53,12 +53,12 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
     def work() -> str:
         with bench.lock:
             bench.workspace.require_repository()
-            return sanitise(read())
+            return printable(read())
 
     try:
         return await bench.in_thread(work)
     except GitragError as error:
-        raise ResourceError(sanitise(advice(error))) from None
+        raise ResourceError(printable(advice(error))) from None
 
 
 def _marked(bench: Workbench) -> MarkedFiles:
@@ -68,17 +68,17 @@ def _marked(bench: Workbench) -> MarkedFiles:
 def _core_file(bench: Workbench, path: str) -> str:
     if path not in {each.path for each in _marked(bench).files}:
         raise ResourceNotFoundError(f"{path} is not marked as core of this project.")
-    return "\n".join(file_lines(bench.workspace, path)) + "\n"
+    return Text("\n".join(file_lines(bench.workspace, path)) + "\n")
 
 
 def _adrs(bench: Workbench) -> str:
     found = indexed_documents(bench.workspace, (CollectionKind.ADRS,))
     lines = [f"- {each.id}: {each.title} ({each.path})" for _kind, each, _text in found]
-    return "\n".join(lines) or "No ADR is indexed here."
+    return joined(lines) or "No ADR is indexed here."
 
 
 def _adr(bench: Workbench, wanted: str) -> str:
     for _kind, each, text in indexed_documents(bench.workspace, (CollectionKind.ADRS,)):
         if each.id.lower() == wanted.lower():
-            return text
+            return Text(text)
     raise ResourceNotFoundError(f"No indexed ADR has the id {wanted}.")

@@ -34,6 +34,7 @@ from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
+from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
@@ -149,8 +150,8 @@ def search(
     words = replies.word_data(answer)
     text = as_markdown(for_report(answer), drawn, date=today)
     if words.note and not answer.hits:
-        text += f"\n{words.note[0].upper()}{words.note[1:]}."
-    text += f"\n\n[{replies.freshness_line(freshness)}]"
+        text = text.followed_by(f"{words.note[0].upper()}{words.note[1:]}.")
+    text = text.followed_by("", f"[{replies.freshness_line(freshness)}]")
     return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), answer, freshness, words))
 
 
@@ -222,7 +223,7 @@ def get(
     if outline is not None:
         text = replies.outline_text(outline)
         told = replies.Lines(outline.path, 0, 0, outline.lines, text, "", freshness, is_outline=True)
-        return Reply(f"{text}\n[{replies.freshness_line(freshness)}]", told)
+        return Reply(text.followed_by(f"[{replies.freshness_line(freshness)}]"), told)
     found = lines.read_range(workspace, what)
     data = replies.Lines(
         path=found.path,
@@ -286,7 +287,7 @@ def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -
     asked = bench.project(project)
     context = core_context(asked.workspace, marked_files(bench.core, project_of(asked.workspace)))
     standing = _standing(asked.name, read_status(asked.workspace), bench)
-    text = _status_text(standing) + context
+    text = Text(_status_text(standing) + context)
     return Reply(text, replies.Told(text, standing.freshness))
 
 
@@ -297,11 +298,16 @@ def prime(
 ) -> Reply[replies.Told]:
     """What a session should know: an overview (languages, entry points, tests); with topic, its decisions."""
     primed = gather(
-        bench.workspace, topic, bench.core, lambda done, total: call.advance(done, total, "files")
+        bench.workspace,
+        topic,
+        bench.core,
+        lambda done, total: call.advance(done, total, "files"),
+        for_agent=True,
     )
     text = primed_text(primed)
     freshness = replies.of_status(read_status(bench.workspace), bench.notes())
-    return Reply(f"{text}\n\n[{replies.freshness_line(freshness)}]", replies.Told(text, freshness))
+    said = text.followed_by("", f"[{replies.freshness_line(freshness)}]")
+    return Reply(said, replies.Told(text, freshness))
 
 
 def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
@@ -321,13 +327,13 @@ def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies
     )
 
 
-def _status_text(standing: replies.Standing) -> str:
+def _status_text(standing: replies.Standing) -> Text:
     if not standing.indexed:
-        return f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."
+        return joined([f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."])
     state = "up to date with HEAD" if standing.fresh else "not up to date; the next search catches up"
     model = "" if standing.model_ready else "; no model yet, `gitrag model fetch` gets it"
-    return (
+    said = (
         f"{standing.project}: index {state}; {standing.files} files, {standing.chunks} chunks,"
         f" {standing.embedded} of {standing.texts} texts embedded{model}"
-        f"\n[{replies.freshness_line(standing.freshness)}]"
     )
+    return joined([said, f"[{replies.freshness_line(standing.freshness)}]"])

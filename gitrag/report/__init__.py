@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from gitrag.report.parts import (
         PIECE,
         Style,
-        cleaned,
         cut,
         hits_of,
         listed_paths,
@@ -37,7 +36,6 @@ __all__ = [
     "as_text",
     "as_vimgrep",
     "best_lines",
-    "cleaned",
     "cut",
     "hits_of",
     "listed_paths",
@@ -57,7 +55,6 @@ _MODULES = {
     "parts": (
         "PIECE",
         "Style",
-        "cleaned",
         "cut",
         "hits_of",
         "listed_paths",

@@ -11,7 +11,6 @@ from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.callgraph.paths import Paths
 from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.report.parts import Style, plain
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 SURE = 0.9
@@ -169,17 +168,18 @@ class CallTree:
                 if path is not None:
                     yield ""
                 path = caller.path
-                yield self._style(sanitise_line(path), "path")
+                yield self._style(path, "path")
             named = dict.fromkeys(
                 self._mark(edge) + edge.callee.name
                 for edge in sorted(self._calls[False][caller], key=lambda edge: edge.line)
             )
-            head = f"  {caller.line_start}  {sanitise_line(caller.name)}"
-            calls = sanitise_line(f" {self._glyphs.arrow} {', '.join(named)}")
+            head = f"  {caller.line_start}  {caller.name}"
+            calls = [f" {self._glyphs.arrow} {', '.join(named)}"]
             number = self._style(str(caller.line_start), "number")
             if self._columns is not None:
-                calls = _wrapped(calls, self._columns, len(head))
-            yield f"  {number}  {self._style(sanitise_line(caller.name), 'name')}{calls}"
+                calls = _wrapped(calls[0], self._columns, len(head))
+            yield f"  {number}  {self._style(caller.name, 'name')}{calls[0]}"
+            yield from calls[1:]
         yield ""
         said = (
             f"{count(len(self._graph.edges), 'call')} between {count(len(self._graph.nodes), 'definition')}"
@@ -233,12 +233,11 @@ class CallTree:
     def _title(self, subject: Subject) -> str:
         own = subject.own
         if subject.kind in {"file", "directory"}:
-            place, what = self._style(sanitise_line(subject.name), "path"), "definition"
+            place, what = self._style(subject.name, "path"), "definition"
             return f"{place}  {self._dim(count(len(subject.members), what))}"
-        name, lines = sanitise_line(subject.name), f"{own.line_start}-{own.line_end}"
+        name, path, lines = subject.name, own.path, f"{own.line_start}-{own.line_end}"
         inside = len(subject.members) - 1
         more = f"  {count(inside, 'definition')} in it" if subject.is_compound and inside else ""
-        path = sanitise_line(own.path)
         if self._columns is not None:
             room = self._columns - len(f"{subject.kind} {name}  :{lines}")
             more = more if len(path) + len(more) <= room else ""
@@ -311,10 +310,7 @@ class CallTree:
     def _fitted(self, rows: Sequence[_Row | None]) -> Iterator[str]:
         """Yield rows with their paths aligned, and shortened from the left where they would not fit."""
         columns = self._columns
-        used = [
-            len(row.branch) + len(row.mark) + len(sanitise_line(row.name)) if row is not None else 0
-            for row in rows
-        ]
+        used = [len(row.branch) + len(row.mark) + len(row.name) if row is not None else 0 for row in rows]
         aligned = 0
         if columns is not None:
             aligned = max((each for each in used if each <= columns * _NAME_SHARE), default=0)
@@ -323,21 +319,21 @@ class CallTree:
                 yield ""
                 continue
             gap = max(aligned - width, 0)
-            path, beside = sanitise_line(row.path), sanitise_line(row.beside)
+            path, beside = row.path, row.beside
             beside = f"  {beside}" if beside else ""
             if columns is not None:
                 room = columns - width - gap - 2 - len(f":{row.line}")
                 path = _shortened(path, room, self._glyphs.ellipsis)
                 beside = _cut(beside, room - len(path), self._glyphs.ellipsis)
             branch, mark = self._style(row.branch, "dim"), self._style(row.mark, "likely")
-            name = self._style(sanitise_line(row.name), "name")
+            name = self._style(row.name, "name")
             yield f"{branch}{mark}{name}{' ' * (gap + 2)}{self._place(path, row.line)}{self._dim(beside)}"
 
     def _place(self, path: str, line: int | str) -> str:
-        return self._style(sanitise_line(path), "path") + self._style(f":{line}", "number")
+        return self._style(path, "path") + self._style(f":{line}", "number")
 
     def _dim(self, text: str) -> str:
-        return self._style(sanitise_line(text), "dim") if text else ""
+        return self._style(text, "dim") if text else ""
 
 
 def _without_overloads(branches: Sequence[_Branch]) -> list[_Branch]:
@@ -369,7 +365,7 @@ def _cut(text: str, room: int, ellipsis: str) -> str:
     return text[: room - len(ellipsis)] + ellipsis if room > len(ellipsis) + 3 else ""
 
 
-def _wrapped(text: str, columns: int, indent: int) -> str:
+def _wrapped(text: str, columns: int, indent: int) -> list[str]:
     """Break a list at its commas; the lines after the first are indented."""
     lines, used = [""], indent
     for word in text.split(" ")[1:]:
@@ -378,4 +374,4 @@ def _wrapped(text: str, columns: int, indent: int) -> str:
             used = 6 - 1
         lines[-1] += f" {word}" if lines[-1].strip() or len(lines) == 1 else word
         used += 1 + len(word)
-    return "\n".join(lines)
+    return lines

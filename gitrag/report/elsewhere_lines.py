@@ -9,7 +9,6 @@ from gitrag.callgraph.graph import Edge
 from gitrag.callgraph.subjects import is_test
 from gitrag.report.call_tree import LEGEND, SURE
 from gitrag.report.parts import Style, plain
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 
@@ -27,8 +26,8 @@ def elsewhere_lines(
     for between in found.found:
         does = "calls it" if between.by_other else "is called by it"
         yield ""
-        yield f"{style(sanitise_line(between.repository), 'name')} {does}"
-        yield style(sanitise_line(f"   {between.found_by}"), "dim")
+        yield f"{style(between.repository, 'name')} {does}"
+        yield style(f"   {between.found_by}", "dim")
         listed = [edge for edge in between.edges if with_tests or not is_test(edge.caller)]
         for edge in listed:
             is_likely = is_likely or edge.confidence < SURE
@@ -43,12 +42,11 @@ def elsewhere_lines(
 
 def _line(between: CallsBetween, edge: Edge, style: Style) -> str:
     mark = style("~", "likely") if edge.confidence < SURE else " "
-    repository = sanitise_line(between.repository)
-    caller, callee = (sanitise_line(node.name) for node in (edge.caller, edge.callee))
+    repository, caller, callee = between.repository, edge.caller.name, edge.callee.name
     if between.by_other:
-        place = f"{repository}:{sanitise_line(edge.caller.path)}"
+        place = f"{repository}:{edge.caller.path}"
         return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}"
-    place = f"{repository}:{sanitise_line(edge.callee.path)}"
+    place = f"{repository}:{edge.callee.path}"
     return (
         f" {mark} line {edge.line}: {caller} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
     )

@@ -17,6 +17,7 @@ from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.snippet import Line
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 LONGEST_LINE = 400
@@ -116,12 +117,12 @@ def exact_text(
     *,
     columns: int | None = None,
     gaps: bool = False,
-) -> str:
+) -> Text:
     """Return the lines below their files, each definition named once.
 
     Args:
         found: What was found.
-        answer: Its hits as they are to be shown: cleaned, relative, with more lines around.
+        answer: Its hits as they are to be shown: relative, with more lines around.
         style: Applies the style of a role to a text.
         columns: The terminal's width, to which lines are shortened.
         gaps: Mark where lines are left out between two that are shown.
@@ -132,7 +133,7 @@ def exact_text(
     for path, hits in groupby(answer.hits, key=place_of):
         own = list(hits)
         parts += [style(path, "path"), *_below(own, found.pattern, style, columns, gaps=gaps), ""]
-    return "\n".join(parts).rstrip("\n")
+    return joined(parts)
 
 
 def _below(
@@ -167,7 +168,7 @@ def _below(
         yield f"  {style(f'{number:>{width}}', 'number')}  {text}".rstrip()
 
 
-def exact_markdown(found: ExactAnswer, answer: Answer) -> str:
+def exact_markdown(found: ExactAnswer, answer: Answer) -> Text:
     """Return the lines below their files, for readers of reports and for agents."""
     if not found.answer.hits:
         return nothing_line(found)
@@ -179,12 +180,12 @@ def exact_markdown(found: ExactAnswer, answer: Answer) -> str:
             for line in hit.lines:
                 text = _around(line.text, found.pattern, LONGEST_LINE).strip()
                 parts.append(f"  {line.number}{name}: {as_code(text)}")
-    return "\n".join(parts)
+    return joined(parts)
 
 
-def exact_vimgrep(found: ExactAnswer, answer: Answer) -> str:
+def exact_vimgrep(found: ExactAnswer, answer: Answer) -> Text:
     """Return ``path:line:column:text`` for each line that matches; columns are bytes, from 1."""
-    return "\n".join(
+    return joined(
         place_line(place_of(hit), line, _column(found.pattern, line.text))
         for hit in answer.hits
         for line in hit.lines
@@ -192,10 +193,11 @@ def exact_vimgrep(found: ExactAnswer, answer: Answer) -> str:
     )
 
 
-def nothing_line(found: ExactAnswer) -> str:
+def nothing_line(found: ExactAnswer) -> Text:
     """Return the line that nothing was found, with what was looked at."""
     what = "matches" if found.pattern.is_regex else "has the word"
-    return f"No line {what} {cut(found.pattern.text, 200)!r}: {count(found.searched, 'file')} searched."
+    looked = f"{count(found.searched, 'file')} searched"
+    return joined([f"No line {what} {cut(found.pattern.text, 200)!r}: {looked}."])
 
 
 def exact_notes(found: ExactAnswer) -> list[str]:

@@ -26,6 +26,7 @@ from gitrag.report.documents import (
 from gitrag.report.impact_lines import impact_lines, impact_part
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 NOTHING_SURE = "Nothing above {least:g}; the nearest are:"
@@ -34,7 +35,7 @@ CALLERS_OF_CHANGE = "Who calls what it changes"
 FURTHER = "Below {least:g}, the next nearest:"
 
 
-def checked_text(found: Checked, style: Style = plain) -> str:
+def checked_text(found: Checked, style: Style = plain) -> Text:
     """Return a check for a terminal: a paragraph for each document, a line for those that are not likely."""
     lines = [line for each in found.likely for line in _paragraph(each, style)]
     lines += [_opening(found), *(f"  {_brief(each, style)}" for each in found.nearest), ""]
@@ -43,10 +44,10 @@ def checked_text(found: Checked, style: Style = plain) -> str:
         lines += [line for each in found.issues for line in _paragraph(each, style)]
     if found.impact is not None:
         lines += [style(CALLERS_OF_FILE, "title"), "", *impact_lines(found.impact, style), ""]
-    return "\n".join([*lines, *_missing(found)]).strip("\n")
+    return joined([*lines, *_missing(found)])
 
 
-def checked_markdown(found: Checked) -> str:
+def checked_markdown(found: Checked) -> Text:
     """Return a check as Markdown, for agents."""
     lines = [f"## Check: {shown(found.target)}", ""]
     lines += [line for each in found.likely for line in _item(each)]
@@ -63,7 +64,7 @@ def checked_markdown(found: Checked) -> str:
         lines += ["", *missing]
     if found.likely:
         lines += ["", "Read these in full before you judge whether the code departs from them."]
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def checked_json(found: Checked) -> str:
@@ -80,7 +81,9 @@ def checked_json(found: Checked) -> str:
     )
 
 
-def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain, *, lacking: str = "") -> str:
+def related_markdown(
+    text: str, found: Sequence[Proposal], style: Style = plain, *, lacking: str = ""
+) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
     Args:
@@ -90,7 +93,7 @@ def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain,
         lacking: That there is no document to compare with.
     """
     if not found:
-        return "\n".join([NONE_RELATED, *([lacking] if lacking else [])])
+        return joined([NONE_RELATED, *([lacking] if lacking else [])])
     lines = [f"## Related: {text}", ""]
     for each in found:
         document = each.document
@@ -102,7 +105,7 @@ def related_markdown(text: str, found: Sequence[Proposal], style: Style = plain,
         lines.append(f"  `{path}`{f' — {each.section}' if each.section else ''}")
         if each.note:
             lines.append(f"  {style(each.note, 'dim')}")
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
@@ -137,15 +140,15 @@ def duplicates_markdown(
     style: Style = plain,
     *,
     nearest: Sequence[SimilarChunk] = (),
-) -> str:
+) -> Text:
     """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
     if found:
-        return "\n".join(_alike(each, style) for each in found)
+        return joined(_alike(each, style) for each in found)
     none = f"No chunk has a cosine of {threshold:.2f} or more to it"
     if not nearest:
-        return f"{none}: there is none to compare with."
+        return joined([f"{none}: there is none to compare with."])
     less = f"{none}; the nearest, which may cover it in other words:"
-    return "\n".join([less, *(_alike(each, style) for each in nearest)])
+    return joined([less, *(_alike(each, style) for each in nearest)])
 
 
 def duplicates_json(
@@ -156,7 +159,7 @@ def duplicates_json(
     return json_text(DuplicatesDocument(text, threshold, like, near))
 
 
-def review_markdown(found: Review, style: Style = plain) -> str:
+def review_markdown(found: Review, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}", "", "### Not named", ""]
     lines += [line for each in found.questions for line in _question(each, style)] or _none_asked(
@@ -166,7 +169,7 @@ def review_markdown(found: Review, style: Style = plain) -> str:
     lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
     if found.impact is not None:
         lines += ["", f"### {CALLERS_OF_CHANGE}", "", *impact_lines(found.impact, style)]
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def review_json(found: Review) -> str:

@@ -10,7 +10,7 @@ from gitrag.report.documents import CommitEntry, HistoryDocument, json_text
 from gitrag.report.parts import cut
 from gitrag.report.why import SHORT, day
 from gitrag.store.commits import StoredCommit
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 _MOST_PATHS = 4
@@ -20,12 +20,12 @@ _LONGEST_SUBJECT = 72
 
 def changed_last_sentence(commits: int, newest: StoredCommit) -> str:
     """Return which commit changed a file last."""
-    subject = cut(sanitise_line(newest.message.partition("\n")[0]), _LONGEST_SUBJECT)
+    subject = cut(newest.message.partition("\n")[0], _LONGEST_SUBJECT)
     further = f"; {count(commits, 'commit')} of those read changed it" if commits > 1 else ""
     return f'Changed last by {newest.id[:SHORT]} of {day(newest.authored)}, "{subject}"{further}.'
 
 
-def as_text(found: HistoryAnswer, style: Style = plain) -> str:
+def as_text(found: HistoryAnswer, style: Style = plain) -> Text:
     """Return it for a terminal: a paragraph for each commit, best first."""
     lines = [line for match in found.matches for line in (*_paragraph(match, style), "")]
     if not found.matches:
@@ -35,12 +35,12 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> str:
         none = f"No message of {looked} has a word of it{near if found.is_by_meaning else ''}; {read}"
         lines = [none if found.query else f"None of {looked} that may answer.", ""]
     lines += [style(note, "dim") for note in found.notes]
-    return "\n".join(lines).strip("\n")
+    return joined(lines)
 
 
-def as_markdown(found: HistoryAnswer) -> str:
+def as_markdown(found: HistoryAnswer) -> Text:
     """Return it as Markdown, for agents."""
-    return f"## History{': ' if found.query else ''}{found.query}\n\n{as_text(found)}"
+    return joined([f"## History{': ' if found.query else ''}{found.query}", "", *as_text(found).split("\n")])
 
 
 def as_json(found: HistoryAnswer) -> str:
@@ -53,7 +53,7 @@ def as_json(found: HistoryAnswer) -> str:
             subject=match.said.subject,
             rank=rank,
             paths=tuple(map(shown, match.commit.paths)),
-            definitions=None if match.definitions is None else tuple(map(sanitise_line, match.definitions)),
+            definitions=None if match.definitions is None else match.definitions,
             snippet=match.said.reason,
             found_by="words" if match.has_word else "meaning",
         )
@@ -75,5 +75,5 @@ def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:
         yield f"  {style(named, 'path')}{f' and {more:,} more' if more > 0 else ''}"
     if match.definitions:
         more = len(match.definitions) - _MOST_DEFINITIONS
-        named = ", ".join(sanitise_line(each) for each in match.definitions[:_MOST_DEFINITIONS])
+        named = ", ".join(match.definitions[:_MOST_DEFINITIONS])
         yield f"  touches {style(named, 'name')}{f' and {more:,} more' if more > 0 else ''}"

@@ -10,6 +10,7 @@ from gitrag.hub.hub import FRONT
 from gitrag.hub.upkeep import Absent, HubStatus
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import json_text
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count, size
 
 _SHORT = 12
@@ -126,18 +127,18 @@ def as_json(answer: HubAnswer) -> str:
     return json_text(document_of(answer))
 
 
-def as_text(answer: HubAnswer, style: Style = plain) -> str:
+def as_text(answer: HubAnswer, style: Style = plain) -> Text:
     """Return an answer for a terminal or an agent: a paragraph for each hit, best first."""
     lines = [line for each in answer.hits for line in (*_paragraph(each, style), "")]
     if not answer.hits:
         lines = [f'Nothing found for "{answer.query}".', ""]
     said = [_searched(answer), *away(answer.absent)]
-    return "\n".join([*lines, *(style(each, "dim") for each in said)])
+    return joined([*lines, *(style(each, "dim") for each in said)])
 
 
-def as_markdown(answer: HubAnswer) -> str:
+def as_markdown(answer: HubAnswer) -> Text:
     """Return an answer as Markdown."""
-    return f"## Hub: {answer.query}\n\n{as_text(answer)}"
+    return joined([f"## Hub: {answer.query}", "", *as_text(answer).split("\n")])
 
 
 def _paragraph(each: HubHit, style: Style) -> Iterator[str]:
@@ -157,7 +158,7 @@ def _searched(answer: HubAnswer) -> str:
     return f"Searched {of} in the hub: {', '.join(names[:_MOST_NAMED])}{more}{draft}."
 
 
-def status_as_text(found: HubStatus, style: Style = plain) -> str:
+def status_as_text(found: HubStatus, style: Style = plain) -> Text:
     """Return what a hub holds for a terminal."""
     lines = [f"{style('hub', 'title')}     {found.address}, PostgreSQL {found.server}"]
     by = "by HNSW over sign bits" if found.hnsw else "by a scan of sign bits"
@@ -175,4 +176,4 @@ def status_as_text(found: HubStatus, style: Style = plain) -> str:
     lines += [f"  {each.repository} is on {each.server}, which does not answer" for each in found.absent]
     if not found.branches and not found.absent:
         lines.append("  no repository that this role may read")
-    return "\n".join(lines)
+    return joined(lines)

@@ -19,7 +19,7 @@ from gitrag.report import Style, plain, shown
 from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text
 from gitrag.report.governance import document_data, near_documents
 from gitrag.search.cochange import Companion
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 MOST_CHARACTERS = 60_000
@@ -156,17 +156,18 @@ class ImpactDocument:
     notes: tuple[str, ...]
 
 
-def as_text(found: ChangeImpact, style: Style = plain) -> str:
+def as_text(found: ChangeImpact, style: Style = plain) -> Text:
     """Return it for a terminal: the riskiest first, then what it forgets."""
-    return "\n".join(_lines(found, style, lambda title: style(title, "title"), style))
+    return joined(_lines(found, style, lambda title: style(title, "title"), style))
 
 
-def as_markdown(found: ChangeImpact) -> str:
+def as_markdown(found: ChangeImpact) -> Text:
     """Return it as Markdown fit for a comment on a pull request: at most 60,000 characters."""
-    text = "\n".join(_lines(found, _code, lambda title: f"### {title}", lambda words, _role: _inert(words)))
+    text = joined(_lines(found, _code, lambda title: f"### {title}", lambda words, _role: _inert(words)))
     if len(text) <= MOST_CHARACTERS:
-        return f"## Impact\n\n{text}"
-    return f"## Impact\n\n{text[:MOST_CHARACTERS].rpartition(chr(10))[0]}\n\n… cut: `--output json` has all."
+        return Text(f"## Impact\n\n{text}")
+    whole = text[:MOST_CHARACTERS].rpartition("\n")[0]
+    return Text(f"## Impact\n\n{whole}\n\n… cut: `--output json` has all.")
 
 
 def as_json(found: ChangeImpact) -> str:
@@ -197,7 +198,7 @@ def as_json(found: ChangeImpact) -> str:
                 ClosingEntry(each.id, each.title, each.state, each.is_named, round(each.score, 4))
                 for each in found.closing
             ),
-            notes=tuple(map(sanitise_line, _notes(found))),
+            notes=tuple(_notes(found)),
         )
     )
 
@@ -218,7 +219,7 @@ def _lines(found: ChangeImpact, form: Form, title: Callable[[str], str], note: F
         yield from lines
     if notes := list(_notes(found)):
         yield ""
-        yield from (f"- {note(sanitise_line(each), 'dim')}" for each in notes)
+        yield from (f"- {note(each, 'dim')}" for each in notes)
 
 
 def _notes(found: ChangeImpact) -> Iterator[str]:
@@ -406,7 +407,7 @@ def _question_entry(each: ReviewQuestion) -> AskedQuestion:
 
 def _code(text: str, _role: str) -> str:
     """Return a code span: nothing in it is read as Markdown."""
-    line = sanitise_line(shown(text)).replace("`", "'")
+    line = shown(text).replace("`", "'")
     return f"`{line[:_SHOWN_CHARACTERS]}{'…' if len(line) > _SHOWN_CHARACTERS else ''}`" if line else ""
 
 

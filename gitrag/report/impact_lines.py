@@ -9,7 +9,6 @@ from gitrag.actions.impact import Called, Impact
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, UncalledDefinition, plain_data
 from gitrag.report.parts import Style, plain, shown
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import count
 
 MOST_DEFINITIONS = 10
@@ -38,7 +37,7 @@ def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
     if any(edge.confidence < 1 for edge in shown_edges):
         yield style(LIKELY, "dim")
     if found.uncalled:
-        names = ", ".join(f"`{_name(node.name)}`" for node in found.uncalled[:_MOST_UNCALLED])
+        names = ", ".join(f"`{node.name}`" for node in found.uncalled[:_MOST_UNCALLED])
         more = ", …" if len(found.uncalled) > _MOST_UNCALLED else ""
         number = count(len(found.uncalled), "definition")
         yield f"No caller of {number} in {found.looked_at}: {names}{more}."
@@ -47,7 +46,7 @@ def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
     elif found.looked_at and not found.definitions:
         yield "It changes no function and no class that the call graph has."
     for sentence in found.left_out:
-        yield style(sanitise_line(sentence), "dim")
+        yield style(sentence, "dim")
 
 
 def impact_part(
@@ -65,7 +64,7 @@ def impact_part(
     called = (
         CalledDefinition(
             path=shown(each.node.path),
-            name=_name(each.node.name),
+            name=each.node.name,
             line_start=each.node.line_start,
             places=len(each.callers),
             files=each.files,
@@ -76,7 +75,7 @@ def impact_part(
         for each in found.called[:most_definitions]
     )
     uncalled = (
-        UncalledDefinition(shown(node.path), _name(node.name), node.line_start)
+        UncalledDefinition(shown(node.path), node.name, node.line_start)
         for node in found.uncalled[:most_definitions]
     )
     return ImpactPart(
@@ -85,7 +84,7 @@ def impact_part(
         without_callers=tuple(uncalled),
         definitions=found.definitions,
         looked_at=found.looked_at,
-        left_out=tuple(map(sanitise_line, found.left_out)),
+        left_out=found.left_out,
     )
 
 
@@ -104,7 +103,7 @@ def _called(each: Called, style: Style) -> Iterator[str]:
     if each.tests:
         tests = count(len(each.tests), "test")
         said.append(tests if each.callers else f"called from {tests} only")
-    yield f"- `{style(_name(each.node.name), 'name')}` ({place}): {'; '.join(said)}"
+    yield f"- `{style(each.node.name, 'name')}` ({place}): {'; '.join(said)}"
     if each.callers:
         yield f"  {_places(each.callers)}"
     if each.tests:
@@ -114,7 +113,7 @@ def _called(each: Called, style: Style) -> Iterator[str]:
 def _places(edges: Sequence[Edge]) -> str:
     named = [
         f"{'~' if edge.confidence < 1 else ''}{shown(edge.caller.path)}:{edge.line}"
-        + (f" `{_name(edge.caller.name)}`" if edge.caller.name != MODULE else "")
+        + (f" `{edge.caller.name}`" if edge.caller.name != MODULE else "")
         for edge in edges[:MOST_CALLERS]
     ]
     more = [f"{len(edges) - MOST_CALLERS:,} more"] if len(edges) > MOST_CALLERS else []
@@ -123,9 +122,5 @@ def _places(edges: Sequence[Edge]) -> str:
 
 def _edges(edges: Sequence[Edge]) -> tuple[Caller, ...]:
     return tuple(
-        Caller(shown(edge.caller.path), _name(edge.caller.name), edge.line, edge.confidence) for edge in edges
+        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence) for edge in edges
     )
-
-
-def _name(name: str) -> str:
-    return sanitise_line(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.indexing.worker import REFINING
-from gitrag.words.control_characters import sanitise_line
 from gitrag.words.numbers import age
 
 
@@ -17,7 +16,7 @@ def work_of(found: WorkspaceStatus) -> str:
     """Return what the background worker does now, how far it is, and how long that takes."""
     if found.worker is None:
         return "nobody"
-    doing = f"{sanitise_line(found.worker.purpose)} in the background"
+    doing = f"{found.worker.purpose} in the background"
     if found.worker.purpose == REFINING and found.view is not None and found.unembedded:
         done = int(100 * found.view.embedded / max(found.view.texts, 1))
         left = f", about {age(found.refined_in_s)} left" if found.refined_in_s is not None else ""

@@ -24,6 +24,7 @@ from gitrag.report.parts import (
     wording_line,
 )
 from gitrag.search.engine import Hit
+from gitrag.words.control_characters import Text, joined
 
 _NO_GRAPH = "No call graph was asked for."
 
@@ -37,7 +38,7 @@ _BRIEF = 100
 """Characters on what a hit is where its lines are shown beside, or where it is likely none."""
 
 
-def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> str:
+def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> Text:
     """Return an answer as Markdown.
 
     Args:
@@ -95,7 +96,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         verb = "Refine the" if drawn else "Generate a focused"
         quoted = _narrower(pattern).replace("'", "'\\''")
         lines += ["", f"{verb} call graph with: `gitrag graph --filter '{quoted}'`"]
-    return "\n".join(line.rstrip() for line in lines)
+    return joined(line.rstrip() for line in lines)
 
 
 def _none(answer: Answer, kind: CollectionKind, sentence: str) -> list[str]:

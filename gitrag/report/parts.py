@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.indexing.notices import looked_line, undrafted_line
+from gitrag.indexing.notices import drafts_line, looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.search.wording import Wording
-from gitrag.words.control_characters import in_whole_characters
+from gitrag.words.control_characters import Text, in_whole_characters, joined
 from gitrag.words.numbers import count
 
 Style = Callable[[str, str], str]
@@ -23,7 +22,9 @@ Style = Callable[[str, str], str]
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_]+")
 """A part of an identifier, or a word: what a question's words are compared with, to mark them."""
 
-_TAB = 4
+TAB = 4
+"""Columns of a tab where lines are cut to columns."""
+
 _GIST = 160
 """Most characters shown of a signature, and of a docstring's first sentence, in Markdown."""
 
@@ -46,9 +47,9 @@ def asked(answer: Answer) -> str:
     return cut(answer.query, _LONGEST_QUESTION)
 
 
-def no_match(answer: Answer) -> str:
+def no_match(answer: Answer) -> Text:
     """Return the message that nothing was found."""
-    return NO_MATCH.format(query=asked(answer))
+    return joined([NO_MATCH.format(query=asked(answer))])
 
 
 def notes_of(answer: Answer) -> list[str]:
@@ -64,8 +65,7 @@ def notes_of(answer: Answer) -> list[str]:
     if answer.drafts and not answer.drafted:
         notes.append(undrafted_line(answer.drafts))
     elif answer.drafts:
-        chunks = count(answer.drafts, "chunk")
-        notes.append(f"{chunks} on draft vectors — `gitrag index embed` refines them")
+        notes.append(drafts_line(answer.drafts))
     if not answer.model and answer.drafted:
         notes.append("The model is not ready: the question was drafted too. `gitrag model fetch` gets it.")
     return notes
@@ -132,55 +132,6 @@ def asked_for(answer: Answer, kind: CollectionKind) -> bool:
     return any(section.kind is kind for section in answer.sections)
 
 
-def cleaned(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return an answer for a terminal, its strings passed through a function; chunk texts are left alone."""
-    return replace(
-        answer,
-        query=clean(answer.query),
-        sections=tuple(
-            replace(section, hits=tuple(_cleaned(hit, clean) for hit in section.hits))
-            for section in answer.sections
-        ),
-        wording=replace(
-            answer.wording,
-            missing=tuple(map(clean, answer.wording.missing)),
-            only_beside=tuple(replace(each, word=clean(each.word)) for each in answer.wording.only_beside),
-            no_such_path=clean(answer.wording.no_such_path),
-            searched_for=clean(answer.wording.searched_for),
-            read_of=clean(answer.wording.read_of),
-        ),
-    )
-
-
-def _cleaned(hit: Hit, clean: Callable[[str], str]) -> Hit:
-    document = hit.document
-    return replace(
-        hit,
-        path=clean(hit.path),
-        repository=clean(hit.repository),
-        chunk=replace(
-            hit.chunk,
-            qualified_name=clean(hit.chunk.qualified_name),
-            signature=clean(hit.chunk.signature),
-            docstring=clean(" ".join(hit.chunk.docstring.split())),
-        ),
-        lines=tuple(replace(line, text=clean(line.text.expandtabs(_TAB))) for line in hit.lines),
-        also=tuple(
-            replace(place, chunk=replace(place.chunk, name=clean(place.chunk.name))) for place in hit.also
-        ),
-        document=document
-        and replace(
-            document,
-            id=clean(document.id),
-            title=clean(document.title),
-            status=clean(document.status),
-            edges=tuple(replace(edge, target=clean(edge.target)) for edge in document.edges),
-        ),
-        note=clean(hit.note),
-        variants=tuple(map(clean, hit.variants)),
-    )
-
-
 def gist(hit: Hit) -> str:
     """Describe a chunk in a line: its signature, and the first sentence of its docstring."""
     chunk = hit.chunk
@@ -211,7 +162,7 @@ def range_of(start: int, end: int) -> str:
 def listed_paths(paths: Sequence[str]) -> str:
     """Return paths in a line, the first of very many."""
     more = len(paths) - _MOST_PATHS
-    return ", ".join(map(shown, paths[:_MOST_PATHS])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(paths[:_MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
 def cut(text: str, columns: int) -> str:
@@ -236,8 +187,8 @@ def _columns_of(character: str) -> int:
 
 
 def place_of(hit: Hit) -> str:
-    """Return a hit's path as valid text; where several repositories were asked, ``repository:path``."""
-    return shown(f"{hit.repository}:{hit.path}" if hit.repository else hit.path)
+    """Return a hit's path, as it is; where several repositories were asked, ``repository:path``."""
+    return f"{hit.repository}:{hit.path}" if hit.repository else hit.path
 
 
 def shown(path: str) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 from posixpath import relpath
 
 from gitrag.actions.search import Answer
-from gitrag.report.parts import place_of, shown
+from gitrag.report.parts import place_of
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line
-from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
 
 _WORD = re.compile(r"\w+")
@@ -54,13 +54,13 @@ def located(answer: Answer, roots: Mapping[str, Path], directory: Path) -> Answe
     return replace(answer, sections=sections)
 
 
-def as_vimgrep(answer: Answer) -> str:
+def as_vimgrep(answer: Answer) -> Text:
     """Return ``path:line:column:text`` for each matching line, best hit first; columns are bytes, from 1.
 
-    Control characters are escaped but for tabs, which columns count as one.
+    Tabs are left, which columns count as one.
     """
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
-    return "\n".join(
+    return joined(
         place_line(place_of(hit), line, _column(line.text, words))
         for hit in answer.hits
         for line in best_lines(hit)
@@ -69,12 +69,12 @@ def as_vimgrep(answer: Answer) -> str:
 
 def place_line(path: str, line: Line, column: int) -> str:
     """Return a line of an editor's list of places."""
-    return f"{sanitise_line(shown(path))}:{line.number}:{column}:{sanitise(line.text)}"
+    return f"{path}:{line.number}:{column}:{line.text}"
 
 
-def as_paths(answer: Answer) -> str:
+def as_paths(answer: Answer) -> Text:
     """Return the path of each hit, best first."""
-    return "\n".join(dict.fromkeys(map(place_of, answer.hits)))
+    return joined(dict.fromkeys(map(place_of, answer.hits)))
 
 
 def best_lines(hit: Hit) -> list[Line]:

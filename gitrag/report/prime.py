@@ -17,18 +17,18 @@ from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
 from gitrag.report.governance import near_documents, unreached_lines
 from gitrag.report.parts import cut
 from gitrag.report.why import SHORT, day
-from gitrag.words.control_characters import sanitise_line
+from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.numbers import count
 
 _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
 
-def as_markdown(primed: Primed) -> str:
+def as_markdown(primed: Primed) -> Text:
     """Return it as Markdown: a table of all and an overview, or a topic's documents in full; core files."""
-    return _documents(primed) + primed.core.rstrip("\n")
+    return Text(joined(_documents(primed)) + primed.core.rstrip("\n"))
 
 
-def as_text(primed: Primed, style: Style) -> str:
+def as_text(primed: Primed, style: Style) -> Text:
     """Return it for a terminal: all documents and an overview, or a topic's in full; core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
     if primed.passed is not None:
@@ -46,14 +46,14 @@ def as_text(primed: Primed, style: Style) -> str:
                 f"{style(document.id.ljust(width), 'name')}  {document.title}  {style(said, 'path')}"
             )
             if primed.topic:
-                lines += ["", entry.text.strip("\n"), ""]
+                lines += ["", *entry.text.strip("\n").split("\n"), ""]
     if not primed.entries:
         lines += _none_about(primed, style) if primed.topic else [NONE_INDEXED]
     if primed.overview is not None:
         lines += ["", style(f"Overview of {count(primed.overview.files, 'file')}", "title")]
         for label, items in overview_lines(primed.overview):
             lines += [style(label, "name"), *(f"  {item}" for item in items)]
-    return "\n".join(lines).rstrip("\n") + primed.core.rstrip("\n")
+    return Text(joined(lines) + primed.core.rstrip("\n"))
 
 
 def as_json(primed: Primed) -> str:
@@ -198,7 +198,7 @@ def _none_about(primed: Primed, style: Style = plain) -> list[str]:
     return unreached_lines(primed.unreached, style) if primed.unreached is not None else []
 
 
-def _documents(primed: Primed) -> str:
+def _documents(primed: Primed) -> list[str]:
     lines = [*primed.notes, ""] if primed.notes else []
     if primed.passed is not None:
         title, *others = passed_lines(primed.passed)
@@ -213,7 +213,7 @@ def _documents(primed: Primed) -> str:
         if primed.overview is not None:
             lines += ["", f"## Overview of {count(primed.overview.files, 'file')}", ""]
             lines += [f"- {label}: {'; '.join(said)}" for label, said in overview_lines(primed.overview)]
-        return "\n".join(lines)
+        return lines
     lines.append(f"# {primed.name}: {primed.topic}")
     if not primed.entries:
         lines += ["", *_none_about(primed)]
@@ -226,9 +226,9 @@ def _documents(primed: Primed) -> str:
             f"## {document.id}: {document.title}{status}",
             f"`{shown(document.path)}`",
             "",
-            entry.text.strip("\n"),
+            *entry.text.strip("\n").split("\n"),
         ]
-    return "\n".join(lines)
+    return lines
 
 
 def _table(kind: CollectionKind, entries: Sequence[PrimedDocument]) -> Iterator[str]:

@@ -55,10 +55,10 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     second = f"For it counts most that {' and that '.join(best)}" if best else "It was looked up by its name"
     against = [said for name, said in _AGAINST.items() if worth.get(name, 0.0) < 0]
     second += f"; against it, that {against[0]}." if against else "."
-    third = f"{chance(hit.score)} files with a score of {hit.score:.2f} answer."
+    third = f"It is {chance(hit.score)} to answer."
     return [first, second, third]
 
 
 def chance(score: float) -> str:
-    """Return a score in words, for a sentence on how many files answer: ``About 72 of 100``."""
-    return f"About {round(score * 100)} of 100"
+    """Return a score in words: ``72 % likely``."""
+    return f"{round(score * 100)} % likely"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from gitrag.actions.references import Reference, References
 from gitrag.chunking.occurrences import Use
 from gitrag.report.documents import NamedPlace, NamedPlaces
-from gitrag.report.parts import Style, cut, plain
-from gitrag.words.control_characters import sanitise_line
+from gitrag.report.parts import Style, cut, plain, shown
 from gitrag.words.numbers import count
 
 MOST_LISTED = 20
@@ -36,7 +35,7 @@ def reference_lines(
         columns: The terminal's width, to which lines are shortened; None to leave them.
         with_tests: Whether those in tests are listed.
     """
-    yield _heading(found, style(sanitise_line(found.name), "name"))
+    yield _heading(found, style(found.name, "name"))
     has_unsure = has_folded = False
     for use, title in _TITLES.items():
         every = [each for each in found.found if each.use is use]
@@ -65,16 +64,16 @@ def named_places(found: References) -> NamedPlaces:
     """Return references for JSON."""
     places = (
         NamedPlace(
-            path=sanitise_line(each.path),
+            path=shown(each.path),
             line=each.line,
             use=each.use.value,
-            within=sanitise_line(each.within),
-            text=each.text,
+            within=each.within,
+            text=shown(each.text),
             is_sure=each.is_sure,
         )
         for each in found.found
     )
-    return NamedPlaces(sanitise_line(found.name), tuple(places), found.unread)
+    return NamedPlaces(found.name, tuple(places), found.unread)
 
 
 def _heading(found: References, name: str) -> str:
@@ -89,12 +88,12 @@ def _heading(found: References, name: str) -> str:
 
 
 def _line(each: Reference, style: Style, columns: int, *, mark: str) -> str:
-    path, within, text = map(sanitise_line, (each.path, each.within, each.text))
-    place = f"{path}:{each.line}"
+    within = each.within
+    place = f"{each.path}:{each.line}"
     used = 2 + len(mark) + len(place) + 2 + (len(within) + 2 if within else 0)
-    shown = cut(text, max(columns - used, 0)) if columns - used >= 12 else ""
+    shown = cut(each.text, max(columns - used, 0)) if columns - used >= 12 else ""
     name = style(within, "name") + "  " if within else ""
     return (
-        f"  {style(mark, 'likely')}{style(path, 'path')}{style(f':{each.line}', 'number')}  {name}"
+        f"  {style(mark, 'likely')}{style(each.path, 'path')}{style(f':{each.line}', 'number')}  {name}"
         f"{style(shown, 'dim')}"
     ).rstrip()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gitrag.actions.similar import Place, Similar
 from gitrag.report.parts import gist, lines_of, range_of, shown
+from gitrag.words.control_characters import Text, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def similar_document(found: Similar) -> SimilarDocument:
 NONE = "Nothing else was found with these options."
 
 
-def similar_markdown(found: Similar) -> str:
+def similar_markdown(found: Similar) -> Text:
     """Return an answer for readers of reports and for agents."""
     lines = [f"## Similar to {place_text(found.place)}", ""]
     for hit in found.answer.hits:
@@ -85,7 +86,7 @@ def similar_markdown(found: Similar) -> str:
         lines.append(NONE)
     if found.copies:
         lines += ["", f"{copies_line(found)}."]
-    return "\n".join(lines)
+    return joined(lines)
 
 
 def place_text(place: Place) -> str:

@@ -12,6 +12,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     PIECE,
+    TAB,
     Style,
     cut,
     listed_paths,
@@ -19,18 +20,21 @@ from gitrag.report.parts import (
     place_of,
     plain,
     range_of,
-    shown,
     standing,
     wording_line,
 )
 from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
 
 _NO_END = 1 << 30
+_SCORE_COLUMNS = 6
+"""Of a score, and the space before it."""
+
 _LEAST_COLUMNS = 20
-"""Least columns for the callees, however long the caller's path and name."""
+"""Least columns for a name, and for callees, however long what is before them."""
 
 _TITLES = {
     CollectionKind.ADRS: "Decisions",
@@ -42,9 +46,9 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What is shown of a hit: its place, the lines below it, and how many rows the place takes."""
+    """What is shown of a hit: its place, in a line or two, the lines below it, and the rows of the place."""
 
-    head: str
+    head: tuple[str, ...]
     lines: tuple[str, ...]
     head_rows: int = 1
 
@@ -59,7 +63,7 @@ def as_text(
     rows: int | None = None,
     gaps: bool = False,
     graph: CallGraph | None = None,
-) -> str:
+) -> Text:
     """Return an answer as text: only sections with hits; no title when there is only code.
 
     Args:
@@ -96,18 +100,18 @@ def as_text(
     if rows is not None:
         above = (2 if line else 0) + (2 * len(held) if titled else 0)
         blocks = _fitted(blocks, rows - above)
-    parts = [f"{line}; nearest:\n"] if line else []
+    parts = [f"{line}; nearest:", ""] if line else []
     for section in held:
         if titled:
             parts.append(style(_TITLES[section.kind], "title"))
         for hit in section.hits:
             block = blocks[id(hit)]
-            parts += [block.head, *block.lines, *([""] if block.lines else [])]
+            parts += [*block.head, *block.lines, *([""] if block.lines else [])]
         if parts[-1]:
             parts.append("")
     if graph is not None:
         parts += _graph(graph, style, columns or _NO_END)
-    return "\n".join(parts).rstrip("\n")
+    return joined(parts)
 
 
 def _fitted(blocks: dict[int, _Block], rows: int) -> dict[int, _Block]:
@@ -142,18 +146,22 @@ def _block(
     gaps: bool,
 ) -> _Block:
     chunk, document = hit.chunk, hit.document
-    place = style(place_of(hit), "path") + style(f":{range_of(chunk.line_start, chunk.line_end)}", "number")
-    if document:
-        state = standing(document)
-        what = style(f"{document.id}: {document.title}", "name") + (f" ({state})" if state else "")
-    else:
-        what = " ".join(part for part in (chunk.kind.value, style(chunk.qualified_name, "name")) if part)
-    head = f"{place}  {what}  {style(f'{hit.score:.2f}', 'score')}"
-    rows = (
-        len(f"{place_of(hit)}:{chunk.line_start}-{chunk.line_end}  {chunk.qualified_name}") + 16
-    ) // columns
+    path, lines = place_of(hit), f":{range_of(chunk.line_start, chunk.line_end)}"
+    state = f" ({said})" if document and (said := standing(document)) else ""
+    kind = "" if document else f"{chunk.kind.value} "
+    name = f"{document.id}: {document.title}" if document else chunk.qualified_name
+    # The score stays whole at the edge of the screen: a long name is cut, and begins a line below a long path
+    taken = _SCORE_COLUMNS + len(kind) + len(state)
+    room = columns - len(path) - len(lines) - 2 - taken
+    is_below = room < min(len(name), _LEAST_COLUMNS)
+    name = cut(name, max(columns - 2 - taken if is_below else room, _LEAST_COLUMNS))
+    what = f"{kind}{style(name, 'name') if name else ''}{state}".strip()
+    place = style(path, "path") + style(lines, "number")
+    said = f"{what}  {style(f'{hit.score:.2f}', 'score')}".strip()
+    head = (place, f"  {said}") if is_below else (f"{place}  {said}",)
     below = _below(hit, words, style, mark, columns, explain=explain, lately=lately, gaps=gaps)
-    return _Block(head, tuple(below), rows + 1)
+    rows = (len(path) + len(lines) - 1) // columns + len(head)
+    return _Block(head, tuple(below), rows)
 
 
 def _below(
@@ -173,7 +181,7 @@ def _below(
         if gaps and line.number > last + 1:
             yield f"  {style('…', 'dim')}"
         last = line.number
-        shortened = cut(line.text, columns - width - 4)
+        shortened = cut(line.text.expandtabs(TAB), columns - width - 4)
         text = style(mark(shortened), "match") if line.matches else style(shortened, "dim")
         yield f"  {style(f'{line.number:>{width}}', 'number')}  {text}".rstrip()
     if hit.also:
@@ -201,9 +209,9 @@ def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
     if graph.error is not None:
         yield graph.error
     for path, caller, callees in graph.calls:
-        head = f"{shown(path)}  {caller}"
+        head = f"{path}  {caller}"
         calls = cut(f" → {', '.join(callees)}", max(columns - len(head), _LEAST_COLUMNS))
-        yield style(shown(path), "path") + "  " + style(caller, "name") + style(calls, "dim")
+        yield style(path, "path") + "  " + style(caller, "name") + style(calls, "dim")
     if graph.left_out:
         part = f"{graph.nodes - graph.left_out:,} of {graph.nodes:,} definitions"
         yield style(f"Only calls between the {part} that are best connected.", "dim")

@@ -15,13 +15,14 @@ from gitrag.report.documents import (
     WhyDocument,
     json_text,
 )
+from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
 SHORT = 10
 """Characters of a commit's id that are shown."""
 
 
-def as_text(found: Why, style: Style = plain) -> str:
+def as_text(found: Why, style: Style = plain) -> Text:
     """Return it for a terminal: where, then a paragraph for each commit, newest first."""
     lines = [_heading(found, style), ""]
     if not found.lines:
@@ -44,12 +45,12 @@ def as_text(found: Why, style: Style = plain) -> str:
             lines.append(f"  {style(each.document.id, 'name')}  {title}  {score}")
         lines.append("")
     lines += [style(note, "dim") for note in found.notes]
-    return "\n".join(lines).strip("\n")
+    return joined(lines)
 
 
-def as_markdown(found: Why) -> str:
+def as_markdown(found: Why) -> Text:
     """Return it as Markdown, for agents."""
-    return f"## Why: {as_text(found)}"
+    return Text(f"## Why: {as_text(found)}")
 
 
 def as_json(found: Why) -> str:

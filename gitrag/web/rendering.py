@@ -7,7 +7,6 @@ from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from gitrag.web import addresses
 from gitrag.words.control_characters import sanitise
@@ -27,8 +26,8 @@ STATIC = {
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a template filled in."""
-    return _environment().get_template(template).render(values)
+    """Return a template filled in: nothing in it, markup of ours or not, has a control character."""
+    return sanitise(_environment().get_template(template).render(values))
 
 
 @cache
@@ -37,7 +36,7 @@ def _environment() -> Environment:
         loader=PackageLoader("gitrag.web"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_visible,
+        finalize=_some,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -46,11 +45,9 @@ def _environment() -> Environment:
     return environment
 
 
-def _visible(value: Any) -> Any:
-    """Return a value for a template: text without control characters, nothing for None."""
-    if value is None:
-        return ""
-    return sanitise(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+def _some(value: Any) -> Any:
+    """Return a value for a template; nothing for None."""
+    return "" if value is None else value
 
 
 @cache

@@ -108,7 +108,7 @@ def test_where_a_repository_lies_is_shown_safely_too(make_project, tmp_path):
     done = project.gitrag("index", "update", wrapper=as_plain_user())
     assert done.status == 78
     assert evil in said
-    assert evil.replace(r"\n", "\n") in done.err
+    assert evil in done.err
     assert unsafe(said + done.err) == []
 
 

@@ -17,7 +17,7 @@ NO_NETWORK = {
     "HTTPS_PROXY": "http://127.0.0.1:9",
     "https_proxy": "http://127.0.0.1:9",
 }
-DRAFTS = "4 chunks on draft vectors — `gitrag index embed` refines them"
+DRAFTS = "4 texts on draft vectors — `gitrag index embed` refines them"
 NO_MODEL = "The model is not ready: the question was drafted too. `gitrag model fetch` gets it."
 WAYS_OUT = "hint: Try again with a network, or point GITRAG_MODEL_DIR at a directory that holds"
 

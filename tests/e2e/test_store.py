@@ -79,7 +79,7 @@ def test_a_text_index_that_cannot_be_embedded_is_still_searched(updated):
     permissions(updated, "u+w")
     assert done.status == 0
     assert done.out.startswith("client.py:")
-    assert done.said[-1] == "4 chunks on draft vectors — `gitrag index embed` refines them"
+    assert done.said[-1] == "4 texts on draft vectors — `gitrag index embed` refines them"
 
 
 def test_a_file_in_the_way_is_told(project):

@@ -92,7 +92,7 @@ def test_a_page_of_results_narrowed_by_facets(site):
     assert "shop/<mark>cart</mark>.py" in page.replace("\n", "")
     assert "Decisions" in page
     assert "ADR-0001: Prices are whole cents" in page
-    assert "of 100 answer" in page
+    assert " % likely<" in page
     narrowed = site.get("/search?q=total&lang=javascript").text
     assert "web/basket.js" in narrowed
     assert "shop/cart.py" not in narrowed.replace("<mark>", "").replace("</mark>", "")

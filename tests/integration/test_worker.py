@@ -463,7 +463,7 @@ def test_without_the_model_search_goes_by_drafts_and_says_so(project, tmp_path):
     out, err = searching.communicate(timeout=PATIENCE_S)
     assert searching.returncode == 0
     assert "src/part7.py" in out
-    assert "80 chunks on draft vectors — `gitrag index embed` refines them" in err
+    assert "80 texts on draft vectors — `gitrag index embed` refines them" in err
 
 
 # the marks

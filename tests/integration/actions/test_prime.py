@@ -111,6 +111,7 @@ def test_a_session_hears_of_chunks_without_vectors(workspace):
     unembedded = read_status(workspace).unembedded
     assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
+    assert prime(workspace, for_agent=True).notes == ()
     workspace.embed()
     assert prime(workspace).notes == ()
 

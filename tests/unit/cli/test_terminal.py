@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.cli import progress
-from gitrag.cli.progress import Bar, PlainLines
+from gitrag.cli.progress import Bar, PlainLines, Progress
 from gitrag.cli.terminal import ColorMode, Terminal, wants_color
-from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.control_characters import joined, sanitise, sanitise_line
 
 
 @given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))
@@ -77,9 +77,25 @@ def test_results_go_to_stdout_and_everything_else_to_stderr():
 
 
 def test_styles_are_written_only_in_colour():
-    assert terminal().style("x", "bold", "red") == "x"
-    assert terminal(color=True).style("x", "bold", "red") == "\x1b[1;31mx\x1b[0m"
-    assert terminal(color=True).style("x") == "x"
+    for shown, written in ((terminal(), "x y\n"), (terminal(color=True), "\x1b[1;31mx\x1b[0m y\n")):
+        shown.print(f"{shown.style('x', 'bold', 'red')} {shown.style('y')}")
+        assert shown.out.getvalue() == written
+
+
+def test_what_is_printed_cannot_steer_the_terminal():
+    """Only styles of our own come through, and only a Text has several lines."""
+    shown = terminal(color=True)
+    ours = shown.style("x\x1b[7m", "bold")
+    shown.print(f"{ours}\r\n\x1b[1m\ty")
+    shown.print(joined([ours, "a\nb", "c\r"]))
+    shown.print_folded("\x9b31m")
+    bold = "\x1b[1mx\\x1b[7m\x1b[0m"
+    assert shown.out.getvalue() == f"{bold}\\x0d\\n\\x1b[1m\ty\n{bold}\na\\nb\nc\\x0d\n\\x9b31m\n"
+    for say in (shown.note, shown.warn, shown.hint, shown.error):
+        say("\x1b]52;c;x\x07\nhint: forged")
+    assert "\x1b]" not in shown.err.getvalue()
+    assert shown.err.getvalue().count("\n") == 4
+    assert Progress(" \x1b", None, shown.err, color=False).label == " \\x1b"
 
 
 def test_quick_work_shows_no_progress():
@@ -104,7 +120,10 @@ def test_a_pipe_gets_plain_lines(monkeypatch):
 
 def test_a_line_without_a_total_says_what_is_known():
     lines = PlainLines("Reading", None, io.StringIO(), color=False)
-    assert lines.line() == "Reading: 0"
+    assert lines.line() == "Reading: begun"
+    lines.status("a.py")
+    assert lines.line() == "Reading: a.py"
+    lines.status("")
     lines.begin -= 100
     lines.update(10, 50)
     assert lines.line() == "Reading: 10 of 50, 10 s each, 400 s left"
