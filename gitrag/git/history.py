@@ -73,7 +73,6 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
         "log",
         "-z",
         "--encoding=UTF-8",
-        "-O/dev/null",  # override diff.orderFile
         f"--max-count={most}",
         "--no-merges",
         "--no-renames",
