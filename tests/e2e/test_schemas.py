@@ -41,7 +41,8 @@ LIMIT = 3
 
 RUNS = [
     ("init", []),
-    ("init", ["--agents", "claude"]),
+    ("init", ["--agents", "claude", "--skip-embed"]),
+    ("init", ["--agents", "--remove"]),
     ("search", ["where are retries"]),
     ("search", ["where are retries", "--graph", "-c", "issues", "-c", "code", "-c", "adrs"]),
     ("search", ["--word", "retry"]),
