@@ -743,6 +743,29 @@ class InitDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class UninstallPiece:
+    """Something of gitrag's: what it is, and where."""
+
+    what: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class UninstallDocument:
+    """What `gitrag uninstall` prints.
+
+    Attributes:
+        applied: Whether it was removed, or only looked at.
+        removed: What goes.
+        left: What stays.
+    """
+
+    applied: bool
+    removed: tuple[UninstallPiece, ...]
+    left: tuple[UninstallPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RemovedDocument:
     """What `gitrag index remove` prints: how many bytes it freed; 0 where there was no index."""
 

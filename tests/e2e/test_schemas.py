@@ -123,6 +123,7 @@ RUNS = [
     ("config", ["unset", "pre_push"]),
     ("schema", []),
     ("index remove", []),
+    ("uninstall", []),
 ]
 
 
