@@ -11,6 +11,7 @@ from gitrag.actions.embed import EmbeddingStep, embed_waiting
 from gitrag.actions.gitignore_entry import ignore_local_files
 from gitrag.actions.progress import ShowProgress
 from gitrag.errors import StoreError
+from gitrag.git import Repository
 from gitrag.hooking.install import install
 from gitrag.hooking.status import HookState
 from gitrag.machine import prerequisites
@@ -90,7 +91,7 @@ def initialise(
         installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
         yield HooksInstalled(installed, len(reports) - len(installed))
     if gitignore and workspace.repo.root is not None:
-        yield _ignore(workspace.repo.root)
+        yield _ignore(workspace.repo, workspace.repo.root)
 
     workspace.repo.refresh_index()
     with progress("Indexing", None) as shown:
@@ -105,8 +106,8 @@ def initialise(
         yield from embed_waiting(workspace, waiting, progress, foreground=foreground, entries=entries)
 
 
-def _ignore(root: Path) -> LocalFilesIgnored:
+def _ignore(repo: Repository, root: Path) -> LocalFilesIgnored:
     try:
-        return LocalFilesIgnored(added=bool(ignore_local_files(root)))
+        return LocalFilesIgnored(added=bool(ignore_local_files(repo, root)))
     except StoreError as error:
         return LocalFilesIgnored(failure=error)

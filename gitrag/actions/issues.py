@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gitrag.actions.catch_up import refresh_after_write
-from gitrag.actions.gitignore_entry import IGNORED
+from gitrag.actions.gitignore_entry import is_ignored
 from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
@@ -199,7 +199,7 @@ def _quiet_place(workspace: Workspace) -> TrackerPlace | None:
     if workspace.repo.root is None:
         return None
     place = _place(workspace)
-    return place if place is not None and is_ignored(workspace) else None
+    return place if place is not None and is_ignored(workspace.repo) else None
 
 
 def _is_known(workspace: Workspace, place: TrackerPlace) -> bool:
@@ -237,7 +237,7 @@ def status(workspace: Workspace) -> IssuesStatus:
         token=secret.origin if secret else "",
         token_withheld=withheld,
         problem=problem,
-        ignored=is_ignored(workspace),
+        ignored=is_ignored(workspace.repo),
         issues=len(found),
         open=sum(issue.status.value == "open" for issue in found),
         cursor=meta.cursor,
@@ -264,13 +264,6 @@ def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
             f"There is no local copy of issue {issue_id[:60]}.", "`gitrag issues list` shows those there are."
         )
     return found, render(found)
-
-
-def is_ignored(workspace: Workspace) -> bool:
-    """Return whether git ignores the copies, so that they cannot be committed by accident."""
-    return (
-        workspace.repo.git("check-ignore", "--quiet", "--no-index", f"{IGNORED}issues/1.md").returncode == 0
-    )
 
 
 def parse_since(text: str, now: datetime) -> datetime:

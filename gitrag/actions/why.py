@@ -231,7 +231,7 @@ def _path_then(workspace: Workspace, commit: str | None, path: str) -> str:
     """Return the path that a file has in the commit: another one where it was moved and that is staged."""
     if commit is None or not workspace.repo.git("cat-file", "-e", f"{commit}:{path}").returncode:
         return path
-    asked = ("diff", "--cached", "-M", "--name-status", "-z", "--diff-filter=R", *RUN_NOTHING, "-O/dev/null")
+    asked = ("diff", "--cached", "-M", "--name-status", "-z", "--diff-filter=R", *RUN_NOTHING)
     fields = workspace.repo.git(*asked, commit, "--").stdout.split(b"\0")
     moved = dict(zip(fields[2::3], fields[1::3], strict=False))
     return os.fsdecode(moved.get(os.fsencode(path), os.fsencode(path)))

@@ -71,7 +71,7 @@ class _LeaveAloneError(Exception):
 
 
 def chosen(names: Iterable[str], root: Path) -> list[Client]:
-    """Return the clients of these names; ``all`` means every one, no name those in use here, or else all.
+    """Return the clients of these names; ``all`` means every one, no name those in use here.
 
     Raises:
         UsageError: There is no such client, or it has no file of a project.
@@ -85,8 +85,7 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
             )
     own = [client for client in CLIENTS if client.file]
     if not wanted:
-        used = [client for client in own if any((root / trace).exists() for trace in client.traces)]
-        return used or own
+        return [client for client in own if any((root / trace).exists() for trace in client.traces)]
     return [client for client in own if client.name in wanted or "all" in wanted]
 
 
@@ -99,13 +98,7 @@ def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
     wanted = _known(names)
     if wanted:
         return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
-    # A client makes its directory when it first runs; a file right in the home directory counts itself.
-    places = {client.name: home / client.user_file for client in CLIENTS}
-    found = [
-        client
-        for client in CLIENTS
-        if (place := places[client.name]).exists() or (place.parent != home and place.parent.exists())
-    ]
+    found = had_by_user(home)
     if not found:
         names_of_all = ", ".join(client.name for client in CLIENTS)
         raise UsageError(
@@ -114,8 +107,19 @@ def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
     return found
 
 
+def had_by_user(home: Path) -> list[Client]:
+    """Return the clients that have run for a user."""
+    # A client makes its directory when it first runs; a file right in the home directory counts itself.
+    places = {client.name: home / client.user_file for client in CLIENTS}
+    return [
+        client
+        for client in CLIENTS
+        if (place := places[client.name]).exists() or (place.parent != home and place.parent.exists())
+    ]
+
+
 def _known(names: Iterable[str]) -> set[str]:
-    wanted = {name.strip().lower() for given in names for name in given.split(",") if name.strip()}
+    wanted = {name.lower() for given in names for name in given.replace(",", " ").split()}
     known = {client.name for client in CLIENTS}
     for name in sorted(wanted - known - {"all"}):
         raise UsageError(f'There is no agent "{name}".', f"There are: {', '.join(sorted(known))}, all.")

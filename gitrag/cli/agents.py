@@ -13,12 +13,13 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import OK, NotSetUpError, UsageError
-from gitrag.words.numbers import count
+from gitrag.config.team_file import TEAM_FILE
+from gitrag.errors import NOTHING, OK, NotSetUpError, UsageError
 
 if TYPE_CHECKING:
     from gitrag.agents.clients import Client
     from gitrag.agents.setup import FileStep
+    from gitrag.report.documents import AgentsDocument
 
 
 _VARIABLE = "GITRAG_MCP_TOKEN"
@@ -66,6 +67,8 @@ def install(
 ) -> int:
     """Write what agents need to find gitrag: named ones, all, or those in use.
 
+    Where none is in use it asks which; without a terminal it says what it would write, and exit status is 1.
+
     In a repository: the server, a short block in their guide, skills, the search strategy; the files are for
     the team, and to be committed. With --user: the server alone, in files of your own.
 
@@ -104,32 +107,104 @@ def _change(
     as_json: bool,
 ) -> int:
     from gitrag.agents.launch import command_for
-    from gitrag.agents.setup import apply, chosen, chosen_of_user, plan, plan_of_user
+    from gitrag.agents.setup import chosen_of_user
 
-    started = command_for(session.environ, shared=not for_user)
+    if taking_out:
+        names = names or ["all"]
     if for_user:
-        root = Path(session.environ.get("HOME") or Path.home())
-        clients = [client.started_by(started) for client in chosen_of_user(names, root)]
-        steps = plan_of_user(root, clients, remove=taking_out)
+        started = command_for(session.environ, shared=False)
+        clients = [client.started_by(started) for client in chosen_of_user(names, _home(session))]
     else:
-        root = _root(session)
-        clients = [client.started_by(started) for client in chosen(names, root)]
-        steps = plan(root, clients, remove=taking_out)
+        clients = choose(session, names)
+    done = carry_out(
+        session, clients, for_user=for_user, dry_run=dry_run, taking_out=taking_out, quiet=as_json
+    )
+    if as_json:
+        session.terminal.print_document(done)
+    return OK if clients else NOTHING
+
+
+def carry_out(
+    session: Session,
+    clients: Sequence[Client],
+    *,
+    for_user: bool = False,
+    dry_run: bool = False,
+    taking_out: bool = False,
+    quiet: bool = False,
+) -> AgentsDocument:
+    """Write, show or remove what clients need to find gitrag; say so, unless ``quiet``, and return it.
+
+    Raises:
+        NotSetUpError: The repository has no working tree.
+        StoreError: A file cannot be written.
+    """
+    from gitrag.agents.setup import apply, plan, plan_of_user
+
+    terminal = session.terminal
+    root = _home(session) if for_user else _root(session)
+    steps = (plan_of_user if for_user else plan)(root, clients, remove=taking_out)
     if not dry_run:
         apply(root, steps, private=for_user)
-    if as_json:
-        _print_steps(steps, clients, session.terminal, done=not dry_run)
-        return OK
-    for step in steps:
-        if step.changes:
-            _show(step, session.terminal, done=not dry_run, prefix="~/" if for_user else "")
-        elif step.note:
-            session.terminal.warn(f"{step.path} is left alone: {step.note}.")
-    if not any(step.changes for step in steps):
-        session.terminal.print(f"Nothing to do for {', '.join(client.name for client in clients)}.")
-    elif not (dry_run or taking_out):
-        session.terminal.hint("`gitrag doctor` starts what was written, and asks it a question")
-    return OK
+    if not quiet:
+        for step in steps:
+            if step.changes:
+                _show(step, terminal, done=not dry_run, prefix="~/" if for_user else "")
+            elif step.note:
+                terminal.warn(f"{step.path} is left alone: {step.note}.")
+        if clients and not any(step.changes for step in steps):
+            left = sum(bool(step.note) for step in steps)
+            but = f" but {'what is' if left == 1 else 'those that are'} left alone" if left else ""
+            terminal.print(f"Nothing to do for {', '.join(client.name for client in clients)}{but}.")
+        elif clients and not (dry_run or taking_out):
+            terminal.hint("`gitrag doctor` starts what was written, and asks it a question")
+    return _document(steps, clients, done=not dry_run)
+
+
+def choose(
+    session: Session, names: Sequence[str], http: str | None = None, token_env: str | None = None
+) -> list[Client]:
+    """Return the clients of these names, each with how it reaches the server.
+
+    Without a name, those used here; where none is, those that the user names on the terminal. Without one it
+    is said what would be written for which, and none is returned.
+
+    Args:
+        session: The session of the command.
+        names: The agents; an empty name stands for those in use here.
+        http: The URL of a running server; None if the agent starts its own.
+        token_env: The environment variable that holds the server's token.
+
+    Raises:
+        UsageError: The options contradict each other, or there is no such agent.
+        NotSetUpError: The repository has no working tree.
+    """
+    from gitrag.agents.clients import CLIENTS
+    from gitrag.agents.setup import chosen, had_by_user
+
+    terminal, root = session.terminal, _root(session)
+    variable = _checked(http, token_env)
+    found = chosen(names, root)
+    if not found:
+        own = [client for client in CLIENTS if client.file]
+        likely = [client for client in had_by_user(_home(session)) if client.file]
+        terminal.note(f"No agent's files are found in {root}.")
+        if terminal.can_ask:
+            suggested = " ".join(client.name for client in likely) or "none"
+            every = ", ".join(client.name for client in own)
+            answer = terminal.ask(f"Which are to be set up here: {every}? [{suggested}]") or suggested
+            found = chosen([answer], root) if answer != "none" else []
+        else:
+            for client in likely or own:
+                files = f"{client.file}, {client.guide}, {client.skills}/gitrag-*, {TEAM_FILE}"
+                terminal.note(f"{client.name:<9} {files}")
+            named = " ".join(client.name for client in likely) or "NAME"
+            terminal.hint(f"`gitrag agents install {named}` writes these")
+    return _reached(session, found, http, variable)
+
+
+def _home(session: Session) -> Path:
+    return Path(session.environ.get("HOME") or Path.home())
 
 
 def _root(session: Session) -> Path:
@@ -137,63 +212,6 @@ def _root(session: Session) -> Path:
     if root is None:
         raise NotSetUpError("A bare repository has no files to write to.", "Run this in a worktree.")
     return root
-
-
-def set_up(
-    session: Session,
-    names: Sequence[str],
-    *,
-    write: bool,
-    remove: bool,
-    http: str | None = None,
-    token_env: str | None = None,
-    as_json: bool = False,
-) -> int:
-    """Show, write or remove what agents need to find gitrag.
-
-    Args:
-        session: The session of the command.
-        names: The agents; an empty name stands for those in use here.
-        write: Write the files.
-        remove: Remove what was written.
-        http: The URL of a running server; None if the agent starts its own.
-        token_env: The environment variable that holds the server's token.
-        as_json: Print JSON.
-
-    Raises:
-        UsageError: The options contradict each other, or there is no such agent.
-        NotSetUpError: The repository has no working tree.
-        StoreError: A file cannot be written.
-    """
-    from gitrag.agents.setup import apply, chosen, plan
-
-    if not names or (write and remove):
-        raise UsageError("--agents takes either --write or --remove.", "gitrag init --agents --write")
-    terminal = session.terminal
-    root = _root(session)
-    clients = _reached(session, chosen(names, root), http, _checked(http, token_env))
-    steps = plan(root, clients, remove=remove)
-    changes = [step for step in steps if step.changes]
-    if write or remove:
-        apply(root, steps)
-    if as_json:
-        _print_steps(steps, clients, terminal, done=write or remove)
-        return OK
-    for step in changes:
-        _show(step, terminal, done=write or remove)
-    for step in steps:
-        if step.note:
-            terminal.warn(f"{step.path} is left alone: {step.note}.")
-    agents = ", ".join(client.name for client in clients)
-    if not changes:
-        left = sum(bool(step.note) for step in steps)
-        but = f" but {'what is' if left == 1 else 'those that are'} left alone" if left else ""
-        terminal.print(f"Nothing to do for {agents}{but}.")
-    elif not (write or remove):
-        terminal.hint(
-            f"`gitrag init --agents {agents.replace(' ', '')} --write` writes {count(len(changes), 'file')}"
-        )
-    return OK
 
 
 def _reached(session: Session, clients: Sequence[Client], http: str | None, variable: str) -> list[Client]:
@@ -204,22 +222,20 @@ def _reached(session: Session, clients: Sequence[Client], http: str | None, vari
         started = command_for(session.environ, shared=True)
         return [client.started_by(started) for client in clients]
     reached = [client.at(http, variable) for client in clients if client.remote]
-    if not reached:
+    if clients and not reached:
         raise UsageError("This client takes no variable for a token.", "Leave --http out.")
     return reached
 
 
-def _print_steps(
-    steps: Sequence[FileStep], clients: Sequence[Client], terminal: Terminal, *, done: bool
-) -> None:
-    """Print what happened to each file, for programs."""
+def _document(steps: Sequence[FileStep], clients: Sequence[Client], *, done: bool) -> AgentsDocument:
+    """Return what happened to each file, for programs."""
     from gitrag.report.documents import AgentsDocument, FileChange
 
     files = (
         FileChange(step.path, _action(step) if step.changes else "left" if step.note else "none", step.note)
         for step in steps
     )
-    terminal.print_document(AgentsDocument(tuple(client.name for client in clients), done, tuple(files)))
+    return AgentsDocument(tuple(client.name for client in clients), done and bool(clients), tuple(files))
 
 
 def _action(step: FileStep) -> str:

@@ -9,6 +9,7 @@ from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK
+from gitrag.words.control_characters import Text, joined
 
 if TYPE_CHECKING:
     from gitrag.hooking.status import HookReport
@@ -38,14 +39,22 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
 
     A hook manager's file, a hook in another language, a symbolic link, and a core.hooksPath outside the
     repository are left unchanged. There, an entry in the repository's configuration makes git 2.54 or later
-    run gitrag as well; for an older git, the lines to add are printed. Exit status 1 unless all are there.
+    run gitrag as well; for an older git, the lines to add are printed, and on a terminal it is asked whether
+    to add them to shell scripts. Exit status 1 unless all are there.
     """
-    from gitrag.hooking.install import install
+    from gitrag.hooking.install import add_lines, can_be_added, install
 
-    reports = install(session.repository())
+    repository, terminal = session.repository(), session.terminal
+    reports = install(repository)
     if as_json:
-        return _print_rows(reports, session.terminal, with_changes=True)
-    return _show(reports, session.terminal)
+        return _print_rows(reports, terminal, with_changes=True)
+    status = _show(reports, terminal)
+    files = [str(report.path) for report in reports if can_be_added(report)]
+    if files and terminal.can_ask:
+        terminal.note(joined(files))
+        if terminal.ask("Write these lines into these files, for git to run them? [y/N]") in {"y", "yes"}:
+            return _show(add_lines(repository, reports), terminal)
+    return status
 
 
 @command("uninstall", examples=[Example("gitrag hooks uninstall", "restore the hooks as they were before")])
@@ -105,7 +114,7 @@ def _print_rows(reports: Sequence[HookReport], terminal: Terminal, *, with_chang
             state=report.state.value,
             path=str(report.path),
             detail=report.detail,
-            advice=report.advice,
+            advice=report.advice or report.commands,
             lines=report.lines,
             configured=report.configured,
             changed=report.changed if with_changes else UNSET,
@@ -127,11 +136,13 @@ def _show(reports: Sequence[HookReport], terminal: Terminal, *, for_older: bool 
         state = terminal.style(f"{report.state.value:<14}", "green" if good else "magenta")
         detail = report.detail or does[report.name]
         terminal.print(f"{report.name:<14} {state} {detail}")
-        if report.lines and (for_older or not good):
+        if report.commands and (for_older or not good):
+            terminal.print("    to run both, in a shell:")
+            terminal.print(report.commands)
+        elif report.lines and (for_older or not good):
             why = "for git before 2.54" if good else "to install it"
             terminal.print(f"    {why}, add to {report.path}:")
-            for line in report.lines.splitlines():
-                terminal.print(f"        {line}")
+            terminal.print(Text(report.lines))  # as they are to be pasted: not indented
     for advice in dict.fromkeys(report.advice for report in reports if report.advice):
         terminal.hint(advice)
     return OK if all(report.state is HookState.INSTALLED for report in reports) else NOTHING

@@ -11,12 +11,12 @@ from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import OK
+from gitrag.errors import OK, UsageError
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.actions.init import InitStep
-    from gitrag.report.documents import InitDocument
+    from gitrag.report.documents import AgentsDocument, InitDocument
 
 
 @command(
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         Example("gitrag init", "all of it; vectors follow in the background"),
         Example("gitrag init --foreground", "wait for the vectors too"),
         Example("gitrag init --no-hooks", "leave git's hooks alone; searches catch up by themselves"),
-        Example("gitrag init --agents", "show what would be written for the agents used here"),
-        Example("gitrag init --agents claude --write", "write it"),
-        Example("gitrag init --agents all --remove", "take it all out again"),
+        Example("gitrag init --agents", "set the agents up that are used here, too"),
+        Example("gitrag init --agents claude", "set this one up"),
+        Example("gitrag init --agents all --remove", "take out what was written for agents"),
     ],
 )
 @click.option("--hooks/--no-hooks", default=True, help="Install the git hooks.  [default: hooks]")
@@ -42,12 +42,11 @@ if TYPE_CHECKING:
     flag_value="",
     multiple=True,
     metavar="[NAME]",
-    help="Only set agents up: claude, codex, cursor, … or all; else those used here.",
+    help="Also set agents up: claude, codex, cursor, … or all; else those used here.",
 )
 @click.option("--http", metavar="URL", help="With --agents: the address of `gitrag mcp --http` to use.")
 @click.option("--token-env", metavar="NAME", help="With --http: the environment variable with its token.")
-@click.option("--write", is_flag=True, help="With --agents: write what else is only shown.")
-@click.option("--remove", is_flag=True, help="With --agents: take out what was written.")
+@click.option("--remove", is_flag=True, help="With --agents: only take out what was written for them.")
 @json_option
 @pass_session
 def init(
@@ -60,7 +59,6 @@ def init(
     agents: tuple[str, ...],
     http: str | None,
     token_env: str | None,
-    write: bool,
     remove: bool,
     as_json: bool,
 ) -> int:
@@ -70,14 +68,20 @@ def init(
     date; .sdd/, where copies of the tracker's issues go, is kept out of git. Running it again changes
     nothing more.
 
-    With --agents, nothing of this is done: it is for the agents' own files, which are shown first.
+    With --agents, the agents' own files are written last; `gitrag agents install --dry-run` shows them.
     """
-    if agents or write or remove or http or token_env:
-        from gitrag.cli.agents import set_up
+    from gitrag.cli.agents import carry_out, choose
 
-        return set_up(
-            session, agents, write=write, remove=remove, http=http, token_env=token_env, as_json=as_json
-        )
+    if (remove or http or token_env) and not agents:
+        raise UsageError("--remove, --http and --token-env are for --agents.", "gitrag init --agents")
+    clients = (
+        choose(session, agents if any(agents) or not remove else ["all"], http, token_env) if agents else []
+    )
+    if remove:
+        removed = carry_out(session, clients, taking_out=True, quiet=as_json)
+        if as_json:
+            session.terminal.print_document(removed)
+        return OK
     from gitrag.actions.init import initialise
 
     terminal = session.terminal.without_result() if as_json else session.terminal
@@ -93,15 +97,16 @@ def init(
     ):
         _say(step, terminal)
         steps.append(step)
+    written = carry_out(session, clients, quiet=as_json) if agents else None
     if as_json:
-        session.terminal.print_document(_document(steps))
+        session.terminal.print_document(_document(steps, written))
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")
     return OK
 
 
-def _document(steps: Sequence[InitStep]) -> InitDocument:
+def _document(steps: Sequence[InitStep], agents: AgentsDocument | None) -> InitDocument:
     """Return what was done, for programs."""
     from gitrag.actions.embed import EmbeddedHere, EmbeddingInBackground
     from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
@@ -117,6 +122,7 @@ def _document(steps: Sequence[InitStep]) -> InitDocument:
         gitignore_added=any(isinstance(step, LocalFilesIgnored) and step.added for step in steps),
         indexed=next((indexed_document(step) for step in steps if isinstance(step, Indexed)), None),
         vectors=vectors_document(vectors) if vectors else None,
+        agents=agents,
     )
 
 

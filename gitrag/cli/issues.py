@@ -66,7 +66,8 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 
     A copy is overwritten, never merged; one that is up to date is not rewritten.
     """
-    from gitrag.actions.issues import is_ignored, parse_since, sync_issues
+    from gitrag.actions.gitignore_entry import is_ignored
+    from gitrag.actions.issues import parse_since, sync_issues
 
     if full and since:
         raise click.UsageError("--full asks for everything, --since does not: give one of them.")
@@ -79,7 +80,7 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
         session.terminal.print_document(done)
     else:
         _say_synced(done, session.terminal)
-    if not is_ignored(workspace):
+    if not is_ignored(workspace.repo):
         session.terminal.hint("git does not ignore .sdd/ yet; `gitrag init` sets that up")
     return OK
 

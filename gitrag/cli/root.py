@@ -64,6 +64,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "Remember what was explored before a change: goals, constraints, decisions.",
     ),
     "core": LazyCommand("gitrag.cli.core:core", "Mark the files that every session should know of."),
+    "uninstall": LazyCommand(
+        "gitrag.cli.uninstall:uninstall",
+        "Take gitrag out of this repository: hooks, files for agents, the line in .gitignore, the index.",
+    ),
     "check": LazyCommand(
         "gitrag.cli.check:check",
         "Show which decisions and specifications bear on a file, or check that a push is indexed.",

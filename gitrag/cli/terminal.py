@@ -91,6 +91,17 @@ class Terminal:
         return self.out.isatty()
 
     @property
+    def can_ask(self) -> bool:
+        """Whether somebody can read a question and answer it."""
+        return self.err.isatty() and sys.stdin is not None and sys.stdin.isatty()
+
+    def ask(self, question: str) -> str:
+        """Return the line that is typed for an answer, in lower case; empty at the end of input."""
+        self.err.write(sanitise(f"{question} "))
+        self.err.flush()
+        return sys.stdin.readline().strip().lower()
+
+    @property
     def width(self) -> int:
         """Columns of the terminal that the result goes to; 80 where there is none."""
         try:

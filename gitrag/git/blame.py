@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
 
 from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
-from gitrag.git.environment import GitTimeoutError, message_of
+from gitrag.git.environment import GitTimeoutError, message_of, run_git, scrubbed_environment
 from gitrag.git.repository import BlobError, Repository
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
@@ -35,9 +35,6 @@ _MOST_PRINTED = 64 << 20
 
 _BEFORE_S = 3.0
 _SUBJECT_CHARACTERS = 300
-_NO_NAMES = ("-c", "mailmap.file=", "-c", "mailmap.blob=")
-"""Only ids are read; what these name may be large, or a device."""
-
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -87,29 +84,19 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
         CommitError: git cannot tell: the clone lacks objects, or is damaged; there are too many lines.
         GitTimeoutError: It took longer than a minute.
     """
-    _refuse_pipe(repo)
     ignored = _ignored(repo)
     passed = [part for each in ignored for part in ("--ignore-rev", each)]
     wanted = [f"-L{first},{last}" for first, last in ranges]
-    asked = [
-        *_NO_NAMES,
-        "blame",
-        "--porcelain",
-        "--no-textconv",
-        "--root",
-        "-w",
-        "--ignore-revs-file=",  # forget those of the configuration: what is here of them follows
-        *passed,
-        *wanted,
-    ]
+    asked = ["blame", "--porcelain", "--root", "-w", *passed, *wanted]
     where: list[str | bytes] = [commit, "--", os.fsencode(path)]
     followed = True
     try:
-        try:
-            done = _run(repo, [*asked, "-M", "-C", *where], FOLLOWING_S)
-        except GitTimeoutError:
-            followed = False
-            done = _run(repo, [*asked, *where], _SECONDS)
+        with _unconfigured(repo) as environment:
+            try:
+                done = _run(environment, [*asked, "-M", "-C", *where], FOLLOWING_S)
+            except GitTimeoutError:
+                followed = False
+                done = _run(environment, [*asked, *where], _SECONDS)
     except PrintedTooMuchError as error:
         raise CommitError(
             f"{path} has too many lines: git prints more than 64 MiB about them.",
@@ -120,20 +107,40 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
     return Blame(tuple(_parsed(done.stdout, path)), followed, tuple(ignored))
 
 
-def _run(repo: Repository, asked: Sequence[str | bytes], seconds: float) -> CompletedProcess[bytes]:
-    return repo.git(*asked, environment=PLAIN_GRAPH, timeout_s=seconds, most_bytes=_MOST_PRINTED)
+def _run(
+    environment: Mapping[str, str], asked: Sequence[str | bytes], seconds: float
+) -> CompletedProcess[bytes]:
+    place = Path(environment["GIT_DIR"])
+    return run_git(asked, cwd=place, environment=environment, timeout_s=seconds, most_bytes=_MOST_PRINTED)
 
 
-def _refuse_pipe(repo: Repository) -> None:
-    """Raise if git would wait for the working tree's list of names, which it reads whatever is asked."""
-    if repo.root is None:
-        return
-    with suppress(OSError):
-        if stat.S_ISFIFO((repo.root / ".mailmap").stat().st_mode):
-            raise CommitError(
-                f"{repo.root / '.mailmap'} is a named pipe, for which git blame would wait for ever.",
-                "Remove it.",
-            )
+@contextmanager
+def _unconfigured(repo: Repository) -> Iterator[Mapping[str, str]]:
+    """Provide an environment for git with the repository's objects, and nobody's configuration.
+
+    Whatever options it is given, git reads what ``blame.ignoreRevsFile`` names, and prints the first line
+    that is no commit. Without a working tree there is no ``.mailmap``, and no converter of attributes.
+    """
+    with tempfile.TemporaryDirectory(prefix="gitrag-") as name:
+        directory = Path(name)
+        (directory / "refs").mkdir()
+        (directory / "HEAD").write_text("ref: refs/heads/none\n")
+        (directory / "config").write_text("[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n")
+        plain = scrubbed_environment(repo.environment)
+        kept = {key: value for key, value in plain.items() if not key.startswith("GIT_CONFIG")}
+        yield (
+            kept
+            | PLAIN_GRAPH
+            | {
+                "GIT_DIR": name,
+                "GIT_OBJECT_DIRECTORY": str(repo.common_dir / "objects"),
+                "GIT_SHALLOW_FILE": str(repo.common_dir / "shallow"),
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_ATTR_NOSYSTEM": "1",
+                "HOME": name,  # GIT_CONFIG_GLOBAL is as of git 2.32
+                "XDG_CONFIG_HOME": name,
+            }
+        )
 
 
 def _parsed(out: bytes, path: str) -> list[Origin]:
@@ -180,16 +187,7 @@ def _lists(repo: Repository, root: Path) -> list[Path]:
     """Return the file that forges honour, and those that git's configuration names."""
     done = repo.git("config", "--null", "--type=path", "--get-all", _IGNORE_SETTING)
     given = os.fsdecode(done.stdout).split("\0")[:-1] if not done.returncode else []
-    files = [root / each for each in given if each]
-    for file in files:  # git reads them whatever it is told
-        with suppress(OSError, ValueError):
-            status = file.stat()
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-                raise CommitError(
-                    f"{file} is no regular file of at most 1 MiB, and {_IGNORE_SETTING} names it.",
-                    f"Look at: git config --show-origin --get-all {_IGNORE_SETTING}",
-                )
-    return list(dict.fromkeys((root / IGNORED_REVISIONS, *files[:_MOST_LISTS])))
+    return list(dict.fromkeys(root / each for each in (IGNORED_REVISIONS, *given[:_MOST_LISTS]) if each))
 
 
 def changed_before(

@@ -219,7 +219,6 @@ def _run(repo: Repository, ids: Sequence[str]) -> tuple[int, bytes]:
         "--no-abbrev",
         "--no-renames",  # would read blobs; see _changes
         "--diff-merges=first-parent",
-        "-O/dev/null",  # override diff.orderFile
         *RUN_NOTHING,
         "--no-show-signature",
         f"--format={'%x00'.join(_FIELDS)}",

@@ -1,27 +1,54 @@
-"""git's configuration in a repository, and how git is kept from running programs that the repository names.
+"""git's configuration in a repository, and how git is kept from running and reading what that names.
 
-git runs programs that its configuration names. Those in the user's own configuration (system, global,
-the environment, ``git -c``) are the user's choice. Those in the repository's own (``.git/config``, a
+git runs programs and reads files that its configuration names. Those in the user's own configuration (system,
+global, the environment, ``git -c``) are the user's choice. Those in the repository's own (``.git/config``, a
 worktree's, files that these include) may have come with an archive, a shared disk or, through an include,
-with a pull. gitrag calls git often without being asked, so git must run none of them:
+with a pull. gitrag calls git often without being asked, so git must run none of them, and neither print, wait
+for nor fail by a file that it is made to read. `tests/hostile/test_git_configuration.py` holds this table to
+the keys that git knows:
 
 ==============================================  ===========================================================
 what git can run                                why it does not
 ==============================================  ===========================================================
-``core.fsmonitor`` (a program)                  the user's value, or none, for each call (`guards`)
-``filter.*.clean``, ``.smudge``, ``.process``   the user's value, or none, for each call
+``core.fsmonitor`` (a program)                  the user's value, or none, for each call (`guards`);
+                                                a submodule's: git does not look into submodules
+``fsmonitor.*``                                 for git's own monitor
+``filter.*``                                    the user's value, or none, for each call
 ``credential.helper``, ``credential.*.helper``  the user's only
 hooks, ``core.hooksPath``, ``hook.*.command``   none runs for a call of gitrag's, whoever configured it
-``gpg.program`` and the like                    ``log.showSignature`` is off, no signature is asked for
+``gpg.*``, ``user.signingKey``                  ``log.showSignature`` is off, no signature is asked for
 ``diff.external``, ``diff.*.command``           ``--no-ext-diff`` wherever git compares
-``diff.*.textconv``                             ``--no-textconv`` wherever git compares or searches
+``diff.*textconv``                              ``--no-textconv`` wherever git compares or searches
 ``core.sshCommand``, ``core.gitProxy``,         no protocol is allowed, nothing is fetched: see
-``remote.*.uploadpack``, ``remote.*.vcs``,      `gitrag.git.environment`
-``core.askPass``, ``remote.*.url`` (``ext::``)
-``core.pager``, ``pager.*``, ``core.editor``    the environment names others, and none is asked for
+``core.alternateRefsCommand``, ``remote.*``,    `gitrag.git.environment`; who fetches
+``core.askPass``, ``uploadpack.*``,             (`gitrag.git.copies`, `gitrag.git.remote_files`) does it
+``bundle.*``, ``http.*``                        in a repository with a configuration of ours
+``core.pager``, ``pager.*``, ``core.editor``,   the environment names others, and none is asked for
+``sequence.editor``
 ``alias.*``                                     no alias can stand for a command of git's own
-``merge.*.driver``, ``*tool.*.cmd``,            for commands that gitrag does not call
-``trailer.*.command``, ``tar.*.command``, …
+``merge.*.driver``, ``*tool*``, ``web.*``,      for commands that gitrag does not call
+``trailer.*``, ``tar.*``, ``browser.*``,
+``man.*``, ``help.*``, ``instaweb.*``,
+``interactive.*``, ``submodule.*.update``,
+``gc.*``, ``gitcvs.*``, ``sendemail.*``,
+``imap.*``, ``receive.*``, ``gui.*``
+==============================================  ===========================================================
+
+==============================================  ===========================================================
+what git can read                               how it is held
+==============================================  ===========================================================
+``blame.ignoreRevsFile``                        git blame runs without any configuration; gitrag reads the
+                                                file itself, for ids of commits (`gitrag.git.blame`)
+``diff.orderFile``                              none, for each call (`guards`)
+``mailmap.file``, ``mailmap.blob``              ``log.mailmap`` is off, for each call (`guards`)
+``core.attributesFile``, ``core.excludesFile``  refused unless it is a file (`Configuration`); what git says
+                                                of its lines is not passed on (`message_of`)
+``include.path``, ``includeIf.*.path``          as ``git config`` reads it: 30 s, and no line is printed
+``core.worktree``                               refused unless it leads back (`gitrag.git.discovery`)
+``core.hooksPath``                              looked into for hooks; written to within the git directory
+``trace2.*``                                    git takes it from the user's configuration only
+``commit.template``, ``init.templateDir``,      for commands that gitrag does not call
+``format.*``, ``*fsck.skipList``
 ==============================================  ===========================================================
 """
 
@@ -46,6 +73,9 @@ NO_SIGNATURES = (("log.showSignature", "false"),)
 
 NO_NAMES = (("log.mailmap", "false"),)
 """Names are read as they were written: a `.mailmap` may be a named pipe, for which `git log` would wait."""
+
+NO_ORDER = (("diff.orderFile", os.devnull),)
+"""`git status` and whatever compares would wait for a named pipe, and fail where there is no such file."""
 
 _READING_S = 30.0
 """For a configuration that includes a named pipe."""
@@ -205,7 +235,7 @@ def guards(entries: Sequence[Entry]) -> list[Setting]:
     """Return the settings that keep git from running what the repository's own configuration names."""
     own = [entry for entry in entries if entry.is_the_repositorys]
     users = {entry.key: entry.value for entry in entries if not entry.is_the_repositorys}
-    settings = [*NO_HOOKS, *NO_SIGNATURES, *NO_NAMES]
+    settings = [*NO_HOOKS, *NO_SIGNATURES, *NO_NAMES, *NO_ORDER]
     named = [found["name"] for entry in entries if (found := _HOOK.fullmatch(entry.key))]
     settings += [(f"hook.{name}.enabled", "false") for name in dict.fromkeys(named)]
     for entry in run_by_the_repository(own):

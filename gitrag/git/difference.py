@@ -130,7 +130,7 @@ def changed_files(
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
     options = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules")
-    asked = ("diff", *options, *RUN_NOTHING, "-O/dev/null", span, "--")  # -O overrides diff.orderFile
+    asked = ("diff", *options, *RUN_NOTHING, span, "--")
     done = repo.git(*asked, environment=environment)
     if done.returncode:
         raise UsageError(
@@ -161,7 +161,7 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
         UsageError: git does not know the range.
         DifferenceTooLargeError: The difference has more than 64 MiB.
     """
-    options = ("--diff-filter=M", "--no-renames", "--ignore-submodules", *RUN_NOTHING, "-O/dev/null")
+    options = ("--diff-filter=M", "--no-renames", "--ignore-submodules", *RUN_NOTHING)
     names = repo.git("diff", "--name-only", "-z", *options, span, "--")
     asked = ("diff", "--unified=0", "--no-color", "--no-prefix", *options, span, "--")
     try:

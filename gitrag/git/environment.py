@@ -81,6 +81,9 @@ _ULIMIT_BYTES = 512
 _LIMITED = """trap '' XFSZ; ulimit -f "$0" 2>/dev/null; exec "$@\""""
 """git cannot limit what a server sends; the system limits what it writes. A write then fails."""
 
+_QUOTES = " is not a valid attribute name: "
+"""What git says of a line of whichever file ``core.attributesFile`` names, after a word of that line."""
+
 PATIENCE_S = 5.0
 """Time after which we check whether git is blocked, for example by a named pipe."""
 
@@ -172,5 +175,6 @@ def not_run(error: OSError, cwd: Path) -> RepositoryError:
 def message_of(done: subprocess.CompletedProcess[bytes]) -> str:
     """Return git's error message as one line, without ``fatal:``."""
     lines = [line.strip() for line in os.fsdecode(done.stderr).splitlines()]
-    said = " ".join(line for line in lines if line and not line.startswith(("hint:", "warning:")))
+    left_out = ("hint:", "warning:")
+    said = " ".join(line for line in lines if line and not line.startswith(left_out) and _QUOTES not in line)
     return said.removeprefix("fatal: ").removeprefix("error: ") or f"git ended with status {done.returncode}"

@@ -71,7 +71,6 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
         "log.showRoot=true",
         "log",
         "-z",
-        "-O/dev/null",  # override diff.orderFile
         f"--max-count={most}",
         "--no-merges",
         "--no-renames",

@@ -33,7 +33,7 @@ def changing_count(
     """
     done = repo.git(
         *("diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--raw", f"-S{text}"),
-        *("-O/dev/null", *RUN_NOTHING, "--no-show-signature", "--format=%H"),
+        *(*RUN_NOTHING, "--no-show-signature", "--format=%H"),
         stdin="".join(f"{each}\n" for each in ids).encode("ascii"),
         environment=PLAIN_GRAPH,
         timeout_s=timeout_s,

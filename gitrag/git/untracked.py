@@ -80,8 +80,10 @@ class Untracked(Generic[T]):
     def _witnesses(self) -> Iterator[bytes]:
         """List the directories that git searches, and the files that control the search and the ignoring."""
         repository = self._repository
-        # `matching`: directories that a rule names, not those that only contain ignored files
-        done = repository.git("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching")
+        # `matching`: directories that a rule names, not those that only contain ignored files. `dirty`: git
+        # would run another in each submodule, with what that one's configuration names.
+        listing = ("--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty")
+        done = repository.git("status", "--porcelain", "-z", *listing)
         found = [entry for entry in done.stdout.split(b"\0") if entry.endswith(b"/")]
         ignored = {entry[3:-1] for entry in found if entry.startswith(b"!! ")}
         # Untracked files are listed one by one, so an untracked directory is a nested repository: git does

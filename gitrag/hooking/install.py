@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from gitrag.hooking.status import (
     HookState,
     HookStatus,
     block_of,
-    is_inside,
     is_ours,
     look,
     read_hook,
@@ -54,6 +53,30 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
     return [replace(report, changed=report.name in changed) for report in status(repository)]
 
 
+def can_be_added(report: HookReport) -> bool:
+    """Return whether the lines of a report can be written for its owner: to a shell script, or a new one."""
+    in_shell = report.path.suffix not in {".yml", ".yaml"} and not report.path.is_symlink()
+    return bool(report.lines) and report.state is not HookState.INSTALLED and in_shell
+
+
+def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> list[HookReport]:
+    """Write the lines of reports, between our marks, where `can_be_added`: for whoever was asked.
+
+    Raises:
+        NotSetUpError: A file cannot be written.
+    """
+    changed = set()
+    for report in filter(can_be_added, reports):
+        path, lines = report.path, report.lines.encode().removeprefix(script_blocks.SHEBANG)
+        text = read_hook(path) if path.exists() else report.lines.encode().removesuffix(lines)
+        made = b"" if path.exists() else script_blocks.CREATED
+        block = b"%b\n%b%b\n%b\n" % (script_blocks.START, made, lines, script_blocks.END)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o755
+        _write(path, script_blocks.insert(text, block), mode)
+        changed.add(report.name)
+    return [replace(report, changed=report.name in changed) for report in status(repository)]
+
+
 def uninstall(repository: HookedRepository) -> list[HookReport]:
     """Remove gitrag's block from every hook, and its sections from the repository's configuration.
 
@@ -67,7 +90,7 @@ def uninstall(repository: HookedRepository) -> list[HookReport]:
             config_hooks.take_out(repository, hook)
     changed |= {
         hook.name
-        for directory in _own_directories(repository)
+        for directory in _directories(repository)
         for hook in HOOKS
         if _uninstall(directory / hook.name)
     }
@@ -115,7 +138,7 @@ def _set_up(
         _uninstall(script.path)
     if others or standing.report.state is HookState.SWITCHED_OFF:
         return needless
-    if (ours and not needless) or (beside and file.lines):
+    if (ours and not needless) or (beside and (file.lines or file.commands)):
         renewed = _install(hook, script, launcher)
         return config_hooks.put_in(repository, hook) or renewed
     if file.state in {HookState.SHADOWED, HookState.FOREIGN}:
@@ -164,13 +187,11 @@ def _uninstall(path: Path) -> bool:
     return left != text
 
 
-def _own_directories(repository: HookedRepository) -> Iterator[Path]:
-    """Yield the directories that may hold our block: also the one in use before core.hooksPath was set."""
-    usual = repository.common_dir / "hooks"
+def _directories(repository: HookedRepository) -> set[Path]:
+    """Return the directories that may hold our block: also the one in use before core.hooksPath was set."""
     current = repository.hooks_dir()
-    for directory in {usual, current, repository.common_dir / config_hooks.DIRECTORY}:
-        if is_inside(directory, repository.common_dir):
-            yield directory
+    ours = {repository.common_dir / "hooks", repository.common_dir / config_hooks.DIRECTORY}
+    return ours | {current.parent if current.name == "_" and current.parent.name == ".husky" else current}
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:

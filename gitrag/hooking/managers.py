@@ -74,6 +74,15 @@ def _lefthook(hook: Hook) -> str:
     return f"{hook.name}:\n  commands:\n    gitrag:\n      {how}"
 
 
+def _overcommit(hook: Hook) -> str:
+    if hook.background:
+        command = f"""['gitrag', 'hook', 'run', '{hook.name}']"""
+    else:
+        command = """['sh', '-c', 'gitrag check --push "$@" || [ $? -ne 3 ]', 'gitrag']"""
+    kind = "".join(word.capitalize() for word in hook.name.split("-"))
+    return f"{kind}:\n  Gitrag:\n    enabled: true\n    command: {command}"
+
+
 MANAGERS = (
     Manager(
         "pre-commit",
@@ -88,5 +97,6 @@ MANAGERS = (
         ("lefthook.yml", ".lefthook.yml", "lefthook.yaml", ".lefthook.yaml"),
         _lefthook,
     ),
+    Manager("overcommit", b"Overcommit", (".overcommit.yml",), _overcommit),
 )
 """Managers that write scripts into the hooks directory; husky sets core.hooksPath instead."""

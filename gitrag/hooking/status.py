@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -52,6 +53,8 @@ class HookReport:
         path: The file that git runs, or would run.
         detail: The reason, in a few words; may be empty.
         advice: The command to run; empty if there is none.
+        commands: What to paste into a shell where the hook is no shell script that lines can be added to: it
+            is moved aside, and a shell script that runs it takes its place.
         lines: The exact lines to add to ``path``, if only its owner should; mostly empty. For a configured
             hook, the lines that an older git needs instead.
         configured: The section of git's configuration that runs it; empty if a file does.
@@ -64,6 +67,7 @@ class HookReport:
     detail: str = ""
     advice: str = ""
     lines: str = ""
+    commands: str = ""
     configured: str = ""
     changed: bool = False
 
@@ -87,14 +91,27 @@ def lines_to_add(hook: Hook) -> str:
     """Return shell lines, to add by hand, that do what the hook's block does."""
     if hook.background:
         return f'(gitrag hook run {hook.name} "$@" </dev/null >/dev/null 2>&1 &)'
-    return (
-        "refs=$(cat) # what follows and reads standard input gets it as <<EOF too\n"
-        "if command -v gitrag >/dev/null; then\n"
-        'gitrag check --push "$@" <<EOF || [ $? -ne 3 ] || exit 1\n'
-        "$refs\n"
-        "EOF\n"
+    return (  # no here-document: its end must not be indented
+        'if command -v gitrag >/dev/null && refs=$(mktemp) && cat >"$refs"; then\n'
+        '    gitrag check --push "$@" <"$refs" || [ $? -ne 3 ] || { rm "$refs"; exit 1; }\n'
+        '    exec <"$refs"; rm "$refs" # for what follows\n'
         "fi"
     )
+
+
+def _to_add(hook: Hook, path: Path, state: HookState, detail: str) -> HookReport:
+    """Report on a hook to whose file only its owner should add, if anything can be added to it."""
+    text = read_hook(path) if path.is_file() else b""
+    if script_blocks.obstacle(text):
+        own = f"{path}.own"
+        wrapper = f"printf '%s\\n' '#!/bin/sh' 'exec \"$0.own\" \"$@\"' >{shlex.quote(str(path))}"
+        made = f"mv {shlex.quote(str(path))} {shlex.quote(own)} && {wrapper}"
+        commands = f"{made} && chmod +x {shlex.quote(str(path))} && gitrag hooks install"
+        return HookReport(hook.name, state, path, detail, commands=commands)
+    if path.exists() or path.parent.name == ".husky":
+        return HookReport(hook.name, state, path, detail, lines=lines_to_add(hook))
+    lines = f"{script_blocks.SHEBANG.decode()}{lines_to_add(hook)}"
+    return HookReport(hook.name, state, path, detail, f"chmod +x {shlex.quote(str(path))}", lines)
 
 
 def look(repository: HookedRepository) -> Iterator[HookStatus]:
@@ -153,7 +170,7 @@ def _twice(hook: Hook, file: HookReport, on: Sequence[Configured], *, by_file: b
 
 
 def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookReport:
-    called = _calling(hook, path, root)
+    called = _calling(hook, path, root, own=own)
     if called:
         return HookReport(hook.name, HookState.INSTALLED, path, f"called by {called}")
     if not own:
@@ -164,10 +181,9 @@ def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookRepo
         detail = f"core.hooksPath {path.parent} {where}"
         if _is_huskys(path):
             path, detail = path.parent.parent / hook.name, "husky has the hooks"
-        return HookReport(hook.name, HookState.SHADOWED, path, detail, lines=lines_to_add(hook))
+        return _to_add(hook, path, HookState.SHADOWED, detail)
     if path.is_symlink():
-        detail = f"it is a link to {path.readlink()}"
-        return HookReport(hook.name, HookState.FOREIGN, path, detail, lines=lines_to_add(hook))
+        return _to_add(hook, path, HookState.FOREIGN, f"it is a link to {path.readlink()}")
     if path.exists() and not path.is_file():
         return HookReport(hook.name, HookState.FOREIGN, path, "it is not a file")
     if not path.exists():
@@ -183,8 +199,8 @@ def _status(hook: Hook, path: Path, root: Path | None, *, own: bool) -> HookRepo
 
 
 def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
-    def report(state: HookState, detail: str = "", advice: str = "", lines: str = "") -> HookReport:
-        return HookReport(hook.name, state, path, detail, advice, lines)
+    def report(state: HookState, detail: str = "", advice: str = "") -> HookReport:
+        return HookReport(hook.name, state, path, detail, advice)
 
     try:
         span = script_blocks.find(text)
@@ -199,7 +215,7 @@ def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
     if reason:
         if span:
             return report(HookState.FOREIGN, f"it {reason}", "gitrag hooks uninstall")
-        return report(HookState.FOREIGN, f"it {reason}", lines=lines_to_add(hook))
+        return _to_add(hook, path, HookState.FOREIGN, f"it {reason}")
     if not os.access(path, os.X_OK):
         advice = "gitrag hooks install" if is_ours(text) else f"chmod +x {path}; gitrag hooks install"
         return report(HookState.NOT_EXECUTABLE, "git passes over hooks that are not executable", advice)
@@ -218,8 +234,8 @@ def is_ours(text: bytes) -> bool:
     return script_blocks.remove(text) is None
 
 
-def _calling(hook: Hook, path: Path, root: Path | None) -> str:
-    """Return the file in which somebody else's hook calls gitrag; empty if none does."""
+def _calling(hook: Hook, path: Path, root: Path | None, *, own: bool) -> str:
+    """Return the file in which a hook calls gitrag that is not ours alone to write; empty if none does."""
     if not os.access(path, os.X_OK) or not path.is_file():
         return ""
     candidates = [path]
@@ -244,7 +260,8 @@ def _calling(hook: Hook, path: Path, root: Path | None) -> str:
     for candidate in candidates:
         if candidate.is_file():
             text = read_hook(candidate)
-            if script_blocks.START not in text and call.search(text):
+            ours = own and candidate == path and script_blocks.START in text
+            if not ours and call.search(text):
                 return str(candidate)
     return ""
 

@@ -731,6 +731,7 @@ class InitDocument:
         gitignore_added: Whether `.sdd/` was added to .gitignore.
         indexed: The text of the index.
         vectors: The vectors; null where nothing was to be done, or was not asked for.
+        agents: What was written for agents; null without --agents.
     """
 
     hooks: tuple[str, ...]
@@ -738,6 +739,30 @@ class InitDocument:
     gitignore_added: bool
     indexed: IndexedDocument | None
     vectors: VectorsDocument | None
+    agents: AgentsDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class UninstallPiece:
+    """Something of gitrag's: what it is, and where."""
+
+    what: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class UninstallDocument:
+    """What `gitrag uninstall` prints.
+
+    Attributes:
+        applied: Whether it was removed, or only looked at.
+        removed: What goes.
+        left: What stays.
+    """
+
+    applied: bool
+    removed: tuple[UninstallPiece, ...]
+    left: tuple[UninstallPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -836,7 +861,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class AgentsDocument:
-    """What `gitrag agents` and `gitrag init --agents` print.
+    """What `gitrag agents` and `gitrag init --agents --remove` print, and part of `gitrag init --agents`.
 
     Attributes:
         clients: The agents.

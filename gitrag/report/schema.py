@@ -55,6 +55,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "index embed": (documents.VectorsDocument,),
     "index status": (list[documents.CollectionRow],),
     "index remove": (documents.RemovedDocument,),
+    "uninstall": (documents.UninstallDocument,),
     "repos add": (list[KnownRepository],),
     "repos forget": (list[KnownRepository],),
     "repos group": (list[KnownRepository],),

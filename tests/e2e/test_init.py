@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from gitrag.errors import USAGE
 from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.prerequisites import PACKAGES
-from tests.support.command import GITRAG, everything_in
+from tests.support.command import GITRAG, Project, everything_in
 from tests.support.gitversion import GIT_VERSION
 
 HIDE = """
@@ -152,7 +153,7 @@ def test_a_hook_of_ones_own_stays_and_is_told_where_it_cannot_be_changed(project
     assert hook.read_text() == "#!/usr/bin/env python3\nprint('mine')\n"
     done = project.gitrag("hooks", "status")
     assert done.status == (not beside)
-    assert f"add to {hook}:\n        refs=$(cat)" in done.out
+    assert f"in a shell:\nmv {hook} {hook}.own && " in done.out
     assert project.gitrag("hooks", "uninstall").status == 0
     own = project.path / ".git" / "hooks" / "post-commit"
     assert own.read_text() == "#!/bin/sh\necho mine\n"
@@ -195,22 +196,54 @@ def test_the_command_works_as_a_git_subcommand(project):
     )
 
 
-def test_agents_are_shown_first_then_written_then_taken_out(project):
-    """Only when asked, never a prompt, idempotent, removable."""
+def test_one_command_sets_all_up(project):
+    """Agents only when asked; idempotent, removable."""
     project.git.write({"AGENTS.md": "# Rules\n"})
-    before = everything_in(project.git.path)
-    shown = project.gitrag("init", "--agents", "codex")
-    assert "+[mcp_servers.gitrag]" in shown.out
-    assert everything_in(project.git.path) == before
-    assert "changed AGENTS.md" in project.gitrag("init", "--agents", "codex", "--write").out
-    assert project.gitrag("init", "--agents", "codex", "--write").out == "Nothing to do for codex.\n"
+    assert project.gitrag("init", "--skip-embed").status == 0
+    before = own_files(project)
+    (project.path / ".git" / "hooks" / "post-commit").unlink()
+    done = project.gitrag("init", "--skip-embed", "--agents", "codex")
+    assert done.status == 0
+    assert "post-commit" in done.out.partition("\n")[0]
+    assert "changed AGENTS.md" in done.out
+    assert "Nothing to do for codex.\n" in project.gitrag("init", "--skip-embed", "--agents", "codex").out
     assert project.gitrag("config", "search_strategy_mode").out == "hybrid\n"
-    project.gitrag("init", "--agents", "codex", "--remove")
-    assert everything_in(project.git.path) == before
+    project.gitrag("init", "--agents", "--remove")
+    assert own_files(project) == before
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--write"], ["--agents", "--write", "--remove"], ["--agents", "emacs"]]
-)
+def test_agents_that_nobody_uses_are_not_set_up_unasked(project):
+    """Without a terminal it is said what would be written; with one it is asked."""
+    before = own_files(project)
+    home = Path(project.gitrag.environment["HOME"])
+    done = project.gitrag("agents", "install")
+    assert (done.status, done.out) == (1, "")
+    assert "claude    .mcp.json, CLAUDE.md, .claude/skills/gitrag-*, .gitrag.yaml" in done.said
+    (home / ".codex").mkdir()
+    done = project.gitrag("init", "--skip-embed", "--no-gitignore", "--agents")
+    assert done.status == 0
+    assert done.said[1:] == [
+        "codex     .codex/config.toml, AGENTS.md, .agents/skills/gitrag-*, .gitrag.yaml",
+        "hint: `gitrag agents install codex` writes these",
+    ]
+    assert project.gitrag.on_terminal("agents", "install", typed="none\n").status == 1
+    assert own_files(project) == before
+    done = project.gitrag.on_terminal("agents", "install", typed="\n")
+    assert done.status == 0
+    assert "[codex]" in done.out
+    assert "written .codex/config.toml" in done.out
+    assert project.gitrag("agents", "install").out == "Nothing to do for codex.\n"
+    project.gitrag("agents", "remove")
+    assert own_files(project) == before
+
+
+def own_files(project: Project) -> dict[str, bytes | str]:
+    """Return what is in the working tree."""
+    found = everything_in(project.path)
+    return {name: content for name, content in found.items() if not name.startswith(".git/")}
+
+
+@pytest.mark.parametrize("arguments", [["--remove"], ["--http", "x"], ["--agents", "emacs"]])
 def test_agents_that_make_no_sense_are_refused(project, arguments):
     assert project.gitrag("init", *arguments).status == USAGE
+    assert not (project.path / ".git" / "hooks").exists()

@@ -54,7 +54,7 @@ def assert_nothing_stays_open(directory: Path, what: object) -> None:
 
 COMMANDS = [
     ["init"],
-    ["init", "--agents", "all", "--write"],
+    ["agents", "install", "all"],
     ["index"],
     ["index", "update"],
     ["index", "embed", "--foreground"],
@@ -251,6 +251,6 @@ def test_a_link_in_the_directory_is_not_followed(private: Project, tmp_path):
 
 
 def test_what_users_are_given_has_the_usual_permissions(project: Project):
-    assert project.gitrag("init", "--agents", "all", "--write", umask=USUAL).status == 0
+    assert project.gitrag("agents", "install", "all", umask=USUAL).status == 0
     assert stat.S_IMODE((project.path / "CLAUDE.md").stat().st_mode) == 0o644
     assert stat.S_IMODE((project.path / ".claude").stat().st_mode) == 0o755

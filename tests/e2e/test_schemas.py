@@ -41,7 +41,8 @@ LIMIT = 3
 
 RUNS = [
     ("init", []),
-    ("init", ["--agents", "claude"]),
+    ("init", ["--agents", "claude", "--skip-embed"]),
+    ("init", ["--agents", "--remove"]),
     ("search", ["where are retries"]),
     ("search", ["where are retries", "--graph", "-c", "issues", "-c", "code", "-c", "adrs"]),
     ("search", ["--word", "retry"]),
@@ -125,6 +126,7 @@ RUNS = [
     ("config", ["unset", "pre_push"]),
     ("schema", []),
     ("index remove", []),
+    ("uninstall", []),
 ]
 
 

@@ -26,7 +26,7 @@ PLACES = {
     ],
 }
 COMMANDS = (
-    ("init", "--agents", "all", "--write"),
+    ("agents", "install", "all"),
     ("init", "--skip-embed"),
     ("search", "retry"),
     ("hooks", "status"),

@@ -270,7 +270,7 @@ def test_what_is_installed_from_it_works_alone(installed: Path, tmp_path: Path, 
         assert done.returncode == 0, done.stderr
         return done.stdout, done.stderr
 
-    assert "written .agents/skills/gitrag-search/SKILL.md" in gitrag("init", "--agents", "all", "--write")[0]
+    assert "written .agents/skills/gitrag-search/SKILL.md" in gitrag("agents", "install", "all")[0]
     assert "Hooks: post-commit" in gitrag("init", "--skip-embed")[0]
     assert f"{place}" in (git.path / ".git" / "hooks" / "post-commit").read_text()
     found, said = gitrag("search", "post", "--lang", "go", "--limit", "1", "--output", "json")

@@ -174,4 +174,4 @@ def test_a_file_of_very_many_lines_is_refused(own):
 def test_a_pipe_beside_the_files_holds_nothing_up(own):
     os.mkfifo(own.git.file(".mailmap"))
     done = own.gitrag("why", "client.py:1")
-    assert ".mailmap is a named pipe, for which git blame would wait for ever." in done.err
+    assert done.status == 0, done

@@ -32,7 +32,7 @@ _READERS: tuple[tuple[str, ...], ...] = (
     ("issues", "sync", "--tracker", "beads"),
     ("gc", "--apply"),
     ("hooks", "status"),
-    ("init", "--agents", "all", "--write"),
+    ("agents", "install", "all"),
     ("init", "--agents", "all", "--remove"),
 )
 _EXECUTED = 0.02

@@ -154,7 +154,7 @@ COMMANDS = (
     ("issues", "status"),
     ("issues", "sync"),
     ("issues", "list"),
-    ("init", "--agents"),
+    ("init", "--agents", "--skip-embed"),
     ("config",),
     ("hooks", "status"),
     ("doctor",),

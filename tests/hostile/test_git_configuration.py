@@ -1,14 +1,18 @@
-"""git runs nothing for gitrag that only the repository's own configuration names."""
+"""git runs nothing for gitrag that only the repository's own configuration names, and shows no file."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from gitrag.git import Repository, configuration
+from gitrag.git.untracked import Untracked
 from gitrag.machine.environment import safe_environment
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
@@ -61,6 +65,29 @@ BESIDE = {
     "status.submoduleSummary": "true",
 }
 """What has to be set for some of them to be run."""
+
+
+READ = (
+    *("blame.ignoreRevsFile", "diff.orderFile", "mailmap.file", "commit.template", "init.templateDir"),
+    *("core.attributesFile", "core.excludesFile", "gpg.ssh.allowedSignersFile", "gpg.ssh.revocationFile"),
+    *("fsck.skipList", "fetch.fsck.skipList", "format.signatureFile", "http.sslCAInfo", "http.cookieFile"),
+)
+"""What git reads when it is configured."""
+
+ASKED = (
+    *(("status",), ("search", "retry"), ("why", "client.py:1"), ("impact", "HEAD^!")),
+    *(("history", "first"), ("related", "--diff", "HEAD")),
+)
+"""Commands that have git compare, blame, list and look for what is ignored."""
+
+NAMES_A_PLACE = re.compile(
+    r"(?!advice\.|color\.|column\.|core\.quotePath|credential\.useHttpPath|fsck\.git).*"
+    r"(file|path|dir|template|program|command|cmd|hook|driver|helper|tool|pager|editor|browser|viewer|external"
+    r"|textconv|clean|smudge|process|worktree|skiplist|cert|key|cainfo|target|proxy|uri|vcs|askpass|fsmonitor"
+    r"|uploadpack|receivepack|httpd|tunnel)",
+    re.IGNORECASE,
+)
+"""Keys whose names say so; these families only sound like it."""
 
 
 def set_all(git: GitRepository, traces: Traces, *where: str) -> None:
@@ -128,6 +155,61 @@ def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces
         seen(tracker)
     project.gitrag("related", "--diff", "HEAD~1..HEAD")
     seen("related --diff HEAD~1..HEAD")
+
+
+@pytest.mark.parametrize("kind", ["private", "nothing", "pipe"])
+def test_no_file_that_the_repository_names_is_shown_or_needed(tmp_path, model_dir, kind):
+    project = make(tmp_path, model_dir)
+    project.git.commit({"client.py": "def retry_with_backoff(): pass\n", "docs/more.md": "# More\n"})
+    place = tmp_path / "private"
+    if kind == "private":
+        place.write_text("machine swordfish! login\n*.md swordfish!\n")
+    elif kind == "pipe":
+        os.mkfifo(place)
+    for key in READ:
+        if not (kind == "pipe" and key in {"core.attributesFile", "core.excludesFile"}):  # refused, see below
+            project.git.git("config", key, str(place))
+    project.git.write({"client.py": "def retry_with_backoff(): pass\n\n\ndef later(): pass\n"})
+    assert project.gitrag("index", "update", "--no-embed").status == 0
+
+    for command in ASKED:
+        done = project.gitrag(*command)
+        assert done.status == 0, (command, done)
+        assert "swordfish" not in done.out + done.err, (command, done)
+
+
+def test_every_key_that_names_a_place_is_in_the_table():
+    """Of the git that is here."""
+    known = subprocess.run(["git", "help", "-c"], capture_output=True, text=True, check=True).stdout.split()
+    held = re.findall(r"``([^` ]+)``", str(configuration.__doc__).replace("``, ``", "`` ``"))
+    named = {key for key in known if "." in key and NAMES_A_PLACE.fullmatch(key)}
+    named |= {*READ, *(key for keys in RUN.values() for key in keys)}
+
+    assert len(named) > 80
+    assert {key for key in named if not any(fnmatch(key.lower(), each.lower()) for each in held)} == set()
+
+
+def test_what_a_submodule_configures_is_not_run(tmp_path, model_dir, traces):
+    """git runs itself in submodules, where it is not told otherwise."""
+    project = make(tmp_path, model_dir)
+    inner = create_repository(tmp_path / "inner", project.git.environment, FILES)
+    project.git.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.path, "sub")
+    project.git.commit()
+    project.git.git("config", "diff.submodule", "diff")
+    project.git.git("config", "submodule.sub.ignore", "none")
+    sub = GitRepository(project.path / "sub", project.git.environment)
+    for key in ("core.fsmonitor", "diff.external", "filter.evil.clean"):
+        sub.git("config", key, traces.program(key))
+    for place in (sub.path, project.path):
+        (place / "client.py").write_text(f"{FILES['client.py']}\n")
+
+    for command in (("index", "update", "--no-embed"), *ASKED):
+        assert project.gitrag(*command).status == 0, command
+    known: Untracked[None] = Untracked(Repository.discover(project.path, project.git.environment))
+    for _ in range(2):  # of an index seen for the second time
+        known.remember([], 1 << 62)
+    assert known.is_known
+    assert traces.found() == []
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,12 @@ class Gitrag:
         return found
 
     def on_terminal(
-        self, *args: str, env: Mapping[str, str] | None = None, columns: int = 80, interrupt_after: str = ""
+        self,
+        *args: str,
+        env: Mapping[str, str] | None = None,
+        columns: int = 80,
+        interrupt_after: str = "",
+        typed: str = "",
     ) -> Done:
         """Run it on a pseudo-terminal; everything is in ``out``.
 
@@ -132,6 +137,7 @@ class Gitrag:
             env: More environment.
             columns: The terminal's width.
             interrupt_after: Press Ctrl-C once this file is there, below the place.
+            typed: What is typed, before it is asked for.
         """
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -139,6 +145,7 @@ class Gitrag:
         # The first terminal that a new session opens becomes its own: ^C then reaches all its processes.
         opened = ["sh", "-c", 'exec "$@" <>"$0" >&0 2>&0', os.ttyname(theirs)]
         written = bytearray()
+        os.write(ours, typed.encode())
         with subprocess.Popen(
             [*opened, GITRAG, *args], cwd=self.place, env=environment, start_new_session=True
         ) as process:

@@ -40,7 +40,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("issues", "list"),
     ("config",),
     ("hooks", "status"),
-    ("init", "--agents"),
+    ("init", "--agents", "--skip-embed"),
     ("model", "status"),
     ("doctor",),
     ("index", "embed", "--foreground"),

@@ -12,7 +12,7 @@ from gitrag.git import blame as blame_module
 from gitrag.git.blame import IGNORED_REVISIONS, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import CommitError
 from gitrag.git.history import latest_commits
-from tests.support.repository import Link
+from tests.support.repository import GitRepository, Link
 
 BODY = "".join(f"    step_{i} = compute_the_step(number={i}, of='a whole')\n" for i in range(6))
 
@@ -55,28 +55,45 @@ def test_commits_that_git_is_told_to_pass_over_are_named_too(make_repository, tm
     (tmp_path / "listed").write_text(f"{wide}\n")
     repository.git("config", "blame.ignoreRevsFile", str(tmp_path / "listed"))
     assert origins(repository) == [(1, first, "a.py")]
-    found = blame(Repository.discover(repository.path), "HEAD", "a.py", [(1, 1)])
+    found = blame(Repository.discover(repository.path), wide, "a.py", [(1, 1)])
     assert found.ignored == (wide,)
 
-    repository.git("config", "--add", "blame.ignoreRevsFile", "/dev/zero")
-    with pytest.raises(CommitError, match=r"blame\.ignoreRevsFile names it"):
-        origins(repository)
 
-
-def test_a_pipe_that_git_would_wait_for_is_refused_at_once(make_repository):
+@pytest.mark.parametrize("scope", ["--local", "--global"])
+def test_lists_that_cannot_be_read_are_passed_over(make_repository, tmp_path, scope):
+    """Whoever names them: none is needed, and no line of one is told."""
     repository = make_repository({"a.py": "x = 1\n"})
+    os.mkfifo(tmp_path / "pipe")
+    for each in ("/etc/passwd", "/dev/zero", tmp_path / "pipe", tmp_path / "nothing"):
+        repository.git("config", scope, "--add", "blame.ignoreRevsFile", str(each))
+    assert origins(repository) == [(1, repository.git("rev-parse", "HEAD"), "a.py")]
+
+
+@pytest.mark.parametrize("depth", [(), ("--depth=1",)])
+def test_any_clone_is_blamed(make_repository, tmp_path, depth):
+    repository = make_repository({"a.py": "x = 1\n"})
+    head = repository.commit({"b.py": "y = 1\n"})
+    clone = repository.clone(tmp_path / "clone", *depth)
+    clone.git("worktree", "add", "--quiet", tmp_path / "linked")
+    first = head if depth else repository.git("rev-parse", "HEAD^")
+    for each in (clone, GitRepository(tmp_path / "linked", clone.environment)):
+        assert origins(each) == [(1, first, "a.py")]
+
+
+def test_no_pipe_is_waited_for(make_repository):
+    repository = make_repository({"a.py": "x = 1\n"})
+    head = repository.git("rev-parse", "HEAD")
     os.mkfifo(repository.path / ".mailmap")
     repo = Repository.discover(repository.path)
-    with pytest.raises(CommitError, match="is a named pipe"):
-        blame(repo, "HEAD", "a.py", [(1, 1)])
-    assert latest_commits(repo, 1)[0].subject  # `git log` has no need of it
+    assert [each.commit for each in blame(repo, head, "a.py", [(1, 1)]).origins] == [head]
+    assert latest_commits(repo, 1)[0].subject
 
 
 def test_more_lines_than_git_may_print_are_refused(make_repository, monkeypatch):
     repository = make_repository({"a.py": "\n" * 5_000})
     monkeypatch.setattr(blame_module, "_MOST_PRINTED", 10_000)
     with pytest.raises(CommitError, match="too many lines"):
-        blame(Repository.discover(repository.path), "HEAD", "a.py", [(1, 5_000)])
+        origins(repository, ranges=((1, 5_000),))
 
 
 @pytest.mark.parametrize(

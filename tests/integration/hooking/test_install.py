@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
 
+from gitrag.cli.hooks import _show
+from gitrag.cli.terminal import Terminal
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import script_blocks
-from gitrag.hooking.install import find_launcher, install
+from gitrag.hooking.config_hooks import SINCE
+from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install
 from gitrag.hooking.status import HookState, lines_to_add
 from gitrag.hooking.table import HOOKS
+from tests.support.command import everything_in
+from tests.support.gitversion import GIT_VERSION
+from tests.support.hooked import Hooked, StandIn
 
 NAMES = [hook.name for hook in HOOKS]
 
@@ -74,15 +83,120 @@ def test_a_block_that_calls_a_gitrag_that_is_gone_is_outdated(hooked):
     assert report.detail == f"it calls {hooked.stand_in.path}, which is gone"
 
 
-def test_a_python_hook_is_not_touched_and_its_owner_told_what_to_add(hooked):
-    path = hooked.write_hook("post-commit", "#!/usr/bin/env python3\nprint('mine')\n")
+def printed(hooked) -> dict[str, str]:
+    """Return what `gitrag hooks status` prints for each hook to be pasted."""
+    terminal = Terminal(io.StringIO(), io.StringIO(), out_color=False, err_color=False)
+    _show(list(hooked.status().values()), terminal, for_older=True)
+    parts = re.split(rf"^({'|'.join(NAMES)})\b", terminal.out.getvalue(), flags=re.MULTILINE)
+    return {name: said.partition(":\n")[2] for name, said in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+@pytest.fixture
+def on_path(make_repository, hooked, tmp_path):
+    """A repository with the recorder on PATH."""
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    shutil.copy(hooked.stand_in.path, bin_)
+    git = make_repository({"a.py": "a = 1\n"}, name='it\'s "a" $(repo) of mine')
+    git.environment["PATH"] = f"{bin_}{os.pathsep}{git.environment['PATH']}"
+    return Hooked(git, StandIn(bin_ / "gitrag"))
+
+
+@pytest.mark.parametrize("name", ["post-commit", "pre-push"])
+def test_a_python_hook_is_not_touched_and_what_to_paste_runs_both(on_path, name):
+    """No lines of a shell are to be added to Python."""
+    hooked = on_path
+    own = "import sys\nopen('mine', 'w').write(repr(sys.argv[1:]) + sys.stdin.read())\n"
+    path = hooked.write_hook(name, f"#!/usr/bin/env python3\n{own}")
     before = path.read_bytes()
-    report = hooked.status()["post-commit"]
-    assert report.state is HookState.FOREIGN
+    report = hooked.install()[name]
+    assert (report.state, report.lines) == (HookState.FOREIGN, "")
     assert report.detail == "it is a python3 script, not a shell script"
-    assert report.lines == '(gitrag hook run post-commit "$@" </dev/null >/dev/null 2>&1 &)'
-    hooked.install()
     assert path.read_bytes() == before
+    [moved, _, last] = printed(hooked)[name].rpartition(" && ")
+    assert last == "gitrag hooks install\n"
+    subprocess.run(["dash", "-c", moved], cwd=hooked.git.path, check=True)
+    assert hooked.install()[name].state is HookState.INSTALLED
+    done = subprocess.run(
+        [path, "origin"], cwd=hooked.git.path, env=hooked.git.environment, input=b"refs\n", check=False
+    )
+    assert done.returncode == 0
+    hooked.stand_in.wait_for(1)
+    said = "refs\n"
+    assert (hooked.git.path / "mine").read_text() == f"['origin']{said}"
+    assert path.with_name(f"{name}.own").read_bytes() == before
+
+
+@pytest.mark.parametrize("shell", ["sh", "dash", "bash", "bash --posix -e", "busybox sh", "zsh"])
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_what_is_printed_can_be_pasted_into_any_shell(on_path, tmp_path, shell, indent):
+    """Indented too; what follows in the hook has the standard input, and runs unless a push is refused."""
+    command = shell.split()
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not here")
+    hooked = on_path
+    hooked.git.git("config", "core.hooksPath", str(tmp_path))
+    said = printed(hooked)
+    assert set(said) == set(NAMES)
+    for name, lines in said.items():
+        script = tmp_path / f"script-{name}"
+        script.write_text("".join(f"{indent}{line}\n" for line in f"{lines}cat".splitlines()))
+        refusals = (0, 1, 3) if name == "pre-push" else (0,)
+        for status in refusals:
+            hooked.stand_in.forget()
+            hooked.stand_in.exit_with(status)
+            done = subprocess.run(
+                [*command, script, "origin"],
+                env=hooked.git.environment | {"TMPDIR": str(tmp_path)},
+                input=b"some refs\n",
+                capture_output=True,
+                check=False,
+            )
+            assert done.stderr == b"", name
+            assert (done.returncode, done.stdout) == ((1, b"") if status == 3 else (0, b"some refs\n")), name
+            [event] = hooked.stand_in.wait_for(1)
+            assert event["args"][-1] == "origin"
+            assert event["stdin"] == ("some refs\n" if name == "pre-push" else "")
+    assert not list(tmp_path.glob("tmp.*"))
+
+
+@pytest.mark.parametrize("husky", [True, False])
+def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_path, husky):
+    """Into husky's own folder, or the one that core.hooksPath names."""
+    hooked = on_path
+    place = tmp_path / "hooks"
+    place.mkdir()
+    if husky:
+        place = hooked.git.path / ".husky"
+        (place / "_").mkdir(parents=True)
+        for name in NAMES:
+            (place / "_" / name).write_text(
+                f'#!/bin/sh\n[ ! -f {place.name}/{name} ] || sh -e {place.name}/{name} "$@"\n'
+            )
+            (place / "_" / name).chmod(0o755)
+    (place / "post-commit").write_text("#!/bin/sh\necho mine >mine\n")
+    (place / "post-commit").chmod(0o755)
+    before = everything_in(place)
+    hooked.git.git("config", "core.hooksPath", str(place / "_" if husky else place))
+    reports = list(hooked.install().values())
+    assert everything_in(place) == before
+    assert all(can_be_added(report) for report in reports) is (GIT_VERSION < SINCE)
+    if GIT_VERSION >= SINCE:
+        return
+    added = add_lines(hooked.repository, reports)
+    assert {report.state for report in added} == {HookState.INSTALLED}
+    assert not any(can_be_added(report) for report in added)
+    hooked.git.commit({"b.py": "b = 1\n"})
+    hooked.stand_in.wait_for_calls(["hook run post-commit"])
+    assert (hooked.git.path / "mine").read_text() == "mine\n"
+    hooked.git.git("init", "--quiet", "--bare", tmp_path / "remote.git")
+    hooked.stand_in.exit_with(3)
+    hooked.git.git("push", "--quiet", tmp_path / "remote.git", "main", check=False)
+    assert hooked.git.git("ls-remote", tmp_path / "remote.git") == ""
+    hooked.stand_in.exit_with(0)
+    hooked.git.git("push", "--quiet", tmp_path / "remote.git", "main")
+    hooked.uninstall()
+    assert everything_in(place) == before
 
 
 def test_a_foreign_hook_that_calls_gitrag_counts_as_installed(hooked):
@@ -147,7 +261,7 @@ def test_a_hooks_path_elsewhere_is_not_written_to(hooked, tmp_path, where):
         report = reports[hook.name]
         assert (report.state, report.path) == (HookState.SHADOWED, directory / hook.name)
         assert report.detail == f"core.hooksPath {directory} lies outside the git directory"
-        assert report.lines == lines_to_add(hook)
+        assert report.lines == f"#!/bin/sh\n{lines_to_add(hook)}"
 
 
 def test_hooks_that_are_switched_off_altogether_are_shadowed(hooked):

@@ -1,0 +1,187 @@
+"""Take gitrag out of a repository, or off the machine: what there is, what goes, what stays."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from gitrag.actions.gitignore_entry import IGNORED, without_entry
+from gitrag.agents.clients import CLIENTS
+from gitrag.agents.setup import FileStep, apply, plan, plan_of_user
+from gitrag.config.team_file import TEAM_FILE
+from gitrag.errors import BusyError, GitragError, StoreError
+from gitrag.git import Repository
+from gitrag.hooking import install as hooks
+from gitrag.hooking.script_blocks import START
+from gitrag.hooking.status import HookState, read_hook, status
+from gitrag.indexing.worker import running
+from gitrag.machine import files
+from gitrag.machine.locks import wait_for
+from gitrag.memory.home import home_directory
+from gitrag.memory.registry import Entry, Registry
+from gitrag.workspace import Workspace
+
+_WORKER_S = 10.0
+"""How long the background may still be at work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that gitrag put somewhere.
+
+    Attributes:
+        what: What it is.
+        place: Where it is.
+        take_out: Removes it.
+    """
+
+    what: str
+    place: str
+    take_out: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Something that stays: what it is, where, and how it goes."""
+
+    what: str
+    place: str
+    how: str
+
+
+def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+    """Yield what gitrag put into a repository, in the order in which it is to go, and what stays.
+
+    Raises:
+        GitragError: The repository cannot be looked at.
+    """
+    names = []
+    for each in status(repo):
+        by = Path(each.detail.removeprefix("called by "))
+        if each.detail.startswith("called by ") and by.is_file() and START not in read_hook(by):
+            yield Left(f"the call from {each.name}", str(by), "not gitrag's to change: remove it there")
+        elif each.state in {HookState.INSTALLED, HookState.OUTDATED, HookState.TWICE}:
+            names.append(each.name)
+    if names:
+        yield Piece(f"hooks ({', '.join(names)})", str(repo.hooks_dir()), lambda: hooks.uninstall(repo))
+    if repo.root is not None:
+        yield from _in_worktree(repo, repo.root)
+    if any(each.git_dir == repo.common_dir for each in Registry().read().entries):
+        place = Registry().path
+        yield Piece("its entry", str(place), lambda: Registry().forget([Entry.of(repo)]))
+    if repo.store_directory.exists():
+        yield Piece("index", str(repo.store_directory), lambda: _remove_store(repo, environ))
+    if any(
+        each.is_the_repositorys and each.key.startswith("gitrag.") for each in repo.configuration.entries()
+    ):
+        place = repo.common_dir / "config"
+        yield Left("settings", str(place), "git config --remove-section gitrag")
+
+
+def of_machine(environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+    """Yield what gitrag has on this machine beside repositories, and what stays."""
+    home = Path(environ.get("HOME") or Path.home())
+    yield from _agents(home, plan_of_user(home, CLIENTS, remove=True), private=True)
+    for what, place in (
+        ("model and copies", platformdirs.user_cache_path("gitrag")),
+        ("state", platformdirs.user_state_path("gitrag")),
+    ):
+        if place.exists():
+            yield Piece(what, str(place), lambda place=place: _remove_tree(place))  # type: ignore[misc]
+    if (place := Path(environ.get("GITRAG_MODEL_DIR", ""))).name and place.exists():
+        yield Left("model", str(place), "GITRAG_MODEL_DIR names it: remove the directory")
+    if (place := platformdirs.user_data_path("gitrag")).exists():
+        yield Left("a hub that was tried", str(place), "remove the directory")
+
+
+def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
+    """Yield what is the user's own and stays."""
+    if (place := home_directory(environ)).exists():
+        yield Left("explorations and core files", str(place), "yours: remove the directory")
+    yield Left("gitrag itself", "this program", "pip uninstall gitrag, or uv tool uninstall gitrag")
+
+
+def take_out(pieces: Iterable[Piece]) -> None:
+    """Remove pieces.
+
+    Raises:
+        GitragError: One cannot be removed; those before it are gone.
+    """
+    for piece in pieces:
+        try:
+            piece.take_out()
+        except OSError as error:
+            raise StoreError(
+                f"Cannot remove {piece.what} at {piece.place}: {error.strerror}.", "Make it writable."
+            ) from error
+
+
+def repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[Repository | Left]:
+    """Yield the repositories that gitrag knows, and the one stood in."""
+    if own is not None:
+        yield own
+    for entry in Registry().read().entries:
+        if own is not None and entry.git_dir == own.common_dir:
+            continue
+        try:
+            yield Repository.discover(entry.path, environ)
+        except GitragError as error:
+            yield Left("a repository", str(entry.path), f"cannot be read: {error}")
+
+
+def _in_worktree(repo: Repository, root: Path) -> Iterator[Piece | Left]:
+    clients = [client for client in CLIENTS if client.file]
+    yield from _agents(root, plan(root, clients, remove=True))
+    path, content = root / ".gitignore", b""
+    with suppress(OSError):
+        content = b"" if path.is_symlink() else files.read_regular(path)
+    if (root / IGNORED).exists():  # without the line, git would commit private issues
+        yield Left(f"copies of issues, and {IGNORED} in .gitignore", str(root / IGNORED), "remove both")
+    elif content and without_entry(content) != content:
+        yield Piece(f"the line {IGNORED}", str(path), lambda: _remove_line(path))
+    if (root / TEAM_FILE).exists():
+        yield Left("the team's settings", str(root / TEAM_FILE), "committed, for the team")
+    for other in repo.worktree_roots():
+        if other.resolve() != root.resolve():
+            yield Left("files for agents, if any", str(other), "gitrag agents remove, there")
+
+
+def _agents(root: Path, steps: Iterable[FileStep], *, private: bool = False) -> Iterator[Piece | Left]:
+    for step in steps:
+        if step.changes:
+            yield Piece(
+                "what agents are told",
+                str(root / step.path),
+                lambda step=step: apply(root, [step], private=private),  # type: ignore[misc]
+            )
+        elif step.note:
+            yield Left("what agents are told, if anything", str(root / step.path), step.note)
+
+
+def _remove_line(path: Path) -> None:
+    left = without_entry(files.read_regular(path))
+    if left is None:
+        path.unlink()
+    else:
+        files.replace(path, left, stat.S_IMODE(path.stat().st_mode))
+
+
+def _remove_store(repo: Repository, environ: Mapping[str, str]) -> None:
+    directory = repo.store_directory
+    if not wait_for(lambda: running(directory) is None, time.monotonic() + _WORKER_S, poll_s=0.1):
+        raise BusyError(f"The background is at work on {directory}.", "Try again in a while.")
+    workspace = Workspace.open(repo.root or repo.git_dir, environ=environ)
+    workspace.older.remove()
+    workspace.store.remove()  # under its lock: whoever reads it is not disturbed
+    _remove_tree(directory)
+
+
+def _remove_tree(place: Path) -> None:
+    shutil.rmtree(place)
