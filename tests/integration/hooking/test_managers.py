@@ -1,56 +1,38 @@
 """Published hook managers keep working with gitrag, and gitrag beside them, in both orders.
 
-They come from their registries; without these the tests are skipped. Git 2.54 and later can run gitrag beside
-a manager's file; for an earlier one, lines are to be added to the manager's configuration.
+`scripts/test` installs those that are npm's; without it their tests are skipped. Git 2.54 and later can run
+gitrag beside a manager's file; for an earlier one, lines are to be added to the manager's configuration.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import venv
 from pathlib import Path
 
 import pytest
 
 from gitrag.hooking.status import HookState
 from tests.support.hooked import STAND_IN, Hooked, StandIn, runs_configured
+from tests.support.node import NODE_DIR
 
 POST_COMMIT = "hook run post-commit"
 RAN = "managed-as-before"
 
 
-def ran_or_skip(command: list[str | Path], where: Path) -> None:
-    """Run what needs a registry, with the environment that knows where it is."""
-    try:
-        done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=False, timeout=200)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        pytest.skip(f"{command[0]}: {error}")
-    if done.returncode:
-        pytest.skip(f"{' '.join(map(str, command))}: {done.stderr[-300:]}")
-
-
 @pytest.fixture(scope="session")
 def pre_commit() -> Path:
-    """The command of a pre-commit from the package index."""
-    place = Path(tempfile.mkdtemp())
-    venv.create(place, with_pip=True)
-    ran_or_skip([place / "bin" / "python", "-m", "pip", "install", "--quiet", "pre-commit"], place)
-    return place / "bin" / "pre-commit"
+    """The command of pre-commit."""
+    return Path(sys.executable).with_name("pre-commit")
 
 
 @pytest.fixture(scope="session")
 def npm_packages() -> Path:
-    """A directory with husky and lefthook from the npm registry."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not here")
-    place = Path(tempfile.mkdtemp())
-    (place / "package.json").write_text("{}")
-    ran_or_skip(["npm", "install", "--silent", "--no-audit", "--no-fund", "husky", "lefthook"], place)
-    return place
+    """A directory with husky and lefthook."""
+    if NODE_DIR is None or not Path(NODE_DIR, "node_modules", "husky").exists():
+        pytest.skip("husky and lefthook are not here (scripts/test installs them)")
+    return Path(NODE_DIR)
 
 
 @pytest.fixture
