@@ -114,8 +114,10 @@ def _chromium(program: str) -> str:
         "headless=new no-sandbox disable-gpu hide-scrollbars no-first-run disable-background-networking"
         " disable-component-update disable-sync force-color-profile=srgb remote-debugging-port=0"
     )
+    # it goes with this process, however that ends
+    bound = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     started = subprocess.Popen(
-        [program, *(f"--{option}" for option in options.split()), f"--user-data-dir={profile}"],
+        [*bound, program, *(f"--{option}" for option in options.split()), f"--user-data-dir={profile}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
