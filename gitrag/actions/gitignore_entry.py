@@ -37,9 +37,11 @@ def with_entry(content: bytes | None, *, ignored: bool) -> bytes | None:
 
 def without_entry(content: bytes) -> bytes | None:
     """Return the .gitignore without its last entry; None if nothing else is in it. Pure."""
-    lines = content.splitlines(keepends=True)
-    last = max((at for at, line in enumerate(lines) if line.rstrip(b"\r\n") == _ENTRY), default=len(lines))
-    return b"".join(lines[:last] + lines[last + 1 :]) or None
+    lines = content.split(b"\n")
+    last = max(
+        (at for at, line in enumerate(lines) if line.removesuffix(b"\r") == _ENTRY), default=len(lines)
+    )
+    return b"\n".join(lines[:last] + lines[last + 1 :]) or None
 
 
 def ignore_local_files(repo: Repository, root: Path) -> str:

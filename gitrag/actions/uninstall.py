@@ -123,15 +123,15 @@ def take_out(pieces: Iterable[Piece]) -> None:
             ) from error
 
 
-def repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[Repository | Left]:
-    """Yield the repositories that gitrag knows, and the one stood in."""
+def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+    """Yield what is in the one stood in, and in all that gitrag knows; one that cannot be read stays."""
     if own is not None:
-        yield own
+        yield from of_repository(own, environ)
     for entry in Registry().read().entries:
         if own is not None and entry.git_dir == own.common_dir:
             continue
         try:
-            yield Repository.discover(entry.path, environ)
+            yield from list(of_repository(Repository.discover(entry.path, environ), environ))
         except GitragError as error:
             yield Left("a repository", str(entry.path), f"cannot be read: {error}")
 

@@ -38,12 +38,10 @@ def uninstall(session: Session, *, everywhere: bool, yes: bool, as_json: bool) -
     """
     from gitrag.actions import uninstall as action
 
-    found: list[Piece | Left] = []
-    those = action.repositories(_own(session), session.environ) if everywhere else [session.repository()]
-    for each in those:
-        found += [each] if isinstance(each, action.Left) else action.of_repository(each, session.environ)
     if everywhere:
-        found += action.of_machine(session.environ)
+        found = [*action.of_repositories(_own(session), session.environ), *action.of_machine(session.environ)]
+    else:
+        found = list(action.of_repository(session.repository(), session.environ))
     found += action.of_user(session.environ)
     pieces = [each for each in found if isinstance(each, action.Piece)]
     left = [each for each in found if isinstance(each, action.Left)]

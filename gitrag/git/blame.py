@@ -35,6 +35,7 @@ _MOST_PRINTED = 64 << 20
 
 _BEFORE_S = 3.0
 _SUBJECT_CHARACTERS = 300
+
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
