@@ -27,7 +27,7 @@ def add_resources(server: MCPServer, bench: Workbench) -> None:
     async def core() -> str:
         """The files marked as core, with summaries and key signatures."""
         return await tell(
-            lambda: (
+            lambda: Text(
                 core_context(bench.workspace, _marked(bench)).strip()
                 or "No file is marked as core of this project."
             )

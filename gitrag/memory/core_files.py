@@ -21,6 +21,7 @@ from gitrag.machine.locks import FileLock, wait_for
 from gitrag.memory import core_text
 from gitrag.memory.projects import is_repository, name_of
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
+from gitrag.words.control_characters import sanitise_line
 
 NAME = "core_files.yaml"
 MOST_BYTES = 1024 * 1024
@@ -213,7 +214,7 @@ def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str
         return ""
     parts = [HEADING]
     for each in core:
-        parts.append(f"\n### {each.path}\n{each.summary}\n")
+        parts.append(f"\n### {sanitise_line(each.path)}\n{each.summary}\n")
         parts += [f"- `{signature}`\n" for signature in signatures.get(each.path, ())]
     return "".join(parts)
 
