@@ -10,6 +10,7 @@ from gitrag.errors import UsageError
 from gitrag.memory.observations import Observation
 from gitrag.memory.projects import name_of
 from gitrag.memory.suggestion import suggest
+from gitrag.words.control_characters import sanitise_line
 
 SECTIONS = ("goals", "constraints", "preferences", "unknowns", "decisions", "context")
 """The sections of an exploration, in the order they are rendered."""
@@ -132,12 +133,13 @@ def namesake_text(found: Observation) -> str:
 def observation_text(observation: Observation) -> str:
     """Return an observation as Markdown."""
     identity = observation.identity
+    project = sanitise_line(name_of(identity.project)) or "—"
     return "\n".join(
         (
             f"# {observation.title}",
             "",
             f"**Topic Key:** {identity.topic_key}",
-            f"**Project:** {name_of(identity.project) or '—'} (scope {identity.scope})",
+            f"**Project:** {project} (scope {sanitise_line(identity.scope)})",
             f"**Revision:** {observation.revision}, {observation.updated}",
             f"**ID:** {observation.observation_id}",
             "",

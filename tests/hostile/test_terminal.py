@@ -66,17 +66,19 @@ WALKED: dict[str, list[list[str]]] = {
     "issues status": [[]],
     "issues list": [[]],
     "issues show": [["bd-a1b2"], [LINE]],
-    "agents install": [["--client", LINE]],
-    "agents remove": [["--client", LINE]],
+    "agents install": [["--dry-run", "all"], [LINE]],
+    "agents remove": [["all"], [LINE]],
     "explore save": [[f"Retry {EVIL}", "--goals", f"fewer {EVIL}"]],
     "explore show": [["1"], [LINE]],
     "explore list": [[]],
     "explore search": [["retry"]],
     "explore export": [[f"notes{EVIL}"]],
     "explore import": [[f"notes{EVIL}"]],
+    "explore adopt": [["1"], [LINE]],
     "explore delete": [["1"], [LINE]],
-    "core mark": [[f"pkg/{SCRIPT}", LINE], [LINE]],
+    "core mark": [[f"pkg/{SCRIPT}", "--summary", LINE], [LINE]],
     "core list": [[]],
+    "core adopt": [[LINE]],
     "core suggest": [[]],
     "core unmark": [[f"pkg/{SCRIPT}"], [LINE]],
     "check": [["client.py"], [f"pkg/{SCRIPT}"], ["."], [LINE], ["--push"]],
@@ -101,9 +103,18 @@ WALKED: dict[str, list[list[str]]] = {
     "schema": [[LINE]],
     "completion": [[LINE]],
     "repos forget": [["."], [LINE]],
+    "uninstall": [[]],
     "index remove": [[]],
     LINE: [[]],
 }
+REFUSED = {"core adopt", "schema", "completion", "repos group", "repos forget", LINE} | {
+    f"share {name}" for name in ("status", "push", "pull", "verify", "gc")
+}
+"""Commands that only refuse what they are given here."""
+
+CHANGES = {"uninstall", "index remove", "hooks uninstall"}
+"""Commands that would leave the others nothing."""
+
 ELSEWHERE = {
     "web": "below: a page",
     "ui": "below: a screen",
@@ -150,14 +161,18 @@ def test_every_command_is_walked():
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", WALKED)
-def test_no_command_lets_a_clone_command_the_terminal(planted, name):
+def test_no_command_lets_a_clone_command_the_terminal(planted, name, tmp_path):
     words = name.split(" ") if name in EVERY else [name]
-    for arguments in WALKED[name]:
-        for form in forms_of(EVERY.get(name)):
-            done = planted.gitrag("--color", "always", *words, *arguments, *form)
+    project = planted.copied(tmp_path / "copy", planted.gitrag.environment) if name in CHANGES else planted
+    ended = set()
+    for number, arguments in enumerate(WALKED[name]):
+        for form in forms_of(EVERY.get(name)) if number == 0 else [[]]:
+            done = project.gitrag("--color", "always", *words, *arguments, *form)
             assert done.status not in {70, None}, done
             assert faults(done.out) == [], (name, arguments, form)
             assert faults(done.err) == [], (name, arguments, form)
+            ended.add(done.status)
+    assert ended & {0, 1} or name in REFUSED, f"nothing of {name} was shown: {ended}"
 
 
 def test_json_is_exact(planted):
