@@ -12,7 +12,7 @@ from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.search import Answer
 from gitrag.model import Kind
 from gitrag.report.markdown import as_code
-from gitrag.report.parts import Style, cut, place_of, plain, shown
+from gitrag.report.parts import TAB, Style, cut, place_of, plain, shown
 from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
@@ -161,9 +161,9 @@ def _below(
                 yield f"  {' ' * width}  {style(cut(what, most), 'dim')}"
             named = chunk.qualified_name
         text = (
-            _marked(_around(line.text, pattern, most), pattern, style)
+            _marked(_around(line.text.expandtabs(TAB), pattern, most), pattern, style)
             if line.matches
-            else style(cut(line.text, most), "dim")
+            else style(cut(line.text.expandtabs(TAB), most), "dim")
         )
         yield f"  {style(f'{number:>{width}}', 'number')}  {text}".rstrip()
 

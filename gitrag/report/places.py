@@ -13,7 +13,7 @@ from gitrag.report.parts import place_of
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line
-from gitrag.words.control_characters import Text, joined
+from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.terms import query_terms
 
 _WORD = re.compile(r"\w+")
@@ -57,7 +57,7 @@ def located(answer: Answer, roots: Mapping[str, Path], directory: Path) -> Answe
 def as_vimgrep(answer: Answer) -> Text:
     """Return ``path:line:column:text`` for each matching line, best hit first; columns are bytes, from 1.
 
-    Tabs are left, which columns count as one.
+    Tabs of a line are left, which columns count as one.
     """
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     return joined(
@@ -69,12 +69,12 @@ def as_vimgrep(answer: Answer) -> Text:
 
 def place_line(path: str, line: Line, column: int) -> str:
     """Return a line of an editor's list of places."""
-    return f"{path}:{line.number}:{column}:{line.text}"
+    return f"{sanitise_line(path)}:{line.number}:{column}:{line.text}"
 
 
 def as_paths(answer: Answer) -> Text:
     """Return the path of each hit, best first."""
-    return joined(dict.fromkeys(map(place_of, answer.hits)))
+    return joined(dict.fromkeys(sanitise_line(place_of(hit)) for hit in answer.hits))
 
 
 def best_lines(hit: Hit) -> list[Line]:
