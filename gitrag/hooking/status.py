@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gitrag.errors import NotSetUpError
+from gitrag.git.configuration import Configuration
 from gitrag.hooking import config_hooks, script_blocks
 from gitrag.hooking.config_hooks import Configured
 from gitrag.hooking.managers import manager_of
@@ -25,6 +26,10 @@ class HookedRepository(config_hooks.ConfiguredRepository, Protocol):
     @property
     def root(self) -> Path | None:
         """The top of the working tree; None in a bare repository."""
+
+    @property
+    def configuration(self) -> Configuration:
+        """Git's configuration, as the repository sees it."""
 
     def hooks_dir(self) -> Path:
         """The directory where git looks for hooks."""

@@ -15,7 +15,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import script_blocks
 from gitrag.hooking.config_hooks import SINCE
-from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install
+from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, uninstall
 from gitrag.hooking.status import HookState, lines_to_add
 from gitrag.hooking.table import HOOKS
 from tests.support.command import everything_in
@@ -177,7 +177,8 @@ def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_p
     (place / "post-commit").write_text("#!/bin/sh\necho mine >mine\n")
     (place / "post-commit").chmod(0o755)
     before = everything_in(place)
-    hooked.git.git("config", "core.hooksPath", str(place / "_" if husky else place))
+    scope = "--local" if husky else "--global"
+    hooked.git.git("config", scope, "core.hooksPath", str(place / "_" if husky else place))
     reports = list(hooked.install().values())
     assert everything_in(place) == before
     assert all(can_be_added(report) for report in reports) is (GIT_VERSION < SINCE)
@@ -195,7 +196,10 @@ def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_p
     assert hooked.git.git("ls-remote", tmp_path / "remote.git") == ""
     hooked.stand_in.exit_with(0)
     hooked.git.git("push", "--quiet", tmp_path / "remote.git", "main")
+    kept = everything_in(place)
     hooked.uninstall()
+    assert husky or everything_in(place) == kept  # the user's other repositories have them too
+    uninstall(hooked.repository, shared=True)
     assert everything_in(place) == before
 
 
@@ -284,6 +288,23 @@ def test_blocks_from_before_the_hooks_path_was_set_are_taken_out_too(hooked, tmp
     hooked.git.git("config", "core.hooksPath", str(tmp_path))
     hooked.uninstall()
     assert list(hooked.hooks.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", ["core.hooksPath", "a link", "core.hooksPath below"])
+def test_a_repository_cannot_have_the_hooks_of_another_taken_out(hooked, make_repository, way):
+    hooked.install()
+    before = snapshot(hooked.hooks)
+    evil = make_repository({"a.py": "a = 1\n"}, name="evil")
+    place = hooked.hooks
+    if way == "core.hooksPath below":
+        place = hooked.git.path.rename(evil.path / "victim") / ".git" / "hooks"
+    if way == "a link":
+        shutil.rmtree(evil.path / ".git" / "hooks", ignore_errors=True)
+        (evil.path / ".git" / "hooks").symlink_to(place)
+    else:
+        evil.git("config", "core.hooksPath", str(place))
+    uninstall(Hooked(evil, hooked.stand_in).repository, shared=True)
+    assert snapshot(place) == before
 
 
 def test_a_line_in_a_husky_hook_counts_as_installed(hooked):
