@@ -160,6 +160,35 @@ def test_what_is_printed_can_be_pasted_into_any_shell(on_path, tmp_path, shell, 
     assert not list(tmp_path.glob("tmp.*"))
 
 
+def test_what_is_pasted_twice_overwrites_no_hook(on_path):
+    """Nor one that is there already: `post-commit.own`."""
+    text = "#!/usr/bin/env python3\nprint('mine')\n"
+    path = on_path.write_hook("post-commit", text)
+    taken = on_path.write_hook("post-commit.own", "#!/bin/sh\necho earlier\n")
+    moved = printed(on_path)["post-commit"].rpartition(" && ")[0]
+    for _ in range(2):
+        subprocess.run(["dash", "-c", moved], cwd=on_path.git.path, check=False)
+        done = subprocess.run([path], timeout=60, capture_output=True, text=True, check=True)
+        assert (done.stdout, taken.read_text()) == ("mine\n", "#!/bin/sh\necho earlier\n")
+
+
+def test_a_push_whose_refs_cannot_be_kept_stops(on_path, tmp_path):
+    """What follows in the hook would have an empty input, and might check nothing."""
+    (tmp_path / "full").symlink_to("/dev/full")
+    mktemp = on_path.stand_in.path.with_name("mktemp")
+    mktemp.write_text(f"#!/bin/sh\necho {tmp_path}/full\n")
+    mktemp.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", f"{lines_to_add(HOOKS[-1])}\ncat; echo followed"],
+        env=on_path.git.environment,
+        input=b"some refs\n",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert not (tmp_path / "full").is_symlink()
+
+
 @pytest.mark.parametrize("husky", [True, False])
 def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_path, husky):
     """Into husky's own folder, or the one that core.hooksPath names."""
