@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import platformdirs
@@ -18,9 +19,10 @@ from gitrag.agents.setup import FileStep, apply, plan, plan_of_user
 from gitrag.config.team_file import TEAM_FILE
 from gitrag.errors import BusyError, GitragError, StoreError
 from gitrag.git import Repository
+from gitrag.hooking import config_hooks
 from gitrag.hooking import install as hooks
-from gitrag.hooking.script_blocks import START
-from gitrag.hooking.status import HookState, read_hook, status
+from gitrag.hooking.status import is_inside, status
+from gitrag.hooking.table import HOOKS
 from gitrag.indexing.worker import running
 from gitrag.machine import files
 from gitrag.machine.locks import wait_for
@@ -40,11 +42,13 @@ class Piece:
         what: What it is.
         place: Where it is.
         take_out: Removes it.
+        last: Whether it goes only if all before it went: without it, what is left would not be found again.
     """
 
     what: str
     place: str
     take_out: Callable[[], object]
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +66,28 @@ def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piec
     Raises:
         GitragError: The repository cannot be looked at.
     """
-    names = []
+    blocks, configured = hooks.find_blocks(repo), config_hooks.read(repo)
     for each in status(repo):
-        by = Path(each.detail.removeprefix("called by "))
-        if each.detail.startswith("called by ") and by.is_file() and START not in read_hook(by):
-            yield Left(f"the call from {each.name}", str(by), "not gitrag's to change: remove it there")
-        elif each.state in {HookState.INSTALLED, HookState.OUTDATED, HookState.TWICE}:
-            names.append(each.name)
+        by = each.detail.removeprefix("called by ")
+        if by != each.detail and Path(by) not in blocks:
+            yield Left(f"the call from {each.name}", by, "not gitrag's to change: remove it there")
+    for path in (path for path, goes in blocks.items() if not goes):
+        yield Left("gitrag's lines", str(path), "damaged, or for other repositories too: remove them there")
+    going = [path for path, goes in blocks.items() if goes]
+    ours = {path.name for path in going} | {
+        name for name, found in configured.items() if any(each.ours for each in found)
+    }
+    names = [hook.name for hook in HOOKS if hook.name in ours]
     if names:
-        yield Piece(f"hooks ({', '.join(names)})", str(repo.hooks_dir()), lambda: hooks.uninstall(repo))
+        places = sorted({str(path.parent) for path in going}) or [str(repo.common_dir / "config")]
+        yield Piece(f"hooks ({', '.join(names)})", ", ".join(places), lambda: hooks.uninstall(repo))
     if repo.root is not None:
         yield from _in_worktree(repo, repo.root)
-    if any(each.git_dir == repo.common_dir for each in Registry().read().entries):
-        place = Registry().path
-        yield Piece("its entry", str(place), lambda: Registry().forget([Entry.of(repo)]))
     if repo.store_directory.exists():
         yield Piece("index", str(repo.store_directory), lambda: _remove_store(repo, environ))
+    if any(each.git_dir == repo.common_dir for each in Registry().read().entries):
+        place = Registry().path
+        yield Piece("its entry", str(place), lambda: Registry().forget([Entry.of(repo)]), last=True)
     if any(
         each.is_the_repositorys and each.key.startswith("gitrag.") for each in repo.configuration.entries()
     ):
@@ -89,16 +99,22 @@ def of_machine(environ: Mapping[str, str]) -> Iterator[Piece | Left]:
     """Yield what gitrag has on this machine beside repositories, and what stays."""
     home = Path(environ.get("HOME") or Path.home())
     yield from _agents(home, plan_of_user(home, CLIENTS, remove=True), private=True)
+    stays = [home_directory(environ)]
+    if (model := Path(environ.get("GITRAG_MODEL_DIR", ""))).name and model.exists():
+        stays.append(model)
+        yield Left("model", str(model), "GITRAG_MODEL_DIR names it: remove the directory")
+    if (hub := platformdirs.user_data_path("gitrag") / "hub").exists():
+        stays.append(hub)
+        yield Left("a hub that was tried", str(hub), "remove the directory")
     for what, place in (
         ("model and copies", platformdirs.user_cache_path("gitrag")),
         ("state", platformdirs.user_state_path("gitrag")),
     ):
-        if place.exists():
-            yield Piece(what, str(place), lambda place=place: _remove_tree(place))  # type: ignore[misc]
-    if (place := Path(environ.get("GITRAG_MODEL_DIR", ""))).name and place.exists():
-        yield Left("model", str(place), "GITRAG_MODEL_DIR names it: remove the directory")
-    if (place := platformdirs.user_data_path("gitrag")).exists():
-        yield Left("a hub that was tried", str(place), "remove the directory")
+        if place.is_symlink() or any(each.exists() and is_inside(each, place) for each in stays):
+            yield Left(what, str(place), "a link, or what stays is in it: remove what you do not need")
+        elif place.exists():
+            remove = partial(shutil.rmtree, place)
+            yield Piece(what, str(place), remove, last=True)
 
 
 def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
@@ -112,15 +128,28 @@ def take_out(pieces: Iterable[Piece]) -> None:
     """Remove pieces.
 
     Raises:
-        GitragError: One cannot be removed; those before it are gone.
+        GitragError: Some cannot be removed; the others are gone, but for those that go last.
     """
+    failures: list[GitragError] = []
     for piece in pieces:
+        if piece.last and failures:
+            continue
         try:
             piece.take_out()
         except OSError as error:
-            raise StoreError(
-                f"Cannot remove {piece.what} at {piece.place}: {error.strerror}.", "Make it writable."
-            ) from error
+            why = f"Cannot remove {piece.what} at {piece.place}: {error.strerror or error}."
+            failures.append(StoreError(why, "Make it writable."))
+        except GitragError as error:
+            failures.append(error)
+    if failures:
+        raise (
+            failures[0]
+            if len(failures) == 1
+            else StoreError(
+                " ".join(map(str, failures)),
+                " ".join(dict.fromkeys(each.hint for each in failures if each.hint)),
+            )
+        )
 
 
 def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[Piece | Left]:
@@ -131,7 +160,11 @@ def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Itera
         if own is not None and entry.git_dir == own.common_dir:
             continue
         try:
-            yield from list(of_repository(Repository.discover(entry.path, environ), environ))
+            repo = Repository.discover(entry.path, environ)
+            if repo.common_dir == entry.git_dir:
+                yield from list(of_repository(repo, environ))
+            else:
+                yield Left("a repository", str(entry.path), f"is now {repo.common_dir}: gitrag repos forget")
         except GitragError as error:
             yield Left("a repository", str(entry.path), f"cannot be read: {error}")
 
@@ -144,6 +177,8 @@ def _in_worktree(repo: Repository, root: Path) -> Iterator[Piece | Left]:
         content = b"" if path.is_symlink() else files.read_regular(path)
     if (root / IGNORED).exists():  # without the line, git would commit private issues
         yield Left(f"copies of issues, and {IGNORED} in .gitignore", str(root / IGNORED), "remove both")
+    elif content and without_entry(content) != content and _is_committed(repo):
+        yield Left(f"the line {IGNORED}", str(path), "committed, for the team")
     elif content and without_entry(content) != content:
         yield Piece(f"the line {IGNORED}", str(path), lambda: _remove_line(path))
     if (root / TEAM_FILE).exists():
@@ -165,6 +200,11 @@ def _agents(root: Path, steps: Iterable[FileStep], *, private: bool = False) -> 
             yield Left("what agents are told, if anything", str(root / step.path), step.note)
 
 
+def _is_committed(repo: Repository) -> bool:
+    committed = repo.git("cat-file", "blob", "HEAD:.gitignore").stdout
+    return without_entry(committed) != (committed or None)
+
+
 def _remove_line(path: Path) -> None:
     left = without_entry(files.read_regular(path))
     if left is None:
@@ -180,8 +220,4 @@ def _remove_store(repo: Repository, environ: Mapping[str, str]) -> None:
     workspace = Workspace.open(repo.root or repo.git_dir, environ=environ)
     workspace.older.remove()
     workspace.store.remove()  # under its lock: whoever reads it is not disturbed
-    _remove_tree(directory)
-
-
-def _remove_tree(place: Path) -> None:
-    shutil.rmtree(place)
+    shutil.rmtree(directory)

@@ -192,7 +192,8 @@ def choose(
         if terminal.can_ask:
             suggested = " ".join(client.name for client in likely) or "none"
             every = ", ".join(client.name for client in own)
-            answer = terminal.ask(f"Which are to be set up here: {every}? [{suggested}]") or suggested
+            answer = terminal.ask(f"Which are to be set up here: {every}? [{suggested}]")
+            answer = "none" if answer is None else answer or suggested
             found = chosen([answer], root) if answer != "none" else []
         else:
             for client in likely or own:

@@ -66,7 +66,7 @@ def uninstall_hooks(session: Session, *, as_json: bool) -> int:
     from gitrag.hooking.status import HookState
 
     terminal = session.terminal
-    reports = uninstall(session.repository())
+    reports = uninstall(session.repository(), shared=True)
     if as_json:
         _print_rows(reports, terminal, with_changes=True)
         return OK

@@ -95,11 +95,12 @@ class Terminal:
         """Whether somebody can read a question and answer it."""
         return self.err.isatty() and sys.stdin is not None and sys.stdin.isatty()
 
-    def ask(self, question: str) -> str:
-        """Return the line that is typed for an answer, in lower case; empty at the end of input."""
+    def ask(self, question: str) -> str | None:
+        """Return the line that is typed for an answer, in lower case; None at the end of input."""
         self.err.write(sanitise(f"{question} "))
         self.err.flush()
-        return sys.stdin.readline().strip().lower()
+        line = sys.stdin.readline()
+        return line.strip().lower() if line else None
 
     @property
     def width(self) -> int:

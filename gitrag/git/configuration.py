@@ -45,7 +45,9 @@ what git can read                               how it is held
                                                 of its lines is not passed on (`message_of`)
 ``include.path``, ``includeIf.*.path``          as ``git config`` reads it: 30 s, and no line is printed
 ``core.worktree``                               refused unless it leads back (`gitrag.git.discovery`)
-``core.hooksPath``                              looked into for hooks; written to within the git directory
+``core.hooksPath``                              looked into for hooks; written to outside the git directory
+                                                only where the user agrees; what a repository's own names
+                                                outside its worktree loses nothing (`gitrag.hooking`)
 ``trace2.*``                                    git takes it from the user's configuration only
 ``commit.template``, ``init.templateDir``,      for commands that gitrag does not call
 ``format.*``, ``*fsck.skipList``

@@ -1,9 +1,9 @@
 """Add gitrag's block to a repository's hooks, and remove it.
 
-Only files inside the git directory are written. Hooks from elsewhere (core.hooksPath: a team's committed
-folder, husky's, a user's own for all repositories), symbolic links, and hooks in other languages belong to
-somebody else: a hook is configured beside them (`config_hooks`), or if git is too old for that, the report
-holds the lines to add by hand.
+Only files inside the git directory are written unasked. Hooks from elsewhere (core.hooksPath: a team's
+committed folder, husky's, a user's own for all repositories), symbolic links, and hooks in other languages
+belong to somebody else: a hook is configured beside them (`config_hooks`), or if git is too old for that, the
+report holds the lines to add by hand.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gitrag.hooking.status import (
     HookState,
     HookStatus,
     block_of,
+    is_inside,
     is_ours,
     look,
     read_hook,
@@ -77,8 +78,28 @@ def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> li
     return [replace(report, changed=report.name in changed) for report in status(repository)]
 
 
-def uninstall(repository: HookedRepository) -> list[HookReport]:
+def find_blocks(repository: HookedRepository) -> dict[Path, bool]:
+    """Return the hooks' files with gitrag's marks, each with whether `uninstall` takes its block out.
+
+    Raises:
+        NotSetUpError: A file cannot be read.
+    """
+    return {
+        path: goes and _without_block(text) != text
+        for directory, goes in _directories(repository, shared=False).items()
+        for path in (directory / hook.name for hook in HOOKS)
+        if not path.is_symlink() and path.is_file()
+        for text in (read_hook(path),)
+        if script_blocks.START in text or script_blocks.END in text
+    }
+
+
+def uninstall(repository: HookedRepository, *, shared: bool = False) -> list[HookReport]:
     """Remove gitrag's block from every hook, and its sections from the repository's configuration.
+
+    Args:
+        repository: The repository.
+        shared: Also from the hooks that the user has for all repositories.
 
     Raises:
         NotSetUpError: A file or the configuration cannot be written.
@@ -90,9 +111,9 @@ def uninstall(repository: HookedRepository) -> list[HookReport]:
             config_hooks.take_out(repository, hook)
     changed |= {
         hook.name
-        for directory in _directories(repository)
+        for directory, goes in _directories(repository, shared=shared).items()
         for hook in HOOKS
-        if _uninstall(directory / hook.name)
+        if goes and _uninstall(directory / hook.name)
     }
     return [replace(report, changed=report.name in changed) for report in status(repository)]
 
@@ -171,10 +192,7 @@ def _uninstall(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     text = read_hook(path)
-    try:
-        left = script_blocks.remove(text)
-    except script_blocks.DamagedBlockError:
-        return False  # `status` tells the user what to do
+    left = _without_block(text)
     if left is None:
         try:
             path.unlink()
@@ -187,11 +205,32 @@ def _uninstall(path: Path) -> bool:
     return left != text
 
 
-def _directories(repository: HookedRepository) -> set[Path]:
-    """Return the directories that may hold our block: also the one in use before core.hooksPath was set."""
-    current = repository.hooks_dir()
-    ours = {repository.common_dir / "hooks", repository.common_dir / config_hooks.DIRECTORY}
-    return ours | {current.parent if current.name == "_" and current.parent.name == ".husky" else current}
+def _without_block(text: bytes) -> bytes | None:
+    """Return a hook without our block; None if nothing else is in it, unchanged if its marks are damaged."""
+    try:
+        return script_blocks.remove(text)
+    except script_blocks.DamagedBlockError:
+        return text  # `status` tells the user what to do
+
+
+def _directories(repository: HookedRepository, *, shared: bool) -> dict[Path, bool]:
+    """Return the directories that may hold our block, each with whether it may be taken out there.
+
+    Also the one in use before core.hooksPath was set. What lies elsewhere is other repositories' too: a
+    repository's own configuration, which is data, does not lead there, and the user's only if ``shared``.
+    """
+    current, root = repository.hooks_dir(), repository.root
+    named = [entry for entry in repository.configuration.entries() if entry.key == "core.hookspath"]
+    users = shared and bool(named) and not named[-1].is_the_repositorys
+    if current.name == "_" and current.parent.name == ".husky":
+        current = current.parent
+    own = (repository.common_dir / "hooks", repository.common_dir / config_hooks.DIRECTORY)
+    return {
+        directory: is_inside(directory, repository.common_dir)
+        or (root is not None and is_inside(directory, root) and ".git" not in directory.resolve().parts)
+        or (users and directory == current)
+        for directory in (current, *own)
+    }
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:

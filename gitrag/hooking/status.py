@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
 from gitrag.errors import NotSetUpError
+from gitrag.git.configuration import Configuration
 from gitrag.hooking import config_hooks, script_blocks
 from gitrag.hooking.config_hooks import Configured
 from gitrag.hooking.managers import manager_of
@@ -25,6 +27,10 @@ class HookedRepository(config_hooks.ConfiguredRepository, Protocol):
     @property
     def root(self) -> Path | None:
         """The top of the working tree; None in a bare repository."""
+
+    @property
+    def configuration(self) -> Configuration:
+        """Git's configuration, as the repository sees it."""
 
     def hooks_dir(self) -> Path:
         """The directory where git looks for hooks."""
@@ -92,7 +98,8 @@ def lines_to_add(hook: Hook) -> str:
     if hook.background:
         return f'(gitrag hook run {hook.name} "$@" </dev/null >/dev/null 2>&1 &)'
     return (  # no here-document: its end must not be indented
-        'if command -v gitrag >/dev/null && refs=$(mktemp) && cat >"$refs"; then\n'
+        "if command -v gitrag >/dev/null && refs=$(mktemp); then\n"
+        '    cat >"$refs" || { rm "$refs"; exit 1; } # what follows would check nothing\n'
         '    gitrag check --push "$@" <"$refs" || [ $? -ne 3 ] || { rm "$refs"; exit 1; }\n'
         '    exec <"$refs"; rm "$refs" # for what follows\n'
         "fi"
@@ -103,9 +110,11 @@ def _to_add(hook: Hook, path: Path, state: HookState, detail: str) -> HookReport
     """Report on a hook to whose file only its owner should add, if anything can be added to it."""
     text = read_hook(path) if path.is_file() else b""
     if script_blocks.obstacle(text):
-        own = f"{path}.own"
-        wrapper = f"printf '%s\\n' '#!/bin/sh' 'exec \"$0.own\" \"$@\"' >{shlex.quote(str(path))}"
-        made = f"mv {shlex.quote(str(path))} {shlex.quote(own)} && {wrapper}"
+        ends = (f".own{number or ''}" for number in count())
+        end = next(end for end in ends if not os.path.lexists(f"{path}{end}"))
+        own = shlex.quote(f"{path}{end}")
+        wrapper = f"printf '%s\\n' '#!/bin/sh' 'exec \"$0{end}\" \"$@\"' >{shlex.quote(str(path))}"
+        made = f"test ! -e {own} && mv {shlex.quote(str(path))} {own} && {wrapper}"  # pasted twice: once
         commands = f"{made} && chmod +x {shlex.quote(str(path))} && gitrag hooks install"
         return HookReport(hook.name, state, path, detail, commands=commands)
     if path.exists() or path.parent.name == ".husky":

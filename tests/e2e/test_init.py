@@ -226,8 +226,9 @@ def test_agents_that_nobody_uses_are_not_set_up_unasked(project):
         "codex     .codex/config.toml, AGENTS.md, .agents/skills/gitrag-*, .gitrag.yaml",
         "hint: `gitrag agents install codex` writes these",
     ]
-    assert project.gitrag.on_terminal("agents", "install", typed="none\n").status == 1
-    assert own_files(project) == before
+    for typed in ("none\n", "\x04"):
+        assert project.gitrag.on_terminal("agents", "install", typed=typed).status == 1
+        assert own_files(project) == before
     done = project.gitrag.on_terminal("agents", "install", typed="\n")
     assert done.status == 0
     assert "[codex]" in done.out

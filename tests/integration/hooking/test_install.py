@@ -15,7 +15,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import script_blocks
 from gitrag.hooking.config_hooks import SINCE
-from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install
+from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, uninstall
 from gitrag.hooking.status import HookState, lines_to_add
 from gitrag.hooking.table import HOOKS
 from tests.support.command import everything_in
@@ -160,6 +160,35 @@ def test_what_is_printed_can_be_pasted_into_any_shell(on_path, tmp_path, shell, 
     assert not list(tmp_path.glob("tmp.*"))
 
 
+def test_what_is_pasted_twice_overwrites_no_hook(on_path):
+    """Nor one that is there already: `post-commit.own`."""
+    text = "#!/usr/bin/env python3\nprint('mine')\n"
+    path = on_path.write_hook("post-commit", text)
+    taken = on_path.write_hook("post-commit.own", "#!/bin/sh\necho earlier\n")
+    moved = printed(on_path)["post-commit"].rpartition(" && ")[0]
+    for _ in range(2):
+        subprocess.run(["dash", "-c", moved], cwd=on_path.git.path, check=False)
+        done = subprocess.run([path], timeout=60, capture_output=True, text=True, check=True)
+        assert (done.stdout, taken.read_text()) == ("mine\n", "#!/bin/sh\necho earlier\n")
+
+
+def test_a_push_whose_refs_cannot_be_kept_stops(on_path, tmp_path):
+    """What follows in the hook would have an empty input, and might check nothing."""
+    (tmp_path / "full").symlink_to("/dev/full")
+    mktemp = on_path.stand_in.path.with_name("mktemp")
+    mktemp.write_text(f"#!/bin/sh\necho {tmp_path}/full\n")
+    mktemp.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", f"{lines_to_add(HOOKS[-1])}\ncat; echo followed"],
+        env=on_path.git.environment,
+        input=b"some refs\n",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert not (tmp_path / "full").is_symlink()
+
+
 @pytest.mark.parametrize("husky", [True, False])
 def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_path, husky):
     """Into husky's own folder, or the one that core.hooksPath names."""
@@ -177,7 +206,8 @@ def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_p
     (place / "post-commit").write_text("#!/bin/sh\necho mine >mine\n")
     (place / "post-commit").chmod(0o755)
     before = everything_in(place)
-    hooked.git.git("config", "core.hooksPath", str(place / "_" if husky else place))
+    scope = "--local" if husky else "--global"
+    hooked.git.git("config", scope, "core.hooksPath", str(place / "_" if husky else place))
     reports = list(hooked.install().values())
     assert everything_in(place) == before
     assert all(can_be_added(report) for report in reports) is (GIT_VERSION < SINCE)
@@ -195,7 +225,10 @@ def test_lines_are_written_for_whoever_agrees_and_taken_out_again(on_path, tmp_p
     assert hooked.git.git("ls-remote", tmp_path / "remote.git") == ""
     hooked.stand_in.exit_with(0)
     hooked.git.git("push", "--quiet", tmp_path / "remote.git", "main")
+    kept = everything_in(place)
     hooked.uninstall()
+    assert husky or everything_in(place) == kept  # the user's other repositories have them too
+    uninstall(hooked.repository, shared=True)
     assert everything_in(place) == before
 
 
@@ -284,6 +317,23 @@ def test_blocks_from_before_the_hooks_path_was_set_are_taken_out_too(hooked, tmp
     hooked.git.git("config", "core.hooksPath", str(tmp_path))
     hooked.uninstall()
     assert list(hooked.hooks.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", ["core.hooksPath", "a link", "core.hooksPath below"])
+def test_a_repository_cannot_have_the_hooks_of_another_taken_out(hooked, make_repository, way):
+    hooked.install()
+    before = snapshot(hooked.hooks)
+    evil = make_repository({"a.py": "a = 1\n"}, name="evil")
+    place = hooked.hooks
+    if way == "core.hooksPath below":
+        place = hooked.git.path.rename(evil.path / "victim") / ".git" / "hooks"
+    if way == "a link":
+        shutil.rmtree(evil.path / ".git" / "hooks", ignore_errors=True)
+        (evil.path / ".git" / "hooks").symlink_to(place)
+    else:
+        evil.git("config", "core.hooksPath", str(place))
+    uninstall(Hooked(evil, hooked.stand_in).repository, shared=True)
+    assert snapshot(place) == before
 
 
 def test_a_line_in_a_husky_hook_counts_as_installed(hooked):
