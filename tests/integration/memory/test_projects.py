@@ -149,22 +149,22 @@ def test_memory_of_a_name_alone_is_never_taken_for_a_repositorys(make_repository
 
 
 def test_marks_of_a_name_alone_are_its_only_repositorys(make_repository, tmp_path: Path):
-    """People write them so by hand. They stay as they are until something is marked."""
-    git, core = make_repository({"a.py": "A = 1\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    """People write them so by hand. They stay as they are."""
+    git = make_repository({"a.py": "A = 1\n", "b.py": "B = 1\n"}, name="api")
+    core = CoreFiles(tmp_path / "memory")
     git.git("remote", "add", "origin", "https://github.com/orgA/api")
-    by_hand = "# mine\napi:  # the service\n- path: a.py  # core\n  summary: by hand\n- path: gone.py\n"
+    by_hand = "# mine\napi:  # the service\n- path: a.py  # core\n  summary: by hand\n- path: b.py\n"
     core.path.parent.mkdir()
     core.path.write_text(by_hand)
     marked = marked_files(core, here(git))
-    assert [(each.project, each.path) for each in marked.files] == [("api", "a.py")]
-    assert marked.missing == ("gone.py",)
+    assert [(each.project, each.path) for each in marked.files] == [("api", "a.py"), ("api", "b.py")]
     assert core.path.read_text() == by_hand
     other = make_repository({"a.py": "B = 1\n"}, name="other/api")
     for each in (git, other):
         registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
-    for each in (git, other):
+    for each, doubtful in ((git, ("a.py", "b.py")), (other, ("a.py",))):
         marked = marked_files(core, here(each))
-        assert (marked.files, marked.doubtful) == ((), ("a.py",))
+        assert (marked.files, marked.doubtful) == ((), doubtful)
         assert "gitrag core adopt api" in marked.notes[0]
     mark(core, here(git), "a.py", None)
     assert core.path.read_text().startswith(by_hand)
@@ -181,8 +181,22 @@ def test_a_clone_of_the_same_remote_makes_no_name_doubtful(make_repository, tmp_
     registry.Registry().add([registry.Entry.of(Repository.discover(clone.path, git.environment))])
     core.mark("api", "a.py", "old")
     mark(core, here(git), "a.py", "new")
-    assert core.path.read_text() == "github.com/orgA/api:\n- path: a.py\n  summary: new\n", "renamed"
+    old = "api:\n- path: a.py\n  summary: old\n"
+    assert core.path.read_text() == f"{old}github.com/orgA/api:\n- path: a.py\n  summary: new\n"
     assert [each.summary for each in marked_files(core, here(clone)).files] == ["new"]
+
+
+def test_a_name_with_marks_on_files_that_are_not_here_may_be_anothers(make_repository, tmp_path: Path):
+    """What the registry does not know of still has its marks: they are neither shown, renamed nor lost."""
+    git, core = make_repository({"README.md": "B\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    git.git("remote", "add", "origin", "https://github.com/orgB/api")
+    core.mark("api", "orgA.py", "of A")
+    core.mark("api", "README.md", "of A")
+    before = core.all("api")
+    marked = marked_files(core, here(git))
+    assert (marked.files, marked.missing, marked.doubtful) == ((), (), ("README.md",))
+    assert mark(core, here(git), "README.md", None).summary == ""
+    assert core.all("api") == before
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/etc/passwd", "sub", "a.py/", "link.py", "x" * 300])
