@@ -173,6 +173,20 @@ def test_marks_of_a_name_alone_are_its_only_repositorys(make_repository, tmp_pat
     assert [each.summary for each in marked_files(core, here(other)).files] == ["by hand"]
 
 
+def test_only_repositories_that_may_be_called_alike_are_opened(make_repository, tmp_path: Path, monkeypatch):
+    """At each start of a session all that are registered are asked, in whatever directory."""
+    git, core = make_repository({"a.py": "A = 1\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    others = [make_repository({"a.py": "B = 1\n"}, name=name) for name in ("web", "other")]
+    others[1].git("remote", "add", "origin", "https://github.com/orgB/api")
+    for each in others:
+        registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
+    core.mark("api", "a.py", "x")
+    project, opened, discover = here(git), [], Repository.discover
+    monkeypatch.setattr(Repository, "discover", lambda start: opened.append(start) or discover(start))
+    assert marked_files(core, project).doubtful == ("a.py",)
+    assert opened == [others[1].path]
+
+
 def test_a_clone_of_the_same_remote_makes_no_name_doubtful(make_repository, tmp_path: Path):
     git, core = make_repository({"a.py": "A = 1\n"}, name="api"), CoreFiles(tmp_path / "memory")
     git.git("remote", "add", "origin", "https://github.com/orgA/api")
@@ -226,9 +240,10 @@ def test_a_name_or_a_key_means_a_project(tmp_path: Path):
     assert project_called("github.com/orgB/api", own, keys).key(keys) == "github.com/orgB/api"
     assert project_called("new", own, keys).key(keys) == "new"
     assert project_called("team/shop", own, keys).name == "team/shop"
-    with pytest.raises(UsageError, match="2 projects") as refused:
-        project_called("api", own, keys)
-    assert "github.com/orgA/api, github.com/orgB/api" in refused.value.hint
+    for stored, number in ((keys, 2), (["api", *keys], 3)):  # a name alone may be of either
+        with pytest.raises(UsageError, match=f"{number} projects") as refused:
+            project_called("api", own, stored)
+        assert "github.com/orgA/api, github.com/orgB/api" in refused.value.hint
 
 
 @pytest.mark.parametrize(
