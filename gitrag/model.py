@@ -6,7 +6,7 @@ top level, with ``/``, decoded from git's bytes with ``surrogateescape``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -39,6 +39,7 @@ class Chunk:
             longer than a chunk may be is split, into several chunks with the same line range.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
+        continued: Whether its definition, or its heading's section, begins in a chunk before; not stored.
     """
 
     kind: Kind
@@ -49,6 +50,7 @@ class Chunk:
     text: str
     line_start: int
     line_end: int
+    continued: bool = field(default=False, compare=False)
 
 
 class Skip(StrEnum):

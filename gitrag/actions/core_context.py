@@ -72,7 +72,8 @@ class MarkedFiles:
         keys: The keys that they are marked under.
         files: Those to offer.
         missing: The marked paths that are no files here.
-        doubtful: Files here that are marked under the project's name alone, which others have too.
+        doubtful: Files here that are marked under the project's name alone: others have it
+            too, or not all that is marked under it is here.
     """
 
     project: Project
@@ -88,7 +89,7 @@ class MarkedFiles:
             return ""
         return (
             f'Not shown: {_listed(self.doubtful)}, marked under the name "{self.project.name}" alone, which'
-            f" others have too. If that is this repository: gitrag core adopt {self.project.name}"
+            f" may be another's. If that is this repository: gitrag core adopt {self.project.name}"
         )
 
     @property
@@ -123,12 +124,15 @@ def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> Ma
     stored = list(dict.fromkeys(each.key for each in every))
     project = project_called(given, here, stored)
     own, readable = project.own(stored), project.readable(stored)
-    keys = own if len(own) < len(readable) and has_namesake(project, stored) else readable
+    paths = [each.path for each in every if each.key in readable]
+    there = None if project.repo is None else files_of(project.repo, paths)  # None: nothing here tells
+    named = {each.path for each in every if each.key in readable and each.key not in own}
+    doubted = bool(named) and (bool(there is not None and named - there) or has_namesake(project, stored))
+    keys = own if doubted else readable
     marked = under(every, keys)
-    if project.repo is None:  # nothing here tells which files there are
+    if there is None:
         return MarkedFiles(project, tuple(keys), tuple(marked))
     doubtful = {each.path for each in under(every, readable)} - {each.path for each in marked}
-    there = files_of(project.repo, [*doubtful, *(each.path for each in marked)])
     return MarkedFiles(
         project,
         tuple(keys),
@@ -146,7 +150,9 @@ def mark(
     key = found.project.key(found.keys)
     if summary is None:
         summary = next((each.summary for each in found.files if each.path == path), None)
-    return core.mark(key, path, summary, former=[each for each in found.keys if each != key])
+    return core.mark(
+        key, path, summary, former=[each for each in found.project.own(found.keys) if each != key]
+    )
 
 
 def adopt(workspace: Workspace, core: CoreFiles, given: str) -> list[CoreFile]:

@@ -143,7 +143,7 @@ def definitions_of(lines: Sequence[str], language: str | None) -> list[Chunk]:
         )
         place = len(found) - 1 - sum(1 for _ in inside)
         known = found[place] if place >= 0 else None
-        if known and (known.qualified_name, known.signature) == (each.qualified_name, each.signature):
+        if known and each.continued and known.qualified_name == each.qualified_name:
             if known.kind is not Kind.CLASS or place == len(found) - 1:
                 found[place] = replace(known, line_end=each.line_end)
         elif each.name:

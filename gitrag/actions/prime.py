@@ -104,7 +104,7 @@ def prime(
         unembedded = read_status(workspace).unembedded
         notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
     marked = None if core is None else marked_files(core, project_of(workspace))
-    if marked is not None:
+    if marked is not None and not for_agent:
         notes.append(marked.doubt)
     unreached = None
     if topic and not entries:

@@ -253,7 +253,7 @@ def _absorb(lines: Sequence[str], segments: list[_Segment]) -> list[_Segment]:
 
 def _chunks(lines: Sequence[str], segment: _Segment) -> Iterator[Chunk]:
     node = segment.node
-    for text, first, last in split(lines, segment.first, segment.last):
+    for piece, (text, first, last) in enumerate(split(lines, segment.first, segment.last)):
         if node is None:
             yield Chunk(Kind.MODULE, "", "", "", "", text, first + 1, last + 1)
         else:
@@ -267,4 +267,5 @@ def _chunks(lines: Sequence[str], segment: _Segment) -> Iterator[Chunk]:
                 text,
                 first + 1,
                 last + 1,
+                continued=piece > 0 or not segment.is_head,
             )

@@ -80,8 +80,8 @@ def _pieces(lines: Sequence[str], first: int, last: int, name: str, path: str) -
     first, last = trim(lines, first, last)
     if first > last or not lines[first].strip():
         return
-    for text, low, high in split(lines, first, last):
-        yield Chunk(Kind.SECTION, name, path, "", "", text, low + 1, high + 1)
+    for piece, (text, low, high) in enumerate(split(lines, first, last)):
+        yield Chunk(Kind.SECTION, name, path, "", "", text, low + 1, high + 1, continued=piece > 0)
 
 
 def _front_matter(lines: Sequence[str]) -> int:

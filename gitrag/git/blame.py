@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -122,11 +121,14 @@ def _unconfigured(repo: Repository) -> Iterator[Mapping[str, str]]:
     Whatever options it is given, git reads what ``blame.ignoreRevsFile`` names, and prints the first line
     that is no commit. Without a working tree there is no ``.mailmap``, and no converter of attributes.
     """
-    with tempfile.TemporaryDirectory(prefix="gitrag-") as name:
+    with repo.temporary_directory() as name:
         directory = Path(name)
-        (directory / "refs").mkdir()
-        (directory / "HEAD").write_text("ref: refs/heads/none\n")
-        (directory / "config").write_text("[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n")
+        try:
+            (directory / "refs").mkdir()
+            (directory / "HEAD").write_text("ref: refs/heads/none\n")
+            (directory / "config").write_text("[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n")
+        except OSError as error:
+            raise CommitError(f"Cannot write to {name}: {error.strerror}.", "Make room there.") from error
         plain = scrubbed_environment(repo.environment)
         kept = {key: value for key, value in plain.items() if not key.startswith("GIT_CONFIG")}
         yield (

@@ -12,7 +12,6 @@ import hashlib
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -152,7 +151,7 @@ def _deadline_s(paths: Sequence[str]) -> float:
 @contextmanager
 def _scratch(repository: Repository) -> Iterator[dict[str, str]]:
     """Provide an environment with a copy of the index and a temporary directory for new objects."""
-    with tempfile.TemporaryDirectory(prefix="gitrag-") as name:
+    with repository.temporary_directory() as name:
         directory = Path(name)
         index = repository.git_dir / "index"
         if index.exists():

@@ -26,6 +26,7 @@ from gitrag.model import Head, Skip, TreeEntry
 
 if TYPE_CHECKING:
     import subprocess
+    import tempfile
 
     import pygit2
 
@@ -195,6 +196,22 @@ class Repository:
     def store_directory(self) -> Path:
         """Directory of the index, its log and its locks: in the repository, shared by all worktrees."""
         return self.common_dir / "gitrag"
+
+    def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
+        """Make a directory for a while: where the system has those, else beside the index.
+
+        Raises:
+            RepositoryError: There is no place for one.
+        """
+        import tempfile
+
+        for place in (None, self.store_directory):
+            with suppress(OSError):
+                return tempfile.TemporaryDirectory(prefix="gitrag-", dir=place)
+        raise RepositoryError(
+            f"Neither the system's temporary directory nor {self.store_directory} can be written to.",
+            "Set TMPDIR to a directory with room.",
+        )
 
     @property
     def default_directory_name(self) -> str:

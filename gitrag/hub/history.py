@@ -45,7 +45,7 @@ def words(history: BranchHistory) -> dict[int, bytes]:
     order = np.lexsort((history.word_commit, history.term))
     terms, first = np.unique(history.term[order], return_index=True)
     both = np.stack([history.word_commit[order], history.word_frequency[order]], axis=1).astype("<i4")
-    ends = np.append(first[1:], len(order))
+    ends = np.append(first, len(order))[1:]  # also where no commit of it says anything
     return {int(term): both[begin:end].tobytes() for term, begin, end in zip(terms, first, ends, strict=True)}
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import slug
 from gitrag.errors import BusyError, ModelError, NotSetUpError, UsageError
-from gitrag.git.commits import is_ancestor
+from gitrag.git.commits import is_ancestor, shallow_ends
 from gitrag.git.repository import Repository
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
@@ -93,7 +93,7 @@ def push_head(
         embedding: Called with how many texts were embedded first.
 
     Raises:
-        NotSetUpError: No hub is set, or this role may not push there.
+        NotSetUpError: No hub is set, this role may not push there, or nothing tells repositories apart.
         UsageError: HEAD is on no branch, and none was given; the branch has a later commit there, or another
             repository the name.
         ModelError: The model is not there.
@@ -131,7 +131,7 @@ def push_configured(
         What was pushed of each branch; then the names and globs that match none.
 
     Raises:
-        NotSetUpError: No hub is set, or this role may not push there.
+        NotSetUpError: No hub is set, this role may not push there, or nothing tells repositories apart.
         UsageError: No branch matches; another repository has the name; or a branch has a later commit there:
             those before it are pushed.
         ModelError: The model is not there.
@@ -175,6 +175,7 @@ def _push(
     repo = workspace.repo
     name = repository or slug(repo.remote_name() or repo.default_directory_name)
     require_name(name)
+    origin = _origin(repo, source.revision)
     own = source.branch
     with opened(address, RECIPE) as front, holding(front, name) as hub:
         view = CurrentView(workspace, revision=source.revision, committed_only=True, says_staleness=False)
@@ -215,16 +216,26 @@ def _push(
         with hub.db.transaction():  # a push that is refused leaves no repository behind
             if owns(hub):
                 add_repository(hub, name)
-            take_name(
-                hub, name, _origin(repo, source.revision), lambda there: moved or repo.has_commit(there)
-            )
+            take_name(hub, name, origin, lambda there: moved or repo.has_commit(there))
             return push(hub, branch, partial(_chunks, workspace.store), advance, compare=compare)
 
 
 def _origin(repo: Repository, revision: str | None) -> str:
-    """Return what tells a repository from others on all machines: its remote, or else its first commit."""
+    """Return what tells a repository from others on all machines: its remote, or else its first commit.
+
+    Raises:
+        NotSetUpError: It has no such remote, and the clone is too shallow to have the first commit.
+    """
     remote = repo.remote_identity()
-    return remote if remote and not remote.startswith("/") else repo.first_commit(revision or "HEAD")
+    if remote and not remote.startswith("/"):
+        return remote
+    first = repo.first_commit(revision or "HEAD")
+    if first in shallow_ends(repo):
+        raise NotSetUpError(
+            "Nothing tells this repository from others: the clone is shallow, and no remote names a host.",
+            "git fetch --unshallow, or name the host: git remote set-url origin URL",
+        )
+    return first
 
 
 def _chunks(store: Store, files: Sequence[ViewFile]) -> Iterator[Sequence[ExportedChunk]]:

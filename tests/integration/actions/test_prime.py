@@ -116,6 +116,15 @@ def test_a_session_hears_of_chunks_without_vectors(workspace):
     assert prime(workspace).notes == ()
 
 
+def test_an_agent_is_not_asked_whose_marks_are(workspace, tmp_path):
+    """That is the user's to say."""
+    core = CoreFiles(tmp_path / "memory")
+    for path in (next(iter(decided_project())), "gone.py"):
+        core.mark("parcelwatch", path, "x")
+    assert any("gitrag core adopt" in note for note in prime(workspace, core=core).notes)
+    assert prime(workspace, core=core, for_agent=True).notes == ()
+
+
 def test_without_a_topic_every_decision_and_specification_has_a_line(workspace):
     """An overview: which documents exist, and their status."""
     text = as_markdown(prime(workspace))

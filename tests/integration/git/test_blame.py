@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 
 import pytest
 
+from gitrag.errors import RepositoryError
 from gitrag.git import Repository
 from gitrag.git import blame as blame_module
 from gitrag.git.blame import IGNORED_REVISIONS, blame, brought_by, changed_before, unchanged_lines
@@ -23,6 +25,17 @@ def origins(repository, path="a.py", ranges=((1, 100),)) -> list[tuple[int, str,
     last = repository.git("show", f"HEAD:{path}").count("\n") + 1
     within = [(first, min(end, last)) for first, end in ranges]
     return [(each.line, each.commit, each.path) for each in blame(repo, head, path, within).origins]
+
+
+def test_without_a_temporary_directory_the_indexs_is_taken(make_repository, monkeypatch, tmp_path):
+    repository = make_repository({"a.py": "x = 1\n"})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(RepositoryError, match="temporary directory"):
+        origins(repository)
+    store = Repository.discover(repository.path).store_directory
+    store.mkdir()
+    assert len(origins(repository)) == 1
+    assert list(store.iterdir()) == []
 
 
 def test_white_space_and_moves_are_no_changes(make_repository):

@@ -10,7 +10,7 @@ import pytest
 
 from gitrag.actions.hub import search as hub_search
 from gitrag.actions.hub.push import push_head
-from gitrag.errors import BusyError, UsageError
+from gitrag.errors import BusyError, NotSetUpError, UsageError
 from gitrag.hub.source import HubSource
 from gitrag.workspace import Workspace
 from tests.support.command import wait_until
@@ -236,3 +236,18 @@ def test_without_a_remote_the_first_commit_tells_repositories_apart(
     git.git("remote", "add", "origin", "https://git.example.com/orgA/api")
     assert pushed(git, hub_address, model_dir).files == len(SAMPLE)
     assert rows(hub_address, "SELECT origin FROM gitrag.repositories") == [("git.example.com/orgA/api",)]
+
+
+def test_a_shallow_clone_is_told_by_its_remote_or_not_at_all(
+    hub_address: str, make_repository, model_dir: Path, tmp_path: Path
+):
+    """Where it ends is no first commit: with each push it is another."""
+    git = make_repository(SAMPLE, name="api")
+    git.commit({"added.py": "added = True\n"})
+    clone = git.clone(tmp_path / "shallow/api", "--depth", "1")
+    with pytest.raises(NotSetUpError, match="shallow") as refused:
+        pushed(clone, hub_address, model_dir)
+    assert "--unshallow" in refused.value.hint
+    assert rows(hub_address, "SELECT origin FROM gitrag.repositories") == []
+    clone.git("remote", "set-url", "origin", "https://git.example.com/orgA/api")
+    assert pushed(clone, hub_address, model_dir).files == len(SAMPLE) + 1

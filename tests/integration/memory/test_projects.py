@@ -149,28 +149,42 @@ def test_memory_of_a_name_alone_is_never_taken_for_a_repositorys(make_repository
 
 
 def test_marks_of_a_name_alone_are_its_only_repositorys(make_repository, tmp_path: Path):
-    """People write them so by hand. They stay as they are until something is marked."""
-    git, core = make_repository({"a.py": "A = 1\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    """People write them so by hand. They stay as they are."""
+    git = make_repository({"a.py": "A = 1\n", "b.py": "B = 1\n"}, name="api")
+    core = CoreFiles(tmp_path / "memory")
     git.git("remote", "add", "origin", "https://github.com/orgA/api")
-    by_hand = "# mine\napi:  # the service\n- path: a.py  # core\n  summary: by hand\n- path: gone.py\n"
+    by_hand = "# mine\napi:  # the service\n- path: a.py  # core\n  summary: by hand\n- path: b.py\n"
     core.path.parent.mkdir()
     core.path.write_text(by_hand)
     marked = marked_files(core, here(git))
-    assert [(each.project, each.path) for each in marked.files] == [("api", "a.py")]
-    assert marked.missing == ("gone.py",)
+    assert [(each.project, each.path) for each in marked.files] == [("api", "a.py"), ("api", "b.py")]
     assert core.path.read_text() == by_hand
     other = make_repository({"a.py": "B = 1\n"}, name="other/api")
     for each in (git, other):
         registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
-    for each in (git, other):
+    for each, doubtful in ((git, ("a.py", "b.py")), (other, ("a.py",))):
         marked = marked_files(core, here(each))
-        assert (marked.files, marked.doubtful) == ((), ("a.py",))
+        assert (marked.files, marked.doubtful) == ((), doubtful)
         assert "gitrag core adopt api" in marked.notes[0]
     mark(core, here(git), "a.py", None)
     assert core.path.read_text().startswith(by_hand)
     assert [each.path for each in core.adopt("api", key_of(other), ["a.py"])] == ["a.py"]
     assert core.path.read_text().startswith(by_hand), "it may be of others, too"
     assert [each.summary for each in marked_files(core, here(other)).files] == ["by hand"]
+
+
+def test_only_repositories_that_may_be_called_alike_are_opened(make_repository, tmp_path: Path, monkeypatch):
+    """At each start of a session all that are registered are asked, in whatever directory."""
+    git, core = make_repository({"a.py": "A = 1\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    others = [make_repository({"a.py": "B = 1\n"}, name=name) for name in ("web", "other")]
+    others[1].git("remote", "add", "origin", "https://github.com/orgB/api")
+    for each in others:
+        registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
+    core.mark("api", "a.py", "x")
+    project, opened, discover = here(git), [], Repository.discover
+    monkeypatch.setattr(Repository, "discover", lambda start: opened.append(start) or discover(start))
+    assert marked_files(core, project).doubtful == ("a.py",)
+    assert opened == [others[1].path]
 
 
 def test_a_clone_of_the_same_remote_makes_no_name_doubtful(make_repository, tmp_path: Path):
@@ -181,8 +195,22 @@ def test_a_clone_of_the_same_remote_makes_no_name_doubtful(make_repository, tmp_
     registry.Registry().add([registry.Entry.of(Repository.discover(clone.path, git.environment))])
     core.mark("api", "a.py", "old")
     mark(core, here(git), "a.py", "new")
-    assert core.path.read_text() == "github.com/orgA/api:\n- path: a.py\n  summary: new\n", "renamed"
+    old = "api:\n- path: a.py\n  summary: old\n"
+    assert core.path.read_text() == f"{old}github.com/orgA/api:\n- path: a.py\n  summary: new\n"
     assert [each.summary for each in marked_files(core, here(clone)).files] == ["new"]
+
+
+def test_a_name_with_marks_on_files_that_are_not_here_may_be_anothers(make_repository, tmp_path: Path):
+    """What the registry does not know of still has its marks: they are neither shown, renamed nor lost."""
+    git, core = make_repository({"README.md": "B\n"}, name="api"), CoreFiles(tmp_path / "memory")
+    git.git("remote", "add", "origin", "https://github.com/orgB/api")
+    core.mark("api", "orgA.py", "of A")
+    core.mark("api", "README.md", "of A")
+    before = core.all("api")
+    marked = marked_files(core, here(git))
+    assert (marked.files, marked.missing, marked.doubtful) == ((), (), ("README.md",))
+    assert mark(core, here(git), "README.md", None).summary == ""
+    assert core.all("api") == before
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/etc/passwd", "sub", "a.py/", "link.py", "x" * 300])
@@ -212,9 +240,10 @@ def test_a_name_or_a_key_means_a_project(tmp_path: Path):
     assert project_called("github.com/orgB/api", own, keys).key(keys) == "github.com/orgB/api"
     assert project_called("new", own, keys).key(keys) == "new"
     assert project_called("team/shop", own, keys).name == "team/shop"
-    with pytest.raises(UsageError, match="2 projects") as refused:
-        project_called("api", own, keys)
-    assert "github.com/orgA/api, github.com/orgB/api" in refused.value.hint
+    for stored, number in ((keys, 2), (["api", *keys], 3)):  # a name alone may be of either
+        with pytest.raises(UsageError, match=f"{number} projects") as refused:
+            project_called("api", own, stored)
+        assert "github.com/orgA/api, github.com/orgB/api" in refused.value.hint
 
 
 @pytest.mark.parametrize(
