@@ -59,25 +59,36 @@ class Copy:
         if right.count(defect["old"]) != 1 or not tests:
             what = "its tests are gone" if not tests else "its text is not there once"
             return {"outcome": f"cannot be planted: {what}", "seconds": 0.0, "failed": []}
+        found = {"outcome": "not caught", "seconds": 0.0, "failed": []}
         begin = time.monotonic()
         _write(path, right.replace(defect["old"], defect["new"]))
         try:
-            status = self._run(["--cache-clear", *tests], limit_s)
+            for each in tests:  # the first are the cheapest
+                status = self._run(["-x", "--cache-clear", each], limit_s)
+                if status != 0:
+                    break
         finally:
             _write(path, right)
-        found = {"outcome": "not caught", "seconds": round(time.monotonic() - begin, 1), "failed": []}
+        found["seconds"] = round(time.monotonic() - begin, 1)
         if status is None:
             return found | {"outcome": f"no answer within {limit_s:g} s"}
         if status not in _FAILED:
             return found | ({"outcome": f"pytest ended with {status}"} if status else {})
+        failed = self._failed()
+        self._run(["--last-failed", "--last-failed-no-failures=none", each], limit_s)
+        caught = sorted(failed - self._failed())
+        return found | {
+            "outcome": CAUGHT if caught else "fails without it too",
+            "failed": caught or sorted(failed),
+        }
+
+    def _failed(self) -> set[str]:
         last = self.tree / ".pytest_cache" / "v" / "cache" / "lastfailed"
-        failed = sorted(json.loads(last.read_text())) if last.exists() else []
-        passes = self._run(["--last-failed", "--last-failed-no-failures=none", *tests], limit_s) == 0
-        return found | {"outcome": CAUGHT if passes else "fails without it too", "failed": failed}
+        return set(json.loads(last.read_text())) if last.exists() else set()
 
     def _run(self, arguments: list[str], limit_s: float) -> int | None:
-        """Run pytest until a test fails; return its exit status, None if it takes too long."""
-        command = [self._python, "-P", "-m", "pytest", "-x", "-q", "-n", str(self._processes)]
+        """Run pytest; return its exit status, None if it takes too long."""
+        command = [self._python, "-P", "-m", "pytest", "-q", "-n", str(self._processes)]
         command += ["--dist", "worksteal", f"--basetemp={self._place / 'tests'}", *arguments]
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         with (self._place / "output").open("wb") as output:
@@ -133,7 +144,7 @@ def main() -> None:
     parser.add_argument("--revision", default="HEAD", help="the commit that is tested")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this defect; may be repeated")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--limit-s", type=float, default=300.0, help="for the tests of one defect")
+    parser.add_argument("--limit-s", type=float, default=300.0, help="for a file or folder of tests")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the outcomes to FILE, as JSON")
     parser.add_argument("--compare", type=Path, nargs=2, metavar="FILE", help="compare two such files")
     args = parser.parse_args()
