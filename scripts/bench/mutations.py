@@ -145,14 +145,21 @@ def main() -> None:
     parser.add_argument("--only", action="append", metavar="NAME", help="only this defect; may be repeated")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--limit-s", type=float, default=300.0, help="for a file or folder of tests")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the outcomes to FILE, as JSON")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write the outcomes to FILE; what was caught by it is not done again",
+    )
     parser.add_argument("--compare", type=Path, nargs=2, metavar="FILE", help="compare two such files")
     args = parser.parse_args()
     if args.compare:
         sys.exit(compare(*(json.loads(path.read_text()) for path in args.compare)) > 0)
     defects = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["defect"]
     revision = _git("-C", ROOT, "rev-parse", "--verify", f"{args.revision}^{{commit}}")
-    run: dict[str, Any] = {"revision": revision, "defects": {}}
+    run: dict[str, Any] = json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
+    if run.get("revision") != revision:
+        run = {"revision": revision, "defects": {}}
     with tempfile.TemporaryDirectory(prefix="mutations-", ignore_cleanup_errors=True) as place:
         copy = Copy(Path(place), revision, args.processes)
         _row("defect", "room", "outcome", "seconds", "a test that fails")
@@ -160,8 +167,10 @@ def main() -> None:
         for defect in defects:
             if args.only and defect["name"] not in args.only:
                 continue
-            found = {"room": defect["room"], **copy.judge(defect, args.limit_s)}
-            run["defects"][defect["name"]] = found
+            found = run["defects"].get(defect["name"], {})
+            if found.get("outcome") != CAUGHT:
+                found = {"room": defect["room"], **copy.judge(defect, args.limit_s)}
+                run["defects"][defect["name"]] = found
             _row(defect["name"], *[*found.values()][:-1], *(found["failed"][:1] or [""]))
             if args.out:
                 args.out.write_text(json.dumps(run, indent=1) + "\n")
