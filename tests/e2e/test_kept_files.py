@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.command import GITRAG, Project, as_plain_user
 
-MINE = "# what I know of it\nproject:\n- path: client.py   # calls others\n  summary: old\n  owner: ada\n"
+MINE = "# what I know of it\ngithub.com/me/project:\n- path: client.py   # calls others\n  summary: old\n  owner: ada\n"
 NEW = MINE.replace("old", "new")
 
 
@@ -31,6 +31,7 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def core(project: Project, tmp_path: Path) -> Path:
     """A core_files.yaml of the user's own, a link to where they keep such files."""
+    project.git.git("remote", "add", "origin", "https://github.com/me/project.git")
     home, kept = tmp_path / "home" / ".gitrag", tmp_path / "dotfiles"
     home.mkdir(mode=0o700, parents=True)
     kept.mkdir()
