@@ -359,7 +359,8 @@ def test_what_is_to_be_added_by_hand_is_printed_exactly(call, project):
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     at = lines.index(f"    to install it, add to {project.path / 'team' / 'post-commit'}:")
-    assert lines[at + 1] == '        (gitrag hook run post-commit "$@" </dev/null >/dev/null 2>&1 &)'
+    added = '(gitrag hook run post-commit "$@" </dev/null >/dev/null 2>&1 &)'
+    assert lines[at + 1 : at + 3] == ["#!/bin/sh", added]  # as it is to be pasted: not indented
 
 
 # completion
