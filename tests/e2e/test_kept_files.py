@@ -14,7 +14,10 @@ import pytest
 
 from tests.support.command import GITRAG, Project, as_plain_user
 
-MINE = "# what I know of it\ngithub.com/me/project:\n- path: client.py   # calls others\n  summary: old\n  owner: ada\n"
+MINE = (
+    "# what I know of it\ngithub.com/me/project:\n"
+    "- path: client.py   # calls others\n  summary: old\n  owner: ada\n"
+)
 NEW = MINE.replace("old", "new")
 
 
