@@ -15,7 +15,7 @@ import pytest
 from tests.support.command import GITRAG, Done, Gitrag, Project, program
 from tests.support.forked import can_fork
 
-CHANGING = re.compile(r"\b[\d.]+ (m?s|GB free)\b|just now")
+CHANGING = re.compile(r"\b[\d.]+ (m?s|min|GB free)\b|just now")
 """How long something took or how long ago it was, and what others leave of the disk."""
 
 COMMANDS = [

@@ -143,7 +143,7 @@ def browser() -> Iterator[Any]:
     if chromium is None:
         pytest.skip("no Chromium")
     with playwright.sync_playwright() as running:
-        connected = running.chromium.connect_over_cdp(_chromium(chromium))
+        connected = running.chromium.connect_over_cdp(_chromium(chromium), timeout=1000 * PATIENCE_S)
         yield connected
         for context in connected.contexts:
             context.close()
