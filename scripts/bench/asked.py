@@ -1,0 +1,263 @@
+"""Asked in the words of those who ask: is a file that answers first, among three, among ten?
+
+    .venv/bin/python scripts/bench/asked.py CLONES [--only NAME] [--aside] [--refined] [--features]
+    .venv/bin/python scripts/bench/asked.py CLONES --check [--only NAME]
+
+`asked/<name>.toml` holds ten questions to a repository at one revision, written from its source with git and
+grep alone, in the words of a user, a tester, a product manager or a new developer:
+
+    url = "https://…"
+    revision = "…"
+    kind = "application"      # or "library"
+
+    [[question]]
+    text = "where do uploaded pictures go"
+    answers = [{ path = "src/storage.py", line = "def save_upload", lines = 20 }]
+
+An answer is a file that a maintainer would accept as the place to look or to change, the best first; of it, a
+regular expression finds the decisive line (the first that matches), of which the next ``lines`` count too.
+
+Each repository, the clone CLONES/<name> with its history, is indexed with draft vectors into a store of its
+own (--refined: with the model's); its questions are asked of all its files. Printed are the shares of
+questions with a file that answers first, among three, among ten, and NDCG@10 (binary, by file): mean over a
+repository's questions, then over repositories, applications and libraries apart. One repository in three is
+kept aside: no weight was fitted on it, and only --aside asks it. --features prints, beside the ranker, each
+of its features alone and pairs of them by reciprocal ranks: none may be better.
+
+--check compares each set with its clone instead: its revision, that each path is there and each expression
+matches, that a question has 4 to 12 words and five of ten share no stemmed word with the name of the first
+answer's file or of its definitions. It prints what is off, and exits with 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from questions import PAGE, ndcg
+
+from gitrag.actions.search import SearchOptions, search
+from gitrag.chunking.chunker import chunk
+from gitrag.chunking.languages import language_of
+from gitrag.indexing.history import read_history
+from gitrag.search import engine
+from gitrag.search.evidence import Evidence
+from gitrag.search.question import STOP_WORDS, read
+from gitrag.store import candidates
+from gitrag.store.source import IndexFile
+from gitrag.words.terms import parts_of
+from gitrag.workspace import Workspace
+
+SETS = Path(__file__).parent / "asked"
+EACH = 10
+KINDS = ("application", "library")
+WORDS = range(4, 13)
+PLACES = (1, 3, 10)
+FUSED = 10
+"""Added to a rank before its reciprocal is taken."""
+
+COMPARED = ("bm25", "bm25_file", "cosine", "cosine_sum", "in_names", "file_name_share", "history", "meant")
+"""Features that order files by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A file that answers, and where in it.
+
+    Attributes:
+        path: The file's path.
+        line: A regular expression of the decisive line.
+        lines: How many lines matter from there.
+    """
+
+    path: str
+    line: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and every file that answers it, the best first."""
+
+    text: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that answer it, each once."""
+        return list(dict.fromkeys(answer.path for answer in self.answers))
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSet:
+    """The questions to a repository at one revision."""
+
+    name: str
+    url: str
+    revision: str
+    kind: str
+    questions: tuple[Asked, ...]
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether nothing may be fitted on it."""
+        return zlib.crc32(self.name.encode()) % 3 == 0
+
+
+def main() -> None:
+    """Ask, or check the sets."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("clones", type=Path, metavar="CLONES", help="folder of the clones")
+    parser.add_argument("--only", action="append", help="a repository's name; may be repeated")
+    parser.add_argument("--check", action="store_true", help="compare the sets with the clones instead")
+    parser.add_argument("--aside", action="store_true", help="ask those that are kept aside, not the others")
+    parser.add_argument("--refined", action="store_true", help="with the model's vectors")
+    parser.add_argument("--features", action="store_true", help="each feature by itself, too")
+    arguments = parser.parse_args()
+    sets = [each for each in read_sets() if not arguments.only or each.name in arguments.only]
+    if arguments.check:
+        faults = [
+            f"{each.name}: {fault}" for each in sets for fault in check(each, arguments.clones / each.name)
+        ]
+        print(*faults, sep="\n", end="\n" if faults else "")
+        sys.exit(1 if faults else 0)
+    rows: dict[str, dict[str, list[list[float]]]] = {kind: {} for kind in KINDS}
+    print(f"{'':30} {'first':>6} {'three':>6} {'ten':>6} {'NDCG':>6}")
+    for each in sets:
+        if arguments.only or each.is_aside == arguments.aside:
+            found = ask(each, arguments.clones / each.name, arguments)
+            for way, figures in found.items():
+                rows[each.kind].setdefault(way, []).append(figures)
+            print(line(each.name, found["ranker"]), flush=True)
+    for kind, ways in rows.items():
+        print(f"\n{kind}: {len(next(iter(ways.values()), []))} repositories")
+        for way, figures in sorted(ways.items(), key=lambda item: -float(np.mean(item[1], axis=0)[-1])):
+            print(line(way, np.mean(figures, axis=0).tolist()))
+
+
+def line(label: str, figures: Sequence[float]) -> str:
+    """Write a row of the table."""
+    return f"{label:30} " + " ".join(f"{figure:6.3f}" for figure in figures)
+
+
+def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str, list[float]]:
+    """Ask a repository's questions; for the ranker and other ways of ordering files, the means."""
+    scored: dict[str, list[list[float]]] = {}
+    with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
+        workspace = Workspace.open(clone, environ=os.environ, store_directory=Path(folder))
+        refreshed = workspace.update().refreshed
+        read_history(workspace.store, workspace.repo, refreshed.head.commit or "")
+        if arguments.refined:
+            workspace.embed()
+        for question in asked.questions:
+            hits = search(workspace, question.text, SearchOptions(limit=PAGE)).hits
+            scored.setdefault("ranker", []).append(figures([hit.path for hit in hits], question.paths))
+        if arguments.features:
+            with workspace.store.read() as db:
+                scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
+                paths = candidates.read_paths(db, scope.files.path_id.tolist())
+                own = [paths[number] for number in scope.files.path_id.tolist()]
+                for question in asked.questions:
+                    text = read(question.text)
+                    vector = workspace.encoder.encode_query(text.meaning)
+                    told = IndexFile(db).messages(scope, refreshed.head.commit or "", text.hashes, vector)
+                    evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
+                    for way, best in alone(evidence):
+                        shown = [own[file] for file in best]
+                        scored.setdefault(way, []).append(figures(shown, question.paths))
+    return {way: np.mean(each, axis=0).tolist() for way, each in scored.items()}
+
+
+def alone(evidence: Evidence) -> Iterator[tuple[str, Sequence[int]]]:
+    """Order the product's own files by single features, and by pairs of them; the first page of each."""
+    outside = evidence.features["test_or_doc"] + (1 - evidence.features["code"])
+    ranks: Mapping[str, Any] = {
+        name: np.argsort(np.lexsort((-evidence.features[name], outside))) for name in COMPARED
+    }
+    for name, rank in ranks.items():
+        yield name, np.argsort(rank)[:PAGE].tolist()
+    for one, other in combinations(ranks, 2):
+        fused = 1 / (FUSED + ranks[one]) + 1 / (FUSED + ranks[other])
+        yield f"{one} + {other}", np.argsort(-fused, kind="stable")[:PAGE].tolist()
+
+
+def figures(shown: Sequence[str], answers: Sequence[str]) -> list[float]:
+    """Return whether one of some files is first, among three, among ten of those shown, and NDCG@10."""
+    places = [shown.index(path) + 1 if path in shown else 0 for path in answers]
+    best = min(filter(None, places), default=math.inf)
+    return [*(float(best <= most) for most in PLACES), ndcg(places)]
+
+
+def read_sets() -> list[AskedSet]:
+    """Read every set, by name; KeyError, TypeError or ValueError says what one lacks."""
+    return [_read(path) for path in sorted(SETS.glob("*.toml"))]
+
+
+def _read(path: Path) -> AskedSet:
+    data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    if data["kind"] not in KINDS:
+        raise ValueError(f"{path.name}: kind {data['kind']!r}; use one of {', '.join(KINDS)}")
+    questions = tuple(
+        Asked(row["text"], tuple(Answer(**answer) for answer in row["answers"])) for row in data["question"]
+    )
+    return AskedSet(path.stem, data["url"], data["revision"], data["kind"], questions)
+
+
+def shared(question: Asked, clone: Path) -> set[str]:
+    """List the stems that a question has in common with the names of its first answer."""
+    path = question.answers[0].path
+    data = (clone / path).read_bytes()
+    first_line = data[:200].decode("utf-8", "replace").partition("\n")[0]
+    names = [Path(path).name, *(part.name for part in chunk(data, language_of(path, first_line)))]
+    return (set(parts_of(question.text)) - STOP_WORDS) & {stem for name in names for stem in parts_of(name)}
+
+
+def check(asked: AskedSet, clone: Path) -> list[str]:
+    """Compare a set with its clone; say what is off."""
+    if not (clone / ".git").exists():
+        return [f"no clone at {clone}; clone {asked.url} there at {asked.revision}"]
+    head = subprocess.run(
+        ["git", "-C", clone, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    faults = []
+    if head != asked.revision:
+        faults.append(f"the clone stands at {head}, the set is of {asked.revision}")
+    if len(asked.questions) != EACH:
+        faults.append(f"{len(asked.questions)} questions, not {EACH}")
+    for question in asked.questions:
+        if len(question.text.split()) not in WORDS or not question.answers:
+            faults.append(f"{question.text!r}: too long or short, or without an answer")
+        faults += [fault for answer in question.answers for fault in _check_answer(answer, clone)]
+    if not faults:
+        named = {question.text: shared(question, clone) for question in asked.questions}
+        if sum(map(bool, named.values())) > EACH // 2:
+            faults += [f"{text!r} shares {', '.join(sorted(own))}" for text, own in named.items() if own]
+    return faults
+
+
+def _check_answer(answer: Answer, clone: Path) -> list[str]:
+    place = clone / answer.path
+    if not place.is_file():
+        return [f"no file {answer.path}"]
+    if not re.search(answer.line, place.read_text("utf-8", "replace"), re.MULTILINE):
+        return [f"no line {answer.line!r} in {answer.path}"]
+    return []
+
+
+if __name__ == "__main__":
+    main()
