@@ -198,10 +198,11 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     Beyond the newest of HEAD, and of other revisions, or all refs, that it was asked about.
     """
     from gitrag.indexing import older_commits
+    from gitrag.indexing.draft_commits import draft
     from gitrag.indexing.history import read_history
 
     store, older, repo = workspace.store, workspace.older, workspace.repo
-    if not older_commits.draft(store, stop=asked):
+    if not draft(store, stop=asked):
         return
     wanted = older_commits.wanted(older)
     head = [] if now.head.commit is None else [now.head.commit]
@@ -212,7 +213,7 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
             is_read = is_read and older_commits.read_older(older, store, repo, tips, stop=asked)
         if is_read and own in wanted:
             older_commits.unwant(older, own)
-    older_commits.draft(older, stop=asked)
+    draft(older, stop=asked)
 
 
 def _finish_revision(workspace: Workspace) -> str | None:

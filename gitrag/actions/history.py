@@ -17,7 +17,7 @@ from gitrag.actions.touching import commits_touching
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending
-from gitrag.indexing.older_commits import text_of as embedded_text
+from gitrag.indexing.draft_commits import text_of as embedded_text
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.words.numbers import count

@@ -121,8 +121,9 @@ def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> Kno
         terms: Hashed terms of a question.
     """
     from gitrag.actions.catch_up import start_worker
+    from gitrag.indexing.draft_commits import FEW_UNDRAFTED, draft
     from gitrag.indexing.history import MOST_COMMITS
-    from gitrag.indexing.older_commits import FEW_UNDRAFTED, MOST_KNOWN, base_of, draft
+    from gitrag.indexing.older_commits import MOST_KNOWN, base_of
     from gitrag.store import commits, older_commits
 
     base = base_of(workspace.older, workspace.store, workspace.repo, tips)

@@ -6,13 +6,15 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitrag.store.commits import BranchHistory, Messages
+from gitrag.model import DIMENSIONS
+from gitrag.store.commits import FEW_PATHS, BranchHistory, Messages, nearness
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _HEAD = struct.Struct("<qqdqqq")
+_WORDS = DIMENSIONS // 64
 _YEAR_S = 365 * 24 * 3600.0
 
 
@@ -30,6 +32,7 @@ def pack(history: BranchHistory) -> bytes:
         history.committed.astype("<i8"),
         history.changed.astype("<i4"),
         history.length.astype("<i4"),
+        history.signs.astype("<u8"),
         history.commit.astype("<i4"),
         history.place.astype("<i4"),
         history.as_named.astype("<i1"),
@@ -58,6 +61,7 @@ class Unpacked:
         telling: How many of its commits change few paths.
         mean_length: Mean length of their messages.
         committed, changed, length: int64, int32, int32 (c,), of each of these commits.
+        signs: uint64 (c, 6), those of the draft of its subject; 0 where there is none.
         commit, place: int32 (p,), which commit changes which file, by its place in the view.
         as_named: int8 (p,), 1 where the commit changed it under the path that it has now.
         file_length: float64 (f,), length of all messages of each file, by place.
@@ -69,6 +73,7 @@ class Unpacked:
     committed: NDArray[np.int64]
     changed: NDArray[np.int32]
     length: NDArray[np.int32]
+    signs: NDArray[np.uint64]
     commit: NDArray[np.int32]
     place: NDArray[np.int32]
     as_named: NDArray[np.int8]
@@ -82,8 +87,8 @@ def unpack(data: bytes) -> Unpacked | None:
     if len(data) < _HEAD.size:
         return None
     latest, telling, mean_length, commits, changes, files = _HEAD.unpack_from(data)
-    kinds = [("<i8", commits), ("<i4", commits), ("<i4", commits), ("<i4", changes), ("<i4", changes)]
-    kinds += [("<i1", changes), ("<f8", files)]
+    kinds = [("<i8", commits), ("<i4", commits), ("<i4", commits), ("<u8", _WORDS * commits)]
+    kinds += [("<i4", changes), ("<i4", changes), ("<i1", changes), ("<f8", files)]
     sizes = [np.dtype(kind).itemsize * size for kind, size in kinds]
     if min(commits, changes, files, telling) < 0 or sum(sizes) != len(data) - _HEAD.size:
         return None
@@ -92,6 +97,7 @@ def unpack(data: bytes) -> Unpacked | None:
         np.frombuffer(data, dtype=kind, count=size, offset=at)
         for (kind, size), at in zip(kinds, ends[:-1], strict=True)
     ]
+    columns[3] = columns[3].reshape(-1, _WORDS)
     found = Unpacked(latest, telling, mean_length, *columns)
     ascending = bool((np.diff(found.commit) >= 0).all())
     if not (ascending and _within(found.commit, commits) and _within(found.place, files)):
@@ -112,8 +118,9 @@ def messages(
     file_of: NDArray[np.int64],
     lengths: NDArray[np.float64],
     files: int,
+    vector: NDArray[np.float32] | None,
 ) -> Messages:
-    """Return what the messages say of a question's terms.
+    """Return what the messages say of a question.
 
     Args:
         history: Of the branch.
@@ -121,6 +128,7 @@ def messages(
         file_of: int64, the number of the file in the scope at each place of the view; -1 for none.
         lengths: float64, the length of all messages of the file at each place of the view.
         files: How many files the scope has.
+        vector: The question's vector; None to go by words alone.
     """
     import numpy as np
 
@@ -136,6 +144,12 @@ def messages(
     file = file_of[history.place[changes]]
     own = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
     there = np.flatnonzero(file_of >= 0)
+    meaning, meant = np.empty(0, np.float32), np.empty(0, np.int32)
+    if vector is not None:
+        few = (history.changed <= FEW_PATHS) & history.signs.any(axis=1)
+        by_few = few[history.commit]
+        said = (np.cumsum(few) - 1)[history.commit[by_few]].astype(np.int32)
+        meaning, meant = nearness(history.signs[few].T, vector, said, file_of[history.place[by_few]])
     return Messages(
         term=term,
         commit=at.astype(np.int32),
@@ -149,6 +163,8 @@ def messages(
         file_length=np.bincount(file_of[there], lengths[there], files).astype(np.float32),
         telling=history.telling,
         mean_length=history.mean_length,
+        meaning=meaning,
+        meant=meant,
     )
 
 

@@ -612,7 +612,12 @@ class HubSource:
         return {path: found[path] for path in paths if path in found} if several else found
 
     def messages(
-        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+        self,
+        scope: SearchScope,
+        commit: str,
+        terms: Sequence[int],
+        vector: NDArray[np.float32] | None = None,
+        memo: Memo | None = None,
     ) -> Messages | None:
         """See ``Source``; only of one repository."""
         import numpy as np
@@ -633,7 +638,7 @@ class HubSource:
         lengths = np.zeros(size)
         lengths[: len(known.file_length)] = known.file_length
         found = sorted((place_of[term], own) for term, own in rows)
-        return history.messages(known, found, file_of, lengths, len(scope.files))
+        return history.messages(known, found, file_of, lengths, len(scope.files), vector)
 
     def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
         """See ``Source``; 0 where several repositories are asked."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
+from gitrag.indexing.draft_commits import draft
 from gitrag.machine.log import logged
 from gitrag.store import commits
 from gitrag.store.commits import CommitRecord
@@ -102,6 +103,7 @@ def read_history(
         if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
             return False
         commits.write_history(db, tips.name, ids)
+    draft(store, stop=stop)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Read the commits beyond the newest, which only `gitrag history` asks, and draft what commits say.
+"""Read the commits beyond the newest, which only `gitrag history` asks.
 
 It is done in the background, newest first. What has been read is kept wherever it stops, and not read again.
 """
@@ -13,11 +13,10 @@ from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids
 from gitrag.git.repository import Repository
 from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
 from gitrag.machine.log import logged
-from gitrag.store import commit_drafts, commits, older_commits
+from gitrag.store import commits, older_commits
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.older_commits import Progress
 from gitrag.store.schema import TABLES_VERSION
-from gitrag.words import commit_message
 from gitrag.words.terms import TERMS_VERSION
 
 OLDER = "older"
@@ -29,15 +28,11 @@ RECIPE = f"terms {TERMS_VERSION}, drafts {DRAFT_VERSION}, tables {TABLES_VERSION
 MOST_KNOWN = 250_000
 """The newest commits that `gitrag history` asks: 102,395 take 25 MB."""
 
-FEW_UNDRAFTED = 2_000
-"""So many are drafted before a question is answered: some tenths of a second."""
-
 ALL_REFS = "all"
 """Stands for the history of all refs where a commit's id stands for its own."""
 
 _PURPOSE = "keeping what older commits say"
 _BATCH = 1_000
-_EMBEDDED_CHARACTERS = 300
 _NOTED_EVERY = 10
 """Batches after which those that have been read can be asked, before all have."""
 
@@ -220,44 +215,6 @@ def unwant(older: Store, own: str) -> None:
     """
     with older.write("noting which older commits to read", make=False) as db:
         older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != own])
-
-
-def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
-    """Make the drafts of commits that have none.
-
-    Args:
-        store: An index.
-        most: Leave it if more have none; None for any number.
-        stop: Asked between batches.
-
-    Returns:
-        Whether all have one.
-
-    Raises:
-        StoreError: The index cannot be written.
-        BusyError: Other processes held it for too long.
-    """
-    from gitrag.embedding.draft import drafter, has_table
-
-    if not has_table() or not store.exists():
-        return True
-    while True:
-        with store.read() as db:
-            if most is not None and commit_drafts.count_undrafted(db) > most:
-                return False
-            rows = commit_drafts.undrafted(db, _BATCH)
-        if not rows:
-            return True
-        drafts = drafter().draft([text_of(message) for _, message in rows])
-        with store.write("keeping drafts of what commits say", make=False) as db:
-            commit_drafts.write(db, [number for number, _ in rows], drafts)
-        if stop():
-            return False
-
-
-def text_of(message: str) -> str:
-    """Return what is embedded of a message: its subject, without numbers of issues."""
-    return commit_message.without_numbers(commit_message.read(message).subject)[:_EMBEDDED_CHARACTERS]
 
 
 def count_unneeded(older: Store, newest: Store, since_s: float) -> int:

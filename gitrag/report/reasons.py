@@ -10,13 +10,17 @@ _OWN = "it is the product's own code"
 """True of most hits: said only where little else is."""
 
 _FOR = {
-    "its meaning is near the question's": (*("cosine", "cosine_sum", "cosine_best", "title_cosine", "like"),),
-    "its text has the question's words": ("bm25", "bm25_file"),
+    "its meaning is near the question's": (
+        *("cosine", "cosine_sum", "cosine_best", "agreed", "title_cosine"),
+    ),
+    "its text has the question's words": ("bm25", "bm25_file", "bm25_share"),
     "it has the question word for word": ("verbatim", "quoted"),
-    "its path has the question's words": (*("file_name", "file_name_share", "title_file_name"),),
+    "its path has the question's words": (
+        *("file_name", "file_name_share", "file_name_asked", "title_file_name"),
+    ),
     "names in it have the question's words": ("in_names", "title_in_names", "symbols", "title_symbols"),
     "it defines what the question names": ("defines", "defines_it", "named"),
-    "commits about this changed it": ("history", "votes"),
+    "commits about this changed it": ("history", "like", "meant", "votes"),
     "the traceback goes through it": ("frame", "frames"),
     "the report names it": ("mentions", "modules"),
     _OWN: ("code", "top_share"),

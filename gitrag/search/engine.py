@@ -182,8 +182,8 @@ def ask(
         looked_up = lookup.look_up(source, scope, question.text, scoped.directory)
     if are_documents:
         question = replace(question, report=None)  # a report asks where to change code
-    commit = scoped.overlay.commit if question.meets_history and not are_documents else None
-    told = None if commit is None else source.messages(scope, commit, question.hashes, memo)
+    commit = None if are_documents else scoped.overlay.commit
+    told = None if commit is None else source.messages(scope, commit, question.hashes, vector, memo)
     evidence = collect(source, question, scope, vector, memo, told)
     if are_documents:
         sums = document_scores.candidates(evidence, files, limit)

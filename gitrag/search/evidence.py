@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
+from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
-from gitrag.search.bm25 import saturated, scaled
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
@@ -49,6 +49,12 @@ much, as in the 17 projects of those that the ranker is fitted on that were look
 _OTHER_CASE = 0.5
 """Weight of a definition whose name matches except for case."""
 
+
+_FEW_FILES = 3
+"""A name that so few files have is what the question is about, whatever kind of file has it."""
+
+_RANKS = 10.0
+"""Places after which a reciprocal rank has halved."""
 
 _BM25_OF_A_REPORT = 2.0
 """How much more the words of a report say about which chunk to show: it has more of them."""
@@ -122,15 +128,20 @@ def gather(
     Features of a file:
 
     - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
-      document, both relative to the best file; ``verbatim``, whether it contains the question word for word
+      document, both relative to the best file; ``bm25_share``, its best chunk's as a share of what a chunk
+      could have, so that the best match on one common word is a weak one; ``verbatim``, whether it contains
+      the question word for word, or a name of it that hardly another file has
     - meaning: ``cosine``, the mean over its five best chunks; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are in this file (log)
+    - both: ``agreed``, by its rank among the files by words, and by its nearest chunk
     - names: ``file_name``, whether all words of its name are in the question, in full or shortened
       (``Question.shorts``), and then ``file_name_share``, the share of the question that they make up;
+      ``file_name_asked``, the same as ``file_name`` where it is asked as a question;
       ``file_name_part``, whether only some are; ``in_names``, the share of the question found in the names
       of its definitions;
       ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
-    - history: ``history`` and ``like``, what the messages of earlier changes say (`commit_messages`)
+    - history: ``history`` and ``like``, what the messages of earlier changes say (`commit_messages`);
+      ``meant``, by its rank among the files by the two subjects nearest in meaning
     - nature: ``test_or_doc`` (also examples) and ``support``, unless the question asks for such files;
       ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
       directory holds, relative to a tenth of the largest one's, or to a library's, at most 1
@@ -142,31 +153,28 @@ def gather(
     chunk_id, file, bm25, cosine, defines, information = _chunks(
         files, postings, near, [*definitions, *(site.as_definition for site in sites)], len(question.words)
     )
-    features: dict[str, Column] = {}
+    features: dict[str, NDArray[Any]] = {}
     # words
     features["bm25"] = scaled(mean_of_best(bm25, file, f, 5))
     frequency, in_name = _by_file(postings, f, len(question.words))
     idf = _rarity(f, (frequency > 0).sum(axis=0))
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
     features["bm25_file"] = scaled(saturated(frequency, relative_length[:, None]) @ idf)
+    features["bm25_share"] = mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9)
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
-    features["verbatim"] = (np.bincount(file, quotes, f) > 0).astype(np.float32)
+    features["verbatim"] = np.bincount(file, quotes, f) > 0
+    if report is None:
+        features["verbatim"] = features["verbatim"] | _has_a_rare_name(question, frequency)
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
-    # meaning
-    floor = float(near.cosine.min()) if len(near.cosine) else 0.0
-    known = np.maximum(cosine, floor)
-    best = float(known.max(initial=floor))
-    features["cosine"] = mean_of_best(known, file, f, 5, files.chunks, floor)
-    sums = np.bincount(file, np.exp(_SHARPNESS * (known - best)), f)
-    unlisted = np.maximum(files.chunks - np.bincount(file, minlength=f), 0)
-    features["cosine_sum"] = np.log(sums + unlisted * np.exp(_SHARPNESS * (floor - best)) + 1e-9) / _SHARPNESS
-    features["cosine_best"] = np.log1p(_among_best(cosine, file, f))
+    features |= _of_meaning(cosine, file, files, near)
+    features["agreed"] = by_rank(features["bm25_file"]) * by_rank(features.pop("nearest"))
     # names
     part = np.array(question.is_part, dtype=bool)
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
     name, named = _file_names(name_words, question, f)
     is_name = (named > 0) & (named >= files.name_terms)
     features["file_name"] = is_name.astype(np.float32)
+    features["file_name_asked"] = is_name * float(question.asks)
     features["file_name_share"] = is_name * (name @ share)
     features["file_name_part"] = ((named > 0) & ~is_name).astype(np.float32)
     features["in_names"] = in_name @ share
@@ -179,6 +187,8 @@ def gather(
         coverage[defined > 0] = 1.0  # also where it is part of a longer name
     features["defines_it"] = defined * question.is_name
     features |= commit_messages.features(told, f, question)
+    meant = np.zeros(f) if told is None else mean_of_best(told.meaning, told.meant, f, 2)
+    features["meant"] = by_rank(meant) * meant.any()
     features |= _nature(files, question)
     worth = (
         (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
@@ -209,6 +219,35 @@ def gather(
         report is not None,
         wording.count((frequency > 0) | name, files),
     )
+
+
+def _of_meaning(cosine: Column, file: NDArray[np.int32], files: Files, near: Near) -> dict[str, NDArray[Any]]:
+    """Return what the cosines of a file's chunks say, and that of the nearest one."""
+    import numpy as np
+
+    f = len(files)
+    floor = float(near.cosine.min()) if len(near.cosine) else 0.0
+    known = np.maximum(cosine, floor)
+    best = float(known.max(initial=floor))
+    sums = np.bincount(file, np.exp(_SHARPNESS * (known - best)), f)
+    unlisted = np.maximum(files.chunks - np.bincount(file, minlength=f), 0) * np.exp(
+        _SHARPNESS * (floor - best)
+    )
+    return {
+        "cosine": mean_of_best(known, file, f, 5, files.chunks, floor),
+        "cosine_sum": np.log(sums + unlisted + 1e-9) / _SHARPNESS,
+        "cosine_best": np.log1p(_among_best(cosine, file, f)),
+        "nearest": mean_of_best(known, file, f, 1, files.chunks, floor),
+    }
+
+
+def _has_a_rare_name(question: Question, frequency: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which files have a name of the question, as it is written, that hardly another file has."""
+    import numpy as np
+
+    names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
+    has = frequency[:, names] > 0
+    return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1))
 
 
 def _title_in_file_names(
@@ -339,6 +378,15 @@ def mean_of_best(
     listed = np.minimum(count, most)
     wanted = listed if chunks is None else np.minimum(chunks, most)
     return (sums + least * (wanted - listed)) / np.maximum(wanted, 1)
+
+
+def by_rank(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return reciprocal ranks, 1 for the highest value; equals have the same (Cormack et al., 2009)."""
+    import numpy as np
+
+    values = values.round(6)  # the last bits depend on the order of a sum
+    better = len(values) - np.sort(values).searchsorted(values, "right")
+    return np.asarray(_RANKS / (_RANKS + better))
 
 
 def _best_first(

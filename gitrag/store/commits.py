@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gitrag.store import schema
+from gitrag.store import commit_drafts, schema, vectors
 from gitrag.store.candidates import SearchScope, read_postings, with_terms
 from gitrag.store.columns import integers, next_id, objects, run
-from gitrag.store.joins import runs
+from gitrag.store.joins import matches, runs
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 
@@ -27,6 +27,10 @@ _SWEEPING = 50
 """A commit of more paths is a reformat or an import: its message tells nothing of a single one."""
 
 _TELLING = f"changed BETWEEN 1 AND {_SWEEPING}"
+
+FEW_PATHS = 12
+"""Most paths of a commit whose subject counts by its meaning: of each of many it says less."""
+
 _YEAR_S = 365 * 24 * 3600.0
 _KEPT_BESIDE = 32
 """Histories kept beside those of views: of branches that one returns to."""
@@ -84,6 +88,9 @@ class Messages:
             1/√n.
         telling: How many commits of the history change few paths.
         mean_length: Mean length of their messages.
+        meaning: float32 (m,), how near in meaning to the question a subject is, of a commit of at most
+            `FEW_PATHS` paths and a file that it changed, with regard to the history's median; a cosine.
+        meant: int32 (m,), the numbers of these files.
     """
 
     term: NDArray[np.int32]
@@ -98,6 +105,8 @@ class Messages:
     file_length: NDArray[np.float32]
     telling: int
     mean_length: float
+    meaning: NDArray[np.float32]
+    meant: NDArray[np.int32]
 
 
 def numbers_of(db: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, int]:
@@ -334,9 +343,22 @@ def _lengths(
 
 
 def messages(
-    db: DuckDBPyConnection, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+    db: DuckDBPyConnection,
+    scope: SearchScope,
+    commit: str,
+    terms: Sequence[int],
+    vector: NDArray[np.float32] | None = None,
+    memo: Memo | None = None,
 ) -> Messages | None:
-    """Find what the messages of a commit's history say about a question's terms and a scope's files.
+    """Find what the messages of a commit's history say about a question and a scope's files.
+
+    Args:
+        db: An open connection; reading is enough.
+        scope: What the question may find.
+        commit: The commit that is asked.
+        terms: The question's hashed terms.
+        vector: Its vector, float32 (384,), L2-normalised; None to go by words alone.
+        memo: Cache for the next question.
 
     Returns:
         None where the history has not been read.
@@ -361,6 +383,10 @@ def messages(
     file = file_of[changes["changed_path"][runs(begin, many)]]
     files = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
     own = file_of[history.paths]
+    meaning, meant = np.empty(0, np.float32), np.empty(0, np.int32)
+    if vector is not None:
+        signs, said, about = memo.get(("meaning", commit), lambda: _subjects(db, history, every, changes))
+        meaning, meant = nearness(signs, vector, said, file_of[about])
     return Messages(
         term=found["place"][ours],
         commit=at.astype(np.int32),
@@ -376,7 +402,51 @@ def messages(
         ),
         telling=history.telling,
         mean_length=history.mean_length,
+        meaning=meaning,
+        meant=meant,
     )
+
+
+def nearness(
+    signs: NDArray[np.uint64], vector: NDArray[np.float32], said: NDArray[np.int32], file: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return ``Messages.meaning`` and ``meant``.
+
+    Args:
+        signs: uint64 (6, n), the signs of the drafts of subjects.
+        vector: The question's vector.
+        said: int32 (m,), a subject and a file that its commit changed: which subject.
+        file: int64 (m,), the number of the file; -1 for none.
+    """
+    import numpy as np
+
+    near = vectors.estimated(signs, vectors.sign_sums(vector))
+    there = file >= 0
+    middle = np.float32(np.median(near) if len(near) else 0)
+    return near[said[there]] - middle, file[there].astype(np.int32)
+
+
+def _subjects(
+    db: DuckDBPyConnection,
+    history: _History,
+    every: dict[str, NDArray[Any]],
+    changes: dict[str, NDArray[Any]],
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]:
+    """Read the drafts of a history's subjects, of commits that change few paths.
+
+    Returns:
+        Their signs, uint64 (6, n); and, a row for each path that one of them changes, which it is and the
+        number of the path.
+    """
+    import numpy as np
+
+    drafts = commit_drafts.read(db)
+    few = every["commit_number"][every["changed"] <= FEW_PATHS]
+    ours = np.flatnonzero(_among(history.reached, drafts.number) & np.isin(drafts.number, few))
+    ours = ours[np.argsort(drafts.number[ours])]
+    place, row = matches(drafts.number[ours], changes["commit_number"])
+    signs = np.stack([column[ours] for column in drafts.signs])
+    return signs, row.astype(np.int32), changes["changed_path"][place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -815,6 +885,7 @@ class BranchHistory:
         telling: How many of these commits there are.
         mean_length: Mean length of their messages.
         committed, changed, length: int64, int32, int32 (c,), of each: its time, paths changed, terms.
+        signs: uint64 (c, 6), those of the draft of its subject; 0 where there is none.
         commit, place: int32 (p,), by commit: which of them changes which of the files.
         as_named: bool (p,), whether under the path that the file has now.
         file_length: float64 (f,), length of all messages of each file, of a commit of n paths 1/√n of it.
@@ -829,6 +900,7 @@ class BranchHistory:
     committed: NDArray[np.int64]
     changed: NDArray[np.int32]
     length: NDArray[np.int32]
+    signs: NDArray[np.uint64]
     commit: NDArray[np.int32]
     place: NDArray[np.int32]
     as_named: NDArray[np.bool_]
@@ -874,6 +946,10 @@ def branch_history(
     own = np.minimum(np.searchsorted(number, words["commit_number"]), max(len(number) - 1, 0))
     said = number[own] == words["commit_number"] if len(number) else np.zeros(len(own), dtype=bool)
     of_path = place[history.paths]
+    drafts = commit_drafts.read(db)
+    row, drafted = matches(number, drafts.number)
+    signs = np.zeros((len(number), len(drafts.signs)), dtype=np.uint64)
+    signs[drafted] = np.stack(drafts.signs, axis=1)[row]
     return BranchHistory(
         latest=history.latest,
         telling=history.telling,
@@ -881,6 +957,7 @@ def branch_history(
         committed=every["committed"][ours],
         changed=every["changed"][ours],
         length=every["length"][ours],
+        signs=signs,
         commit=at[kept].astype(np.int32),
         place=place[changed_path].astype(np.int32),
         as_named=scope.files.path_id[file_of[changed_path]] == path_of[changed_path],

@@ -162,7 +162,12 @@ class Source(Protocol):
         ...
 
     def messages(
-        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+        self,
+        scope: SearchScope,
+        commit: str,
+        terms: Sequence[int],
+        vector: NDArray[np.float32] | None = None,
+        memo: Memo | None = None,
     ) -> Messages | None:
         """Find what the messages of a commit's history say; None where it has not been read."""
         ...
@@ -305,10 +310,15 @@ class IndexFile:
         return views.look_up(self.db, view_id, overlay, paths)
 
     def messages(
-        self, scope: SearchScope, commit: str, terms: Sequence[int], memo: Memo | None = None
+        self,
+        scope: SearchScope,
+        commit: str,
+        terms: Sequence[int],
+        vector: NDArray[np.float32] | None = None,
+        memo: Memo | None = None,
     ) -> Messages | None:
         """See ``Source``."""
-        return commits.messages(self.db, scope, commit, terms, memo)
+        return commits.messages(self.db, scope, commit, terms, vector, memo)
 
     def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
         """See ``Source``."""

@@ -239,7 +239,7 @@ def estimated(signs: NDArray[np.uint64], sums: NDArray[np.float32]) -> NDArray[n
 
     found = np.zeros(signs.shape[1], dtype=np.float32)
     for word, own in zip(signs, sums.reshape(_WORDS, -1, sums.shape[1]), strict=True):
-        parts = np.ascontiguousarray(word, dtype="<u8").view("<u2").reshape(len(word), -1)
+        parts = np.ascontiguousarray(word, dtype="<u8").view("<u2").reshape(-1, 4)
         for place, each in enumerate(own):
             found += np.take(each, parts[:, place])
     return found * np.float32(np.sqrt(np.pi / (2 * DIMENSIONS)))

@@ -23,6 +23,7 @@ from gitrag.actions import catch_up
 from gitrag.actions.history import history
 from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import older_commits
+from gitrag.indexing.draft_commits import draft
 from gitrag.indexing.history import read_history
 from gitrag.workspace import Workspace
 
@@ -59,9 +60,9 @@ def main() -> None:
         store, older, repo = workspace.store, workspace.older, workspace.repo
         timed("newest commits", lambda: read_history(store, repo, head))
         shutil.copytree(work / "with", work / "without", dirs_exist_ok=True)
-        timed("drafts of these", lambda: older_commits.draft(store))
+        timed("drafts of these", lambda: draft(store))
         timed("older commits", lambda: older_commits.read_older(older, store, repo, head))
-        timed("drafts of these", lambda: older_commits.draft(older))
+        timed("drafts of these", lambda: draft(older))
         with older.read() as db:
             ((commits,),) = db.execute("SELECT count(*) FROM commits").fetchall()
         print(f"{commits:,} older commits, {older.size_bytes() / commits:.0f} bytes each")

@@ -173,8 +173,15 @@ def draft_index(repository: Path) -> Iterator[tuple[Workspace, int]]:
 def open_files(
     project: Project, mode: str, work: Path
 ) -> Iterator[tuple[Workspace, Connection, SearchScope, list[str]]]:
-    """Index and embed a repository, and open all its files as a scope; give their paths too."""
-    workspace = Workspace.open(prepare(project, mode, work), environ=os.environ)
+    """Index and embed a project, and open all its files as a scope; give their paths too."""
+    with open_repository(prepare(project, mode, work)) as opened:
+        yield opened
+
+
+@contextmanager
+def open_repository(place: Path) -> Iterator[tuple[Workspace, Connection, SearchScope, list[str]]]:
+    """Index and embed a repository, read its history, and open all its files; give their paths too."""
+    workspace = Workspace.open(place, environ=os.environ)
     refreshed = workspace.update().refreshed
     workspace.embed()
     read_history(workspace.store, workspace.repo, refreshed.head.commit or "")

@@ -1,10 +1,11 @@
 """Fit what a hit's score says: how likely it is that this file answers the question.
 
     .venv/bin/pip install scipy
-    .venv/bin/python scripts/training/fit_hit_scores.py QUESTIONS [--work DIR] [--only NAME] [--ridge R]
+    .venv/bin/python scripts/training/fit_hit_scores.py QUESTIONS CLONES [--work DIR] [--only NAME]
 
-QUESTIONS and --work are as in `scripts/bench/quality.py`; whole repositories. Asked are the annotated
-questions, those of `scripts/bench/absent.toml` and those of `scripts/bench/features/`, which has, for each
+QUESTIONS and --work are as in `scripts/bench/quality.py`, whole repositories; CLONES as in
+`scripts/bench/asked.py`, those that are not aside. Asked are the annotated questions, everyday ones, those of
+`scripts/bench/absent.toml` and those of `scripts/bench/features/`, which has, for each
 repository, features that it could have and has not, and features that it has. A logistic regression of
 whether a hit is a target on ``ranking.hit_facts``, with an L2 penalty on the standardised weights, once
 with vectors and once by words alone. A hit of a feature's page that is a test, an example or documentation
@@ -32,9 +33,10 @@ from gitrag.store.source import IndexFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+from asked import read_sets
 from calibration import calibration_error, read_absent
 from features import read_set
-from questions import PAGE, Project, open_files, parser_of, prepare, read_projects
+from questions import PAGE, Project, open_repository, parser_of, prepare, read_projects
 
 FEATURES = Path(__file__).parents[1] / "bench" / "features"
 FIXED = {"verbatim": 4.0}
@@ -51,7 +53,7 @@ class Asked:
 
     Attributes:
         text: The question.
-        kind: annotated, present, easy (nothing to be found, of `absent.toml`), or absent.
+        kind: annotated, asked, present, easy (nothing to be found, of `absent.toml`), or absent.
         is_target: Tells whether a path answers it.
         unknown: Paths of which nothing is known.
     """
@@ -84,12 +86,29 @@ class Row:
 def main() -> None:
     """Fit, cross-validate and print."""
     parser = parser_of(__doc__)
+    parser.add_argument("clones", type=Path, metavar="CLONES")
     parser.add_argument("--ridge", type=float, default=3.0)
     arguments = parser.parse_args()
-    projects = read_projects(arguments.questions)
-    chosen = [each for each in enumerate(projects) if not arguments.only or each[1].name in arguments.only]
+    chosen = {
+        project.name: (
+            prepare(project, "whole", arguments.work),
+            questions_of(number, project, arguments.work),
+        )
+        for number, project in enumerate(read_projects(arguments.questions))
+    }
+    for each in read_sets():
+        if not each.is_aside:
+            asked = [
+                Asked(question.text, "asked", question.paths.__contains__) for question in each.questions
+            ]
+            chosen[each.name] = (arguments.clones / each.name, asked)
     for name, by_meaning in (("HIT", True), ("HIT_BY_WORDS", False)):
-        rows = [row for place, each in chosen for row in collect(place, each, arguments.work, by_meaning)]
+        rows = [
+            row
+            for repository, (place, asked) in chosen.items()
+            if not arguments.only or repository in arguments.only
+            for row in collect(repository, place, asked, by_meaning)
+        ]
         facts = list(dict.fromkeys(fact for row in rows for fact in row.facts if fact not in FIXED))
         print(f"\n== {name}: {len(rows)} hits")
         report("all facts", facts, rows, arguments.ridge)
@@ -122,14 +141,16 @@ def questions_of(place: int, project: Project, work: Path) -> list[Asked]:
     return asked
 
 
-def collect(place: int, project: Project, work: Path, by_meaning: bool) -> list[Row]:
+def collect(repository: str, place: Path, questions: Sequence[Asked], by_meaning: bool) -> list[Row]:
     """Ask a repository its questions and keep what is known of each hit."""
     rows = []
-    with open_files(project, "whole", work) as (workspace, db, scope, own):
-        for number, asked in enumerate(questions_of(place, project, work)):
+    with open_repository(place) as (workspace, db, scope, own):
+        head = workspace.repo.head().commit or ""
+        for number, asked in enumerate(questions):
             question = read(asked.text)
             vector = workspace.encoder.encode_query(question.text) if by_meaning else None
-            evidence = engine.collect(IndexFile(db), question, scope, vector)
+            told = IndexFile(db).messages(scope, head, question.hashes, vector)
+            evidence = engine.collect(IndexFile(db), question, scope, vector, told=told)
             sums = ranking.candidates(evidence, PAGE)
             page = ranking.page(sums, scope.files.content_id, own, PAGE)
             said = engine.say(IndexFile(db), question, evidence, page, own)
@@ -139,7 +160,7 @@ def collect(place: int, project: Project, work: Path, by_meaning: bool) -> list[
                 beside = bool(scope.files.traits[file] & OUTSIDE_THE_PRODUCT)
                 if not right and (own[file] in asked.unknown or (asked.kind == "present" and beside)):
                     right = None
-                rows.append(Row(project.name, asked.kind, number, facts, right))
+                rows.append(Row(repository, asked.kind, number, facts, right))
     return rows
 
 
@@ -186,7 +207,7 @@ def report(label: str, facts: Sequence[str], rows: Sequence[Row], ridge: float) 
     low = {kind: [chance[own[0]] < _HALF for own in _of(pages, rows, kind)] for kind in ("easy", "absent")}
     kept = {
         kind: [max(chance[own][right[own]]) >= _LEAST for own in _of(pages, rows, kind) if right[own].any()]
-        for kind in ("annotated", "present")
+        for kind in ("annotated", "asked", "present")
     }
     shown = [
         int((chance[own] >= _LEAST).sum()) for own in _of(pages, rows, "present") if right[own].sum() <= 1

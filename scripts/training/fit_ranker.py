@@ -1,22 +1,28 @@
-"""Fit the ranker's weights on annotated questions, and score them on repositories left out.
+"""Fit the ranker's weights on questions of five kinds at once, and score them on repositories left out.
 
     .venv/bin/pip install scipy
-    .venv/bin/python scripts/training/fit_ranker.py QUESTIONS [--work DIR] [--ridge R] [--ablate] [--errors N]
+    .venv/bin/python scripts/training/fit_ranker.py QUESTIONS CLONES [CHANGES NAME=GITDIR …] [--work DIR]
+        [--ridge R] [--ablate] [--errors N]
 
-QUESTIONS and --work are as in `scripts/bench/quality.py`. Each question is asked of the source folder and of
-the whole repository; the features that the product's own search gathers (`gitrag/search/evidence.py`) are
-fitted by a listwise softmax (ListNet's top-one loss, Cao et al., 2007) with an L2 penalty on the standardised
-weights. Prints NDCG@10, each repository's by the weights fitted on the others, and the weights for
-`gitrag/search/ranking.py`. No randomness anywhere.
+QUESTIONS and --work are as in `scripts/bench/quality.py`; each of those is asked of the source folder and of
+the whole repository. CLONES has the clones of `scripts/bench/asked.py`, of which those kept aside are not
+asked, and those of `scripts/bench/features.py` in CLONES/features; CHANGES and the rest are as in
+`scripts/bench/changes.py`. The features that the product's own search gathers (`gitrag/search/evidence.py`)
+are fitted by a listwise softmax (ListNet's top-one loss, Cao et al., 2007) with an L2 penalty on the
+standardised weights; a question counts as `COUNTS` says of its kind. Prints NDCG@10 of each kind, each
+repository's by the weights fitted on the others, and the weights for `gitrag/search/ranking.py`. Nothing is
+random.
 
 --ablate prints what leaving each feature out changes.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,16 +32,31 @@ from scipy.optimize import minimize
 
 from gitrag.search import engine
 from gitrag.search.question import read
-from gitrag.store import commits
 from gitrag.store.source import IndexFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from questions import PAGE, Project, Question, chosen_projects, ndcg, open_files, parser_of
+import asked
+import changes
+import features
+from questions import PAGE, Question, Target, ndcg, open_repository, parser_of, prepare, read_projects
 
-FIXED = {"defines_it": 5.0, "verbatim": 4.0}
+FIXED = {"defines_it": 5.0, "verbatim": 6.0}
 """Weights that are set, not fitted: of 68 questions for a symbol all but a few have the definition first
 anyway, and next to none quotes a text, so that a fit learns nothing from them. The first is worth 0.014 on
 symbols, both nothing elsewhere."""
+
+LEFT_OUT = {"file_name", "in_names"}
+"""Features that count for bug reports alone: beside the others they are worth less than 0.001 here."""
+
+COUNTS = {
+    "application": 1.5,
+    "library": 1.5,
+    "source": 1.0,
+    "whole": 1.0,
+    "features": 0.5,
+    "changes": 0.5,
+}
+"""How much a question of each kind counts."""
 
 CANDIDATES = 60
 """Files of each question that take part in the fit: those that each of a few features puts first, and any
@@ -47,16 +68,16 @@ class Item:
     """A question's files.
 
     Attributes:
-        mode: source or whole.
-        project: Whose question.
+        kind: One of `COUNTS`.
+        repository: Whose question; the same for all kinds.
         question: The question.
         features: float32 (f, n).
         answers: bool (f, t), which file is which target.
         files: Paths.
     """
 
-    mode: str
-    project: Project
+    kind: str
+    repository: str
     question: Question
     features: NDArray[np.float32]
     answers: NDArray[np.bool_]
@@ -66,16 +87,24 @@ class Item:
 def main() -> None:
     """Fit, cross-validate and print."""
     parser = parser_of(__doc__)
-    parser.add_argument("--ridge", type=float, default=1.0)
+    parser.add_argument("clones", type=Path, metavar="CLONES")
+    parser.add_argument("changes", nargs="*", metavar="CHANGES NAME=GITDIR", help="as in changes.py")
+    parser.add_argument("--ridge", type=float, default=10.0)
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--errors", type=int, default=0, help="list so many of the worst answers")
     arguments = parser.parse_args()
-    names, items = collect(chosen_projects(arguments), arguments.work)
-    fitted = [name for name in names if name not in FIXED]
+    items: list[Item] = []
+    names: list[str] = []
+    for kind, repository, place, questions in asked_repositories(arguments):
+        if arguments.only and repository not in arguments.only:
+            continue
+        names, more = collect(kind, repository, place, questions)
+        items += more
+    fitted = [name for name in names if name not in {*FIXED, *LEFT_OUT}]
     scored = report("all features", names, items, fitted, arguments.ridge)
     for item, value in sorted(scored, key=lambda pair: pair[1])[: arguments.errors]:
         wanted = [path for path, row in zip(item.files, item.answers, strict=True) if row.any()]
-        print(f"{value:.2f} {item.mode} {item.project.name}: {item.question.text} -> {', '.join(wanted)}")
+        print(f"{value:.2f} {item.kind} {item.repository}: {item.question.text} -> {', '.join(wanted)}")
     if arguments.ablate:
         for name in fitted:
             kept = [other for other in fitted if other != name]
@@ -87,31 +116,51 @@ def main() -> None:
     print("}")
 
 
-def collect(projects: Iterable[Project], work: Path) -> tuple[list[str], list[Item]]:
-    """Ask every question and keep what speaks for each file."""
+def asked_repositories(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Path, list[Question]]]:
+    """Yield kind, name and place of each repository, and its questions."""
+
+    def question(text: str, kind: str, paths: Sequence[str]) -> Question:
+        return Question(text, kind, tuple(map(Target, paths)))
+
+    for project in read_projects(arguments.questions):
+        for mode in ("source", "whole"):
+            place = prepare(project, mode, arguments.work)
+            yield mode, project.name, place, list(project.questions)
+    for each in asked.read_sets():
+        if not each.is_aside:
+            own = [question(row.text, each.kind, row.paths) for row in each.questions]
+            yield each.kind, each.name, arguments.clones / each.name, own
+    for known in features.read_sets():
+        if (place := arguments.clones / "features" / known.name).exists():
+            own = [question(row.text, "features", row.files) for row in known.present]
+            yield "features", known.name, place, own
+    for given in arguments.changes[1:]:
+        name, _, clone = given.partition("=")
+        data = json.loads(Path(arguments.changes[0], f"{name}.json").read_text("utf-8"))
+        own = [question(row["query"], "changes", row["relevant"]) for row in data["questions"]]
+        place = changes.prepare(name, clone, data["base"], arguments.work / "changes")
+        yield "changes", name, place, own
+
+
+def collect(
+    kind: str, repository: str, place: Path, questions: Sequence[Question]
+) -> tuple[list[str], list[Item]]:
+    """Ask a repository's questions and keep what speaks for each file; the features' names, too."""
     items: list[Item] = []
     names: list[str] = []
-    for mode in ("source", "whole"):
-        for project in projects:
-            with open_files(project, mode, work) as (workspace, db, scope, own):
-                for question in project.questions:
-                    asked = read(question.text)
-                    vector = workspace.encoder.encode_query(asked.text)
-                    head = workspace.repo.head().commit or ""
-                    told = commits.messages(db, scope, head, asked.hashes)
-                    evidence = engine.collect(IndexFile(db), asked, scope, vector, told=told)
-                    names = list(evidence.features)
-                    answers = np.array([[target.is_at(path) for target in question.targets] for path in own])
-                    items.append(
-                        Item(
-                            mode,
-                            project,
-                            question,
-                            np.stack([evidence.features[name] for name in names], axis=1),
-                            answers,
-                            own,
-                        )
-                    )
+    with open_repository(place) as (workspace, db, scope, own):
+        head = workspace.repo.head().commit or ""
+        for question in questions:
+            text = read(question.text)
+            vector = workspace.encoder.encode_query(text.meaning)
+            told = IndexFile(db).messages(scope, head, text.hashes, vector)
+            evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
+            if evidence.is_report:
+                continue
+            names = list(evidence.features)
+            columns = np.stack([evidence.features[name] for name in names], axis=1)
+            answers = np.array([[target.is_at(path) for target in question.targets] for path in own])
+            items.append(Item(kind, repository, question, columns, answers, own))
     return names, items
 
 
@@ -120,7 +169,10 @@ class Fit:
 
     def __init__(self, names: Sequence[str], items: Sequence[Item], kept: Sequence[str]) -> None:
         self.columns = [names.index(name) for name in kept]
-        leads = [names.index(name) for name in ("bm25", "bm25_file", "cosine", "file_name_share", "in_names")]
+        leads = [
+            names.index(name)
+            for name in ("bm25", "bm25_file", "cosine", "agreed", "file_name_share", "in_names", "meant")
+        ]
         self.items = [item for item in items if item.answers.any()]
         chosen = [self._chosen(item, leads) for item in self.items]
         rows = [item.features[keep][:, self.columns] for item, keep in zip(self.items, chosen, strict=True)]
@@ -129,7 +181,11 @@ class Fit:
         self.scale = stacked.std(axis=0) + 1e-6
         self.rows = ((stacked - stacked.mean(axis=0)) / self.scale).astype(np.float32)
         hits = [item.answers[keep].any(axis=1) for item, keep in zip(self.items, chosen, strict=True)]
-        self.wanted = np.concatenate([hit / hit.sum() for hit in hits]).astype(np.float32)
+        counts = [COUNTS[item.kind] for item in self.items]
+        self.wanted = np.concatenate(
+            [count * hit / hit.sum() for count, hit in zip(counts, hits, strict=True)]
+        ).astype(np.float32)
+        self.counts = np.array(counts, dtype=np.float32)
 
     @staticmethod
     def _chosen(item: Item, leads: Sequence[int]) -> NDArray[np.intp]:
@@ -145,9 +201,9 @@ class Fit:
 
         ``start``, the weights of another fit, only saves time: the loss is convex and has one least place.
         """
-        chosen = np.array([item.project.name != left_out for item in self.items])
+        chosen = np.array([item.repository != left_out for item in self.items])
         rows = np.repeat(chosen, self.sizes)
-        x, y, sizes = self.rows[rows], self.wanted[rows], self.sizes[chosen]
+        x, y, sizes, counts = self.rows[rows], self.wanted[rows], self.sizes[chosen], self.counts[chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         owner = np.repeat(np.arange(len(sizes)), sizes)
 
@@ -156,7 +212,7 @@ class Fit:
             sums -= np.maximum.reduceat(sums, starts)[owner]
             exp = np.exp(sums)
             totals = np.add.reduceat(exp, starts)[owner]
-            return sums - np.log(totals), exp / totals
+            return sums - np.log(totals), counts[owner] * exp / totals
 
         def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             logs, share = shares(w)
@@ -165,7 +221,7 @@ class Fit:
 
         def curvature(w: NDArray[np.float64]) -> NDArray[np.float64]:
             weighted = x * shares(w)[1][:, None]
-            means = np.add.reduceat(weighted, starts, axis=0)
+            means = np.add.reduceat(weighted, starts, axis=0) / np.sqrt(counts)[:, None]
             return np.asarray(x.T @ weighted - means.T @ means, dtype=np.float64) + ridge * np.eye(len(w))
 
         begin = np.zeros(x.shape[1]) if start is None else start * self.scale
@@ -181,28 +237,22 @@ def report(
     columns = fit.columns
     whole = fit.weights("", ridge)
     scored: list[tuple[Item, float]] = []
-    for repository in sorted({item.project.name for item in items}):
+    for repository in sorted({item.repository for item in items}):
         weights = fit.weights(repository, ridge, whole)
         for item in items:
-            if item.project.name == repository:
+            if item.repository == repository:
                 set_by_hand = sum(
                     item.features[:, names.index(name)] * weight for name, weight in FIXED.items()
                 )
                 scored.append((item, score(item, item.features[:, columns] @ weights + set_by_hand)))
     parts = []
-    for mode in ("source", "whole"):
-        values = defaultdict(list)
+    for kind in COUNTS:
+        values: dict[str, list[float]] = defaultdict(list)
         for item, value in scored:
-            if item.mode == mode:
-                values["all"].append(value)
-                values[item.question.kind].append(value)
-                values["lowest: " + item.project.language].append(value)
-        languages = {key: np.mean(found) for key, found in values.items() if key.startswith("lowest")}
-        lowest = min(languages, key=lambda key: float(languages[key]))
-        means = [
-            f"{key[:4]} {np.mean(values[key]):.3f}" for key in ("all", "architecture", "semantic", "symbol")
-        ]
-        parts.append(f"{mode} {' '.join(means)} {lowest} {languages[lowest]:.3f}")
+            if item.kind == kind:
+                values[item.repository].append(value)
+        if values:
+            parts.append(f"{kind} {np.mean([np.mean(own) for own in values.values()]):.3f}")
     print(f"{label:24} {' | '.join(parts)}", flush=True)
     return scored
 

@@ -16,6 +16,7 @@ from gitrag.actions.history import HistoryAnswer, HistoryOptions, history
 from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
+from gitrag.indexing.draft_commits import draft
 from gitrag.store import commits
 from gitrag.store.candidates import open_scope
 from gitrag.workspace import Workspace
@@ -115,7 +116,7 @@ def test_a_search_of_files_is_the_same_with_older_commits_and_without(workspace)
     before, state = found(), workspace.store.path.stat().st_mtime_ns
     assert before
     assert read_all(workspace)
-    older_commits.draft(workspace.older)
+    draft(workspace.older)
     assert found() == before
     assert workspace.store.path.stat().st_mtime_ns == state
 
@@ -317,7 +318,7 @@ def test_a_commit_that_is_among_the_newest_again_is_not_read_again(workspace, re
 
 def test_rewritten_history_is_let_go_by_gc(workspace, repository):
     assert read_all(workspace)
-    older_commits.draft(workspace.older)
+    draft(workspace.older)
     repository.git("checkout", "--quiet", "--orphan", "anew")
     for number in range(6):
         repository.commit({"new.py": f"{number}\n"}, f"Sow {number}")

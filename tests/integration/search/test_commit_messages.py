@@ -9,6 +9,7 @@ import pytest
 from gitrag.actions import catch_up, gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.indexing import history
+from gitrag.search.ranking import WEIGHTS
 from gitrag.store import commits, schema, views
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -16,6 +17,11 @@ from tests.support.repository import GitRepository
 
 QUESTION = "allow exponential patience of parcels"
 """No file has the first words; both have the last."""
+
+TOO_MANY = "too many wrong logins in a row"
+
+MOST = round(WEIGHTS["history"] + WEIGHTS["like"], 4)
+"""What commits add to the file that they say most of."""
 
 
 @pytest.fixture
@@ -56,24 +62,49 @@ def test_a_file_is_found_by_what_a_commit_says_of_it(repository):
     answer = asked(updated(repository))
 
     assert answer.hits[0].path == "far.py"
-    assert told_of(answer) == {"far.py": 3.0}
+    assert told_of(answer) == {"far.py": MOST}
 
 
-def test_of_a_topic_in_a_few_words_commits_say_nothing(repository):
-    workspace = updated(repository)
+def test_a_file_is_found_by_what_a_commit_means(make_repository, tmp_path):
+    made = make_repository({f"{name}.py": _file(name, 0) for name in ("one", "two", "three", "four")})
+    made.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+    said = ("Resize pictures", "Translate the menu", "Limit password attempts", "Send invoices by mail")
+    for number, (name, subject) in enumerate(zip(("one", "two", "three", "four"), said, strict=True), 1):
+        made.commit({f"{name}.py": _file(name, number)}, subject)
+    workspace = updated(made)
 
-    answer = search(workspace, "exponential patience of parcels", SearchOptions(min_score=0.0))
+    def nearest(question: str) -> str:
+        """The file that commits said something most like the question about, all others being alike."""
+        hits = search(workspace, question, SearchOptions(min_score=0.0)).hits
+        return max(hits, key=lambda hit: dict(hit.reasons)["meant"]).path
 
-    assert {hit.path for hit in answer.hits} == {"far.py", "near.py"}
-    assert told_of(answer) == {}
+    assert nearest("shrink images before they are stored") == "one.py"
+    assert nearest(TOO_MANY) == "three.py"
+    assert nearest("bills are posted to customers") == "four.py"
+
+
+def test_what_a_commit_means_counts_from_it_on(make_repository, tmp_path):
+    made = make_repository({"near.py": _file("near", 0), "far.py": _file("far", 0)})
+    made.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+    made.commit({"near.py": _file("near", 1)}, "Translate the menu")
+    made.commit({"far.py": _file("far", 1)}, "Limit password attempts")
+    workspace = updated(made)
+
+    def meant(revision: str | None) -> dict[str, float]:
+        hits = search(workspace, TOO_MANY, SearchOptions(min_score=0.0, revision=revision)).hits
+        return {hit.path: dict(hit.reasons).get("meant", 0.0) for hit in hits}
+
+    assert meant(None) == meant("HEAD")
+    assert meant(None)["far.py"] > meant(None)["near.py"]
+    assert meant("HEAD~2")["far.py"] == meant("HEAD~2")["near.py"], "both by the first commit alone"
 
 
 def test_a_commit_after_the_one_that_is_asked_says_nothing(repository):
     workspace = updated(repository)
 
     assert told_of(asked(workspace, revision="HEAD~2")) == {}
-    assert told_of(asked(workspace, revision="HEAD~1")) == {"far.py": 3.0}
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace, revision="HEAD~1")) == {"far.py": MOST}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
 def test_a_commit_of_another_branch_says_nothing(repository, tmp_path):
@@ -81,11 +112,11 @@ def test_a_commit_of_another_branch_says_nothing(repository, tmp_path):
     other = repository.worktree(tmp_path / "other", "other")
     workspace, beside = updated(repository), updated(other)
 
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
     assert told_of(asked(beside)) == {}
     other.commit({"near.py": _file("near", 2)}, "Exponential patience here")
-    assert told_of(asked(beside)) == {"near.py": 3.0}
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(beside)) == {"near.py": MOST}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
 def test_what_a_merge_brings_counts(repository):
@@ -94,7 +125,7 @@ def test_what_a_merge_brings_counts(repository):
     repository.git("checkout", "--quiet", "main")
     workspace = updated(repository)
     repository.git("merge", "--quiet", "--no-ff", "-s", "ours", "-m", "Merge", "side")
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
     repository.git("checkout", "--quiet", "-b", "third", "side")
     assert told_of(asked(workspace)) == {}
@@ -123,7 +154,7 @@ def test_two_worktrees_of_one_tree_have_each_their_own_history(repository, tmp_p
     workspace, beside = updated(repository), updated(other)
 
     for _ in range(2):
-        assert told_of(asked(workspace)) == {"far.py": 3.0}
+        assert told_of(asked(workspace)) == {"far.py": MOST}
         assert told_of(asked(beside)).keys() == {"far.py", "near.py"}
         workspace, beside = open_app(repository), open_app(other)
 
@@ -131,11 +162,11 @@ def test_two_worktrees_of_one_tree_have_each_their_own_history(repository, tmp_p
 def test_a_moved_file_keeps_its_history(repository):
     workspace = updated(repository)
     repository.commit({"far.py": None, "lib/far.py": _file("far", 1)}, "Move")
-    assert told_of(asked(workspace)) == {"lib/far.py": 3.0}
+    assert told_of(asked(workspace)) == {"lib/far.py": MOST}
     repository.commit({"lib/far.py": None, "lib/away.py": _file("far", 1)}, "Move again")
-    assert told_of(asked(workspace)) == {"lib/away.py": 3.0}
+    assert told_of(asked(workspace)) == {"lib/away.py": MOST}
     repository.commit({"far.py": _file("far", 9)}, "Start anew")
-    assert told_of(asked(workspace)) == {"far.py": 3.0}  # the path's own, as it is there
+    assert told_of(asked(workspace)) == {"far.py": MOST}  # the path's own, as it is there
 
 
 def test_a_commit_of_very_many_files_says_nothing_of_any(make_repository):
@@ -240,7 +271,7 @@ def test_commits_that_are_dropped_while_a_history_is_read_leave_it_unread(reposi
     assert not history.read_history(workspace.store, workspace.repo, commit)
     monkeypatch.setattr(history, "records", real)
     assert history.read_history(workspace.store, workspace.repo, commit)
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
 def _stored(workspace: Workspace) -> int:
@@ -264,7 +295,7 @@ def test_a_long_history_is_left_for_the_worker(repository, monkeypatch):
 
     catch_up.catch_up(open_app(repository), lambda: False)
 
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
     assert started == [workspace]
 
 
@@ -281,7 +312,7 @@ def test_an_interrupted_reading_goes_on(repository, monkeypatch):
         assert not commits.has_history(db, history_of)
     assert _stored(workspace) == 1
     assert history.read_history(workspace.store, workspace.repo, history_of)
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
 def test_a_shallow_clone_answers_by_what_it_has(repository, tmp_path):
@@ -291,9 +322,9 @@ def test_a_shallow_clone_answers_by_what_it_has(repository, tmp_path):
     assert told_of(asked(workspace)) == {}  # the commit is at the boundary
     clone.git("-c", "protocol.file.allow=always", "fetch", "--quiet", "--unshallow")
     workspace.update()
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
     clone.commit({"near.py": _file("near", 8)}, "After that")
-    assert told_of(asked(workspace)) == {"far.py": 3.0}
+    assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
 def test_an_index_without_commits_is_migrated(repository):
@@ -308,7 +339,7 @@ def test_an_index_without_commits_is_migrated(repository):
 
     again.update()
 
-    assert told_of(asked(again)) == {"far.py": 3.0}
+    assert told_of(asked(again)) == {"far.py": MOST}
     assert lines == []
 
 

@@ -41,6 +41,8 @@ def messages(
         file_length=np.bincount(file, (10 / np.sqrt(spread))[owner], files).astype(np.float32),
         telling=100,
         mean_length=10.0,
+        meaning=np.empty(0, dtype=np.float32),
+        meant=np.empty(0, dtype=np.int32),
     )
 
 

@@ -92,28 +92,6 @@ def test_names_are_told_from_words(text: str, names: tuple[str, ...]):
     assert read(text).names == names
 
 
-@pytest.mark.parametrize(
-    ("text", "counts"),
-    [
-        ("how are routes registered", True),
-        ("Add a limit to retries", True),
-        ("don't retry after a refusal", True),
-        ("fix(parser): lone brackets", True),
-        ("net/http: lone brackets", True),
-        ("- Avoid lone brackets", True),
-        ("🐛 Fix lone brackets", True),
-        ("Tidy up the parser before release", True),
-        ("keep the original stack trace", False),
-        ("retries with exponential backoff", False),
-        ("Session handling", False),
-        ("Session.send", False),
-        ("", False),
-    ],
-)
-def test_what_commits_say_counts_for_questions_and_changes(text: str, counts: bool):
-    assert read(text).meets_history is counts
-
-
 def test_a_pasted_file_is_cut_to_its_first_terms():
     question = read(" ".join(f"word{i}" for i in range(3000)))
     assert len(question.words) == MOST_TERMS

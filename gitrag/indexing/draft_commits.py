@@ -1,0 +1,53 @@
+"""Draft what commits say: the vectors of their subjects, of which the signs are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitrag.store import commit_drafts
+from gitrag.store.connection import Store
+from gitrag.words import commit_message
+
+FEW_UNDRAFTED = 2_000
+"""So many are drafted before a question is answered: some tenths of a second."""
+
+_BATCH = 1_000
+_EMBEDDED_CHARACTERS = 300
+
+
+def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Make the drafts of commits that have none.
+
+    Args:
+        store: An index.
+        most: Leave it if more have none; None for any number.
+        stop: Asked between batches.
+
+    Returns:
+        Whether all have one.
+
+    Raises:
+        StoreError: The index cannot be written.
+        BusyError: Other processes held it for too long.
+    """
+    from gitrag.embedding.draft import drafter, has_table
+
+    if not has_table() or not store.exists():
+        return True
+    while True:
+        with store.read() as db:
+            if most is not None and commit_drafts.count_undrafted(db) > most:
+                return False
+            rows = commit_drafts.undrafted(db, _BATCH)
+        if not rows:
+            return True
+        drafts = drafter().draft([text_of(message) for _, message in rows])
+        with store.write("keeping drafts of what commits say", make=False) as db:
+            commit_drafts.write(db, [number for number, _ in rows], drafts)
+        if stop():
+            return False
+
+
+def text_of(message: str) -> str:
+    """Return what is embedded of a message: its subject, without numbers of issues."""
+    return commit_message.without_numbers(commit_message.read(message).subject)[:_EMBEDDED_CHARACTERS]
