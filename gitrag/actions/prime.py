@@ -93,8 +93,10 @@ def prime(
 
     workspace.require_index()
     notes = []
-    if prime_updates(workspace.age()):
-        done = workspace.update(advance=advance).refreshed.documents
+    if prime_updates(age := workspace.age()):
+        refreshed = workspace.update(advance=advance).refreshed
+        notes.append(workspace.stale_note(age, refreshed))
+        done = refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     least = workspace.config.min_score
     least = PRESETS["discover"].min_score if least is None else least

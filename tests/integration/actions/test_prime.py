@@ -254,15 +254,27 @@ def test_a_reader_says_that_it_refreshed_an_old_index(workspace, own, clock, hea
     clock.ahead_s = 60 * minutes + 30
     search(workspace, "window")
     assert stale(heard) == said
+    clock.ahead_s = 0  # the index has the time of the machine
     search(workspace, "window")
     assert stale(heard) == said
 
 
-def test_a_reader_of_an_index_that_has_everything_says_nothing(workspace, clock, heard):
-    """However old."""
-    clock.ahead_s = 10 * 24 * 3600
+def test_a_reader_of_an_old_index_says_so_once_where_nothing_has_changed(workspace, clock, heard):
+    """It was looked at again, which is all that a refresh would do; from then on it is fresh."""
+    clock.ahead_s = 10 * 24 * 3600 + 30
     search(workspace, "window")
-    assert stale(heard) == []
+    clock.ahead_s = 0  # the index has the time of the machine
+    search(workspace, "window")
+    assert stale(heard) == ["Index was 10d stale — refreshed before running."]
+
+
+@pytest.mark.parametrize(("minutes", "said"), [(119, 0), (121, 1)])
+def test_a_session_hears_that_the_index_was_old(workspace, minutes, said):
+    """Whether or not anything has changed, and once."""
+    with workspace.store.write("test") as db:
+        db.execute("UPDATE views SET updated = now() - to_minutes(?)", [minutes])
+    line = f"Index was {'2h1m' if said else '1h59m'} stale — refreshed before running."
+    assert [line in prime(workspace, for_agent=True).notes for _ in range(2)] == [bool(said), False]
 
 
 @pytest.mark.parametrize(("minutes", "lines"), [(30, 0), (32, 1)])
