@@ -53,14 +53,12 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
     )
     issues = hits_of(answer, CollectionKind.ISSUES) if asked_for(answer, CollectionKind.ISSUES) else None
-    counted = f"{len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets"
-    if issues is not None:
-        counted += f", {len(issues)} issues"
     missing = wording_line(answer)
     lines = [
         f"## Search Results: {asked(answer)}",
         "",
-        f'Found {counted} for "{asked(answer)}".',
+        f'Found {len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets for "{asked(answer)}".',
+        *([] if issues is None else [f"Found {len(issues)} issues."]),
         *(["", f"{missing[0].upper()}{missing[1:]}; nearest:"] if missing else []),
         "",
         "### 1. Matching ADRs",
@@ -77,7 +75,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         "",
     ]
     if issues is not None:
-        lines += ["### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
+        lines += ["#### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
     lines += ["### 4. Call Graphs", "", *_graph(graph, date), ""]
     drawn = graph is not None and graph.mermaid is not None
     lines += [

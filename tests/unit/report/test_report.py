@@ -265,8 +265,10 @@ def test_issues_are_reported_and_counted_where_they_were_searched():
     asked = replace(FULL, sections=(*FULL.sections, AnswerSection(CollectionKind.ISSUES, (issue,))))
     assert [each["id"] for each in json.loads(as_json(asked))["issue_matches"]] == ["7"]
     lines = as_markdown(asked).split("\n")
-    assert lines[2] == 'Found 1 ADRs, 1 specs, 1 code snippets, 1 issues for "how to send".'
-    assert lines[lines.index("### Matching Issues") + 2] == "- **7: Retries** (score: 0.80)"
+    assert lines[2:4] == ['Found 1 ADRs, 1 specs, 1 code snippets for "how to send".', "Found 1 issues."]
+    assert lines[lines.index("#### Matching Issues") + 2] == "- **7: Retries** (score: 0.80)"
+    parts = [line.split(".")[0] for line in lines if line.startswith("### ")]
+    assert parts == [f"### {number}" for number in range(1, 6)]
     assert "| Issues | 1 |" in lines
     assert "issue_matches" not in json.loads(as_json(FULL))
     assert "ssues" not in as_markdown(FULL)
