@@ -119,8 +119,9 @@ def related(
         data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
-        markdown = governance.related_markdown(text, edges.proposals, lacking=edges.lacking)
-        markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
+        markdown = governance.related_markdown(text, edges)
+        if not edges.near:
+            markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
         data = json.loads(governance.related_json(text, edges.proposals, edges.nearest))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
