@@ -45,6 +45,7 @@ class DocumentMatch:
         score: How likely it answers, in [0, 1].
         snippet: Its best part.
         repository: The repository that it is in, and whose top its path starts at, where several were asked.
+        nearest: Whether it is only near, and likely no answer.
     """
 
     id: str
@@ -53,6 +54,7 @@ class DocumentMatch:
     score: float
     snippet: str
     repository: str | UnsetType = UNSET
+    nearest: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class CodeMatch:
         line_start: First line.
         line_end: Last line.
         repository: The repository that it is in, and whose top its path starts at, where several were asked.
+        nearest: Whether it is only near, and likely no answer.
     """
 
     path: str
@@ -78,6 +81,7 @@ class CodeMatch:
     line_start: int
     line_end: int
     repository: str | UnsetType = UNSET
+    nearest: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

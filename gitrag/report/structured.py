@@ -58,6 +58,7 @@ def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
             score=round(hit.score, 4),
             snippet=hit.chunk.text,
             repository=hit.repository or UNSET,
+            nearest=hit.is_nearest or UNSET,
         )
         for hit in hits
     )
@@ -73,4 +74,5 @@ def _code(hit: Hit) -> CodeMatch:
         line_start=hit.chunk.line_start,
         line_end=hit.chunk.line_end,
         repository=hit.repository or UNSET,
+        nearest=hit.is_nearest or UNSET,
     )
