@@ -88,11 +88,11 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
         workspace.config.output,
         text=lambda style: governance.related_markdown(text, found, style),
         markdown=lambda: governance.related_markdown(text, found),
-        structured=lambda: governance.related_json(text, found.proposals, found.nearest),
+        structured=lambda: governance.related_json(text, found),
     )
     for line in governance.nearest_lines(() if found.near else found.nearest):
         session.terminal.hint(line)
-    return OK if found.proposals else NOTHING
+    return OK if found.proposals or found.instead else NOTHING
 
 
 def _duplicates(

@@ -476,11 +476,13 @@ class RelatedDocument:
         text: The text.
         edges: What it may refer to, best first.
         nearest: Where these are few, what is nearest.
+        instead: What code and commits say where there is no decision and no specification.
     """
 
     text: str
     edges: tuple[RelatedEdge, ...]
     nearest: tuple[RelatedEdge, ...]
+    instead: InsteadPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -641,6 +643,7 @@ class PrimeDocument:
         notes: What was done first, and what is missing, a line each.
         documents: All documents, or those on the topic.
         nearest: Documents that score too little.
+        instead: What code and commits say on a topic where no document is indexed.
         overview: What the repository consists of; null with a topic, and where it is not indexed.
         core: The section on core files, in Markdown; empty for none.
         since: What happened since one was here; null if not asked for.
@@ -650,6 +653,7 @@ class PrimeDocument:
     notes: tuple[str, ...]
     documents: tuple[PrimedEntry, ...]
     nearest: tuple[NearDocument, ...]
+    instead: InsteadPart
     overview: Overview | None
     core: str
     since: Passed | None
@@ -1046,6 +1050,19 @@ class CommitEntry:
     definitions: tuple[str, ...] | None
     snippet: str
     found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsteadPart:
+    """What answers in place of decisions and specifications.
+
+    Attributes:
+        files: Code, tests and other texts, best first.
+        commits: Commits whose messages bear on it, best first.
+    """
+
+    files: tuple[CodeMatch, ...]
+    commits: tuple[CommitEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gitrag.report.documents import (
     json_text,
 )
 from gitrag.report.impact_lines import impact_lines, impact_part
+from gitrag.report.instead import instead_lines, instead_part
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.control_characters import Text, joined
@@ -89,6 +90,8 @@ def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
         found: The references; of a small collection the nearest too.
         style: How parts of it look.
     """
+    if found.instead and not found.proposals:
+        return joined([f"## Related: {text}", "", found.lacking, *instead_lines(found.instead, style)])
     if not (found.proposals or found.near):
         return joined([NONE_RELATED, *([found.lacking] if found.lacking else [])])
     lines = [f"## Related: {text}", ""]
@@ -114,10 +117,15 @@ def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
     ]
 
 
-def related_json(text: str, found: Sequence[Proposal], nearest: Sequence[Proposal] = ()) -> str:
+def related_json(text: str, found: Related) -> str:
     """Return proposed references as JSON, and where there are few what is nearest."""
     return json_text(
-        RelatedDocument(text, tuple(map(_proposal_data, found)), tuple(map(_proposal_data, nearest)))
+        RelatedDocument(
+            text,
+            tuple(map(_proposal_data, found.proposals)),
+            tuple(map(_proposal_data, found.nearest)),
+            instead_part(found.instead),
+        )
     )
 
 

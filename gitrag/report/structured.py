@@ -35,7 +35,7 @@ def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Aske
             query=answer.query,
             adr_matches=_documents(hits[CollectionKind.ADRS]),
             spec_matches=_documents(hits[CollectionKind.SPECS]),
-            code_snippets=tuple(map(_code, hits[CollectionKind.CODE])),
+            code_snippets=tuple(map(code_match, hits[CollectionKind.CODE])),
             call_graphs=graphs,
             issue_matches=_documents(hits[CollectionKind.ISSUES])
             if asked_for(answer, CollectionKind.ISSUES)
@@ -64,7 +64,8 @@ def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
     )
 
 
-def _code(hit: Hit) -> CodeMatch:
+def code_match(hit: Hit) -> CodeMatch:
+    """Return a hit of code for JSON."""
     return CodeMatch(
         path=shown(hit.path),
         score=round(hit.score, 4),

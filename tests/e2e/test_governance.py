@@ -66,8 +66,8 @@ def test_nothing_found_is_a_status(own):
     own.git.write({"other.py": "A = 1\n"})
     assert own.gitrag("check", "other.py").status == NOTHING
     done = own.gitrag("related", "pick a video transcoding library")
-    assert (done.status, done.err) == (NOTHING, "")
-    assert "**related: ADR-0001** Retry with backoff (score: 0.0" in done.out
+    assert (done.status, done.out) == (NOTHING, "No related artifacts found — drafting from scratch\n")
+    assert done.said[-1].startswith("hint: nearest: ADR-0001 Retry with backoff (0.0")
 
 
 def test_what_is_related_is_told(own):

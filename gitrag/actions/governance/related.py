@@ -10,6 +10,7 @@ from gitrag.actions.governance.bearings import KINDS, Found, bearings
 from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
 from gitrag.actions.governance.unreached import none_indexed
+from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.corpus import code
 from gitrag.corpus.documents import Document
@@ -100,12 +101,14 @@ class Related:
         lacking: What is said where there is no decision or specification to compare with; empty where there
             is one, or none was asked for.
         are_few: Whether there are so few that the nearest are worth a look, whatever their score.
+        instead: What code and commits say where there is no document at all.
     """
 
     proposals: tuple[Proposal, ...]
     nearest: tuple[Proposal, ...] = ()
     lacking: str = ""
     are_few: bool = False
+    instead: Instead = NOTHING
 
     @property
     def near(self) -> tuple[Proposal, ...]:
@@ -149,6 +152,7 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
         tuple(others[: max(0, _NEAREST - len(chosen))]),
         none_indexed(asked) if asked and not there else "",
         there < _FEW,
+        find_instead(workspace, text) if asked and not every else NOTHING,
     )
 
 

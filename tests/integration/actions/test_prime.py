@@ -10,6 +10,7 @@ import pytest
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.core_context import project_of
 from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.related import related
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
@@ -18,6 +19,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.memory.core_files import CoreFiles
+from gitrag.report import governance
 from gitrag.report.prime import as_json, as_markdown
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
@@ -156,6 +158,25 @@ def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, gi
     workspace.update()
     said = "No ADR and no spec is indexed here, so there was nothing to compare with."
     assert said in as_markdown(prime(workspace, "signing keys"))
+
+
+def test_where_there_is_no_document_code_and_commits_answer(make_repository, git_environment, model_dir):
+    """Most repositories keep neither decisions nor specifications."""
+    code = 'def sign_session(key):\n    """Sign a session with the signing key."""\n    return key\n'
+    repository = make_repository({"sessions.py": code, "readme.md": "# Shop\n"}, name="bare")
+    repository.commit({"readme.md": "# A shop\n"}, "Rotate the signing keys every month")
+    environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
+    workspace = Workspace.open(repository.path, environ=environment)
+    workspace.update()
+    primed, found = prime(workspace, "signing keys"), related(workspace, "signing keys", ["spec"])
+    for told in (as_markdown(primed), governance.related_markdown("signing keys", found)):
+        assert "sessions.py:1-3 sign_session (" in told
+        assert "Rotate the signing keys every month" in told
+        assert "drafting from scratch" not in told
+    for data in (as_json(primed), governance.related_json("signing keys", found)):
+        instead = json.loads(data)["instead"]
+        assert [each["path"] for each in instead["files"]] == ["sessions.py"]
+        assert [each["subject"] for each in instead["commits"]] == ["Rotate the signing keys every month"]
 
 
 PROGRAM = {

@@ -86,7 +86,7 @@ def test_of_few_documents_the_nearest_are_shown_as_nearest(workspace):
     found = replace(found, nearest=tuple(replace(each, score=0.01) for each in found.nearest))
     rows = governance.related_markdown("x", found).split("\n")[2:]
     assert [row.endswith(", nearest") for row in rows if row.startswith("- **")] == [True] * 3
-    data = json.loads(governance.related_json("x", found.proposals, found.nearest))
+    data = json.loads(governance.related_json("x", found))
     assert (data["edges"], len(data["nearest"])) == ([], 3)
 
 
