@@ -42,7 +42,7 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
     run gitrag as well; for an older git, the lines to add are printed, and on a terminal it is asked whether
     to add them to shell scripts and to a manager's YAML. Exit status 1 unless all are there.
     """
-    from gitrag.hooking.install import add_lines, can_be_added, install, is_configuration
+    from gitrag.hooking.install import add_lines, can_be_added, install, is_left
 
     repository, terminal = session.repository(), session.terminal
     reports = install(repository)
@@ -50,11 +50,8 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
         return _print_rows(reports, terminal, with_changes=True)
     status = _show(reports, terminal)
     files = list(dict.fromkeys(str(report.path) for report in reports if can_be_added(report)))
-    for report in reports:
-        if report.lines and is_configuration(report.path) and not can_be_added(report):
-            terminal.hint(
-                f"{report.path} cannot be added to at its end: the {report.name} lines go among its own."
-            )
+    for report in filter(is_left, reports):
+        terminal.hint(f"{report.path}: the {report.name} lines go among its own, not at its end.")
     if files and terminal.can_ask:
         terminal.note(joined(files))
         if terminal.ask("Write these lines into these files, for git to run them? [y/N]") in {"y", "yes"}:

@@ -72,6 +72,12 @@ def is_configuration(path: Path) -> bool:
     return path.suffix in {".yml", ".yaml"}
 
 
+def is_left(report: HookReport) -> bool:
+    """Return whether a manager's configuration has to be added to by its owner, among what is there."""
+    missing = bool(report.lines) and report.state is not HookState.INSTALLED
+    return missing and is_configuration(report.path) and not can_be_added(report)
+
+
 def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> list[HookReport]:
     """Write the lines of reports, between our marks, where `can_be_added`: for whoever was asked.
 

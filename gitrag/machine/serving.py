@@ -47,7 +47,8 @@ class _Bounded(H11Protocol):
         self._wait()
         if len(self.connections) > most_connections():
             waiting = {each.arriving.when(): each for each in self._others() if each.arriving}
-            waiting[min(waiting)].give_way()
+            if waiting:
+                waiting[min(waiting)].give_way()
 
     def handle_events(self) -> None:
         super().handle_events()

@@ -15,7 +15,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import script_blocks
 from gitrag.hooking.config_hooks import SINCE
-from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, uninstall
+from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, is_left, uninstall
 from gitrag.hooking.status import HookState, lines_to_add
 from gitrag.hooking.table import HOOKS
 from tests.support.command import everything_in
@@ -376,7 +376,7 @@ def test_lines_are_written_into_a_managers_configuration_where_nothing_is_lost(h
     for name in NAMES:
         hooked.write_hook(name, b"#!/bin/sh\ncall_lefthook run\n", 0o755)
     before = list(hooked.status().values())
-    assert {report.name for report in before if not can_be_added(report)} == {"pre-push"}
+    assert {report.name for report in before if is_left(report)} == {"pre-push"}
     added = add_lines(hooked.repository, before)
     assert {report.name for report in added if report.state is HookState.INSTALLED} == {*NAMES} - {"pre-push"}
     assert hooked.git.file("lefthook.yml").read_bytes().startswith(own)
