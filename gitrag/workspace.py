@@ -24,6 +24,7 @@ from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
+from gitrag.indexing.notices import stale_line
 from gitrag.indexing.recipe import RECIPE
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
@@ -285,6 +286,17 @@ class Workspace:
     def since(self, moment: float) -> timedelta:
         """Return how long ago a time in Unix seconds was."""
         return timedelta(seconds=max(0.0, self._clock() - moment))
+
+    def stale_note(self, age: timedelta | None, refreshed: Refreshed) -> str | None:
+        """Return the line about an index older than the threshold, which counts as fresh from now on."""
+        from gitrag.store import views
+
+        line = None if age is None else stale_line(age, self.config.staleness_threshold)
+        if line and not refreshed.recorded:  # nothing has changed, so nothing was written
+            noting = self.store.write("noting that the index is fresh", make=False, patience_s=0.0)
+            with suppress(StoreError, BusyError), noting as db:
+                views.touch(db, refreshed.view)
+        return line
 
     def moved_at(self, db: Connection) -> float | None:
         """Return when the worktree's view was last brought up to date, in Unix seconds."""

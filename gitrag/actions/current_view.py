@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from gitrag.errors import BusyError, StoreError
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed, Start, known, start_of
-from gitrag.indexing.notices import stale_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.store.connection import StoreMissingError
@@ -28,6 +27,10 @@ T = TypeVar("T")
 
 Read: TypeAlias = "Callable[[Connection, int, ViewOverlay], T]"
 """Reads a view, given its id and the changes on top of it; may be called several times for one question."""
+
+_Standing: TypeAlias = tuple[Refreshed | None, int, bool, float | None]
+"""The view's state, None if something has to be written first; how many of its texts have no vector; whether
+HEAD has moved (``_has_moved``); when the view was last brought up to date."""
 
 INLINE_TEXTS = 24
 """Up to so many texts (an edited file's; a third of a second) are embedded before a question is answered."""
@@ -101,6 +104,7 @@ class CurrentView:
         self._committed_only = committed_only
         self._with_issues = with_issues
         self._says_staleness = says_staleness
+        self._moved: float | None = None
         self._looking = _Looking(self._look)
 
     def read(self, read: Read[T], encoder: Encoder | None = None) -> ReadResult[T]:
@@ -113,8 +117,16 @@ class CurrentView:
         Raises:
             BusyError: Other processes removed the index again and again.
         """
+        result = self._read(read, encoder)
+        moved, self._moved = self._moved, None
+        if self._says_staleness and moved is not None:
+            line = self._workspace.stale_note(self._workspace.since(moved), result.refreshed)
+            if line:
+                self._workspace.say(line)
+        return result
+
+    def _read(self, read: Read[T], encoder: Encoder | None) -> ReadResult[T]:
         start: Start | None = None
-        moved: float | None = None
         with suppress(StoreMissingError):
             guess = self._guess(read)
             self._looking.wait()  # with the index closed, so that no writer has to wait for git
@@ -122,22 +134,22 @@ class CurrentView:
                 return result
             with self._store.read() as db:
                 now = self._looking.result()
-                refreshed, unembedded, moved_on = self._store.memo.get(
-                    ("standing", now.key), lambda: _known(db, now, self._store.memo)
+                refreshed, unembedded, moved_on, self._moved = self._store.memo.get(
+                    ("standing", now.key), lambda: self._known(db, now)
                 )
                 ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
                 if refreshed and ready and not moved_on:
                     if guess is not None and guess.holds(self._store.state, refreshed):
                         return self._result(guess.found, now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
-                start, moved = start_of(db, now, self._workspace.store.state), self._moved_at(db)
+                start = start_of(db, now, self._workspace.store.state)
         if self._seen_s:  # that may be older than the index: read with, but never written from
             self._seen_s = 0.0
             self._looking = _Looking(self._look)
-            return self.read(read, encoder)
+            return self._read(read, encoder)
         now = self._looking.result()
         with suppress(StoreMissingError):
-            result = self._catch_up(read, now, encoder, start, moved)
+            result = self._catch_up(read, now, encoder, start)
             if result is not None:
                 return result
         return self._read_alone(read)
@@ -148,7 +160,7 @@ class CurrentView:
         standing = self._store.known(guess.file, ("standing", now.key))
         if standing is None:
             return None
-        refreshed, unembedded, moved_on = standing
+        refreshed, unembedded, moved_on, self._moved = standing
         if refreshed is None or refreshed.waiting or moved_on or _are_few(unembedded, encoder):
             return None
         if not guess.holds(guess.file, refreshed):
@@ -212,9 +224,13 @@ class CurrentView:
             state = view.view_id, overlay if overlay.commit else replace(overlay, commit=view.commit)
             return _Guess(read(db, *state), self._store.state, state)
 
-    def _moved_at(self, db: Connection) -> float | None:
-        """Return when the worktree's view was last brought up to date; None for a revision's."""
-        return self._workspace.moved_at(db) if self._revision is None else None
+    def _known(self, db: Connection, now: Snapshot) -> _Standing:
+        """Return what the index has of the files, and when it was brought up to date; None for a revision."""
+        moved = self._workspace.moved_at(db) if self._revision is None else None
+        refreshed, memo = known(db, now), self._store.memo
+        if refreshed is None:
+            return None, 0, False, moved
+        return refreshed, _count_unembedded(db, refreshed, memo), _has_moved(db, refreshed), moved
 
     def _catch_up(
         self,
@@ -222,7 +238,6 @@ class CurrentView:
         now: Snapshot,
         encoder: Encoder | None,
         start: Start | None,
-        moved: float | None,
     ) -> ReadResult[T] | None:
         """Index what has changed, within the time budget, and embed it if there are few texts; then read.
 
@@ -234,8 +249,6 @@ class CurrentView:
         refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
         read_few(self._store, self._workspace.repo, refreshed.head.commit, self._workspace.older)
         self._name_commit(refreshed, now.slot)
-        if refreshed.recorded and moved is not None:
-            self._say_staleness(moved)
         with self._store.read() as db:
             unembedded = _count_unembedded(db, refreshed)
             if encoder is None or not _are_few(unembedded, encoder):
@@ -263,11 +276,6 @@ class CurrentView:
                     return
             with self._store.write("naming the commit of a view", make=False, patience_s=0.0) as db:
                 views.name_commit(db, slot, head.tree, head.commit or "")
-
-    def _say_staleness(self, moved: float) -> None:
-        line = stale_line(self._workspace.since(moved), self._workspace.config.staleness_threshold)
-        if line and self._says_staleness:
-            self._workspace.say(line)
 
     def _read_if_current(
         self, db: Connection, read: Read[T], now: Snapshot, refreshed: Refreshed, unembedded: int
@@ -338,17 +346,6 @@ class _Looking:
 def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
     """Return the view, and the changes on top of it, as seen from a commit."""
     return refreshed.view.view_id, replace(refreshed.overlay, commit=refreshed.head.commit)
-
-
-def _known(db: Connection, now: Snapshot, memo: Memo) -> tuple[Refreshed | None, int, bool]:
-    """Return the view's state, None if something has to be written first.
-
-    And how many of its texts have no vector, and whether HEAD has moved (``_has_moved``).
-    """
-    refreshed = known(db, now)
-    if refreshed is None:
-        return None, 0, False
-    return refreshed, _count_unembedded(db, refreshed, memo), _has_moved(db, refreshed)
 
 
 def _has_moved(db: Connection, refreshed: Refreshed) -> bool:

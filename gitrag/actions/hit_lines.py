@@ -9,7 +9,7 @@ from itertools import chain
 from gitrag.actions.search import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
-from gitrag.search.engine import Hit
+from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import LONGEST_LINE, Line
 from gitrag.words.terms import query_terms
@@ -27,6 +27,8 @@ LIKELY_SHARE = 0.25
 def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: float = 0.0) -> Answer:
     """Show the likeliest passages of code whole, as many as there is room for, and the others' best lines.
 
+    Of what is only nearest, one line.
+
     Args:
         answer: The answer.
         characters: Room for whole passages.
@@ -35,14 +37,15 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
     left = characters
     chosen: set[int] = set()
     for hit in answer.hits:
-        if hit.document is None and len(hit.chunk.text) <= left and hit.score >= least:
+        if hit.document is None and len(hit.chunk.text) <= left and hit.score >= max(least, LEAST_ANSWER):
             chosen.add(id(hit))
             left -= len(hit.chunk.text)
     words = _words(answer)
 
     def lines(hit: Hit) -> tuple[Line, ...]:
         if id(hit) not in chosen:
-            return hit.lines
+            best = tuple(line for line in hit.lines if line.matches) or hit.lines
+            return best[:1] if hit.is_nearest else hit.lines
         return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
 
     return _with_lines(answer, lines)

@@ -9,6 +9,7 @@ from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
+from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.overview import Overview, overview
 from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.actions.since import Passed, passed
@@ -51,6 +52,7 @@ class Primed:
         entries: Decisions, then specifications: all by path, or a topic's best first.
         core: The section on the core files; empty when none is marked.
         unreached: What comes nearest to a topic on which there is nothing; None where there is something.
+        instead: What code and commits say on a topic where no document is indexed.
         overview: What the repository consists of; None for a topic.
         passed: What happened since one was here; None if not asked for.
     """
@@ -61,6 +63,7 @@ class Primed:
     entries: tuple[PrimedDocument, ...]
     core: str = ""
     unreached: Unreached | None = None
+    instead: Instead = NOTHING
     overview: Overview | None = None
     passed: Passed | None = None
 
@@ -93,8 +96,10 @@ def prime(
 
     workspace.require_index()
     notes = []
-    if prime_updates(workspace.age()):
-        done = workspace.update(advance=advance).refreshed.documents
+    if prime_updates(age := workspace.age()):
+        refreshed = workspace.update(advance=advance).refreshed
+        notes.append(workspace.stale_note(age, refreshed))
+        done = refreshed.documents
         notes.append(refreshed_line(done.added, done.updated, done.removed))
     least = workspace.config.min_score
     least = PRESETS["discover"].min_score if least is None else least
@@ -117,6 +122,7 @@ def prime(
         entries,
         "" if marked is None else core_context(workspace, marked),
         unreached,
+        find_instead(workspace, topic) if topic and not found else NOTHING,
         None if topic else overview(workspace, () if marked is None else marked.files),
         None if since is None else passed(workspace, since, _places(workspace)),
     )

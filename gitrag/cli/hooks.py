@@ -40,16 +40,18 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
     A hook manager's file, a hook in another language, a symbolic link, and a core.hooksPath outside the
     repository are left unchanged. There, an entry in the repository's configuration makes git 2.54 or later
     run gitrag as well; for an older git, the lines to add are printed, and on a terminal it is asked whether
-    to add them to shell scripts. Exit status 1 unless all are there.
+    to add them to shell scripts and to a manager's YAML. Exit status 1 unless all are there.
     """
-    from gitrag.hooking.install import add_lines, can_be_added, install
+    from gitrag.hooking.install import add_lines, can_be_added, install, is_left
 
     repository, terminal = session.repository(), session.terminal
     reports = install(repository)
     if as_json:
         return _print_rows(reports, terminal, with_changes=True)
     status = _show(reports, terminal)
-    files = [str(report.path) for report in reports if can_be_added(report)]
+    files = list(dict.fromkeys(str(report.path) for report in reports if can_be_added(report)))
+    for report in filter(is_left, reports):
+        terminal.hint(f"{report.path}: the {report.name} lines go among its own, not at its end.")
     if files and terminal.can_ask:
         terminal.note(joined(files))
         if terminal.ask("Write these lines into these files, for git to run them? [y/N]") in {"y", "yes"}:

@@ -86,13 +86,13 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
         session.terminal,
         output,
         workspace.config.output,
-        text=lambda style: governance.related_markdown(text, found.proposals, style, lacking=found.lacking),
-        markdown=lambda: governance.related_markdown(text, found.proposals, lacking=found.lacking),
-        structured=lambda: governance.related_json(text, found.proposals, found.nearest),
+        text=lambda style: governance.related_markdown(text, found, style),
+        markdown=lambda: governance.related_markdown(text, found),
+        structured=lambda: governance.related_json(text, found),
     )
-    for line in governance.nearest_lines(found.nearest):
+    for line in governance.nearest_lines(() if found.near else found.nearest):
         session.terminal.hint(line)
-    return OK if found.proposals else NOTHING
+    return OK if found.proposals or found.instead else NOTHING
 
 
 def _duplicates(

@@ -423,7 +423,7 @@ def _show(
     shown = hit_lines.for_report(answer)
     if page.form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
-        if answer.hits and (line := report.wording_line(shown)):
+        if answer.hits and (line := report.nearest_line(shown)):
             terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
         return
     if page.form == "markdown":
@@ -453,8 +453,8 @@ def _text(
         answer = hit_lines.with_definitions(workspace, answer)
     elif page.around is not None:
         answer = hit_lines.with_context(workspace, answer, page.around)
-    elif not (on_screen or page.explain):
-        answer = hit_lines.with_passages(answer)
+    elif not page.explain:
+        answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
     shown = report.relative_to(answer, page.directory)
     return report.as_text(

@@ -171,8 +171,8 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
 
     terminal = session.terminal
     on_screen = terminal.is_interactive
-    if not (on_screen or asking.explain):
-        answer = hit_lines.with_passages(answer)
+    if not asking.explain:
+        answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
     text = report.as_text(
         answer,
         styler(terminal),

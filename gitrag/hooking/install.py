@@ -18,6 +18,7 @@ from pathlib import Path
 
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import config_hooks, script_blocks
+from gitrag.hooking.managers import with_lines
 from gitrag.hooking.status import (
     HookedRepository,
     HookReport,
@@ -55,9 +56,26 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
 
 
 def can_be_added(report: HookReport) -> bool:
-    """Return whether the lines of a report can be written for its owner: to a shell script, or a new one."""
-    in_shell = report.path.suffix not in {".yml", ".yaml"} and not report.path.is_symlink()
-    return bool(report.lines) and report.state is not HookState.INSTALLED and in_shell
+    """Return whether the lines of a report can be written for its owner.
+
+    To a shell script, or a new one; to a manager's configuration, where that goes on saying what it says.
+    """
+    if not report.lines or report.state is HookState.INSTALLED or report.path.is_symlink():
+        return False
+    if not is_configuration(report.path):
+        return True
+    return report.path.is_file() and with_lines(read_hook(report.path), report.lines) is not None
+
+
+def is_configuration(path: Path) -> bool:
+    """Return whether lines are for a manager's configuration, and for no shell script."""
+    return path.suffix in {".yml", ".yaml"}
+
+
+def is_left(report: HookReport) -> bool:
+    """Return whether a manager's configuration has to be added to by its owner, among what is there."""
+    missing = bool(report.lines) and report.state is not HookState.INSTALLED
+    return missing and is_configuration(report.path) and not can_be_added(report)
 
 
 def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> list[HookReport]:
@@ -68,6 +86,12 @@ def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> li
     """
     changed = set()
     for report in filter(can_be_added, reports):
+        if is_configuration(report.path):
+            text = with_lines(read_hook(report.path), report.lines)
+            if text is not None:
+                _write(report.path, text, stat.S_IMODE(report.path.stat().st_mode))
+                changed.add(report.name)
+            continue
         path, lines = report.path, report.lines.encode().removeprefix(script_blocks.SHEBANG)
         text = read_hook(path) if path.exists() else report.lines.encode().removesuffix(lines)
         made = b"" if path.exists() else script_blocks.CREATED

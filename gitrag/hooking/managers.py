@@ -1,17 +1,22 @@
 """Programs that generate a repository's hooks from their own configuration, and the lines to add to that.
 
 They may regenerate their files at any time, and a block in one would be lost: their hooks are left alone, and
-the lines to add to their configuration are shown.
+the lines to add to their configuration are shown, and on a terminal offered to be written there.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitrag.errors import ConfigError
 from gitrag.hooking.table import Hook
+from gitrag.words.bounded_yaml import YamlValue, parse_mapping
+
+_MOST_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,33 @@ class Manager:
 def manager_of(text: bytes) -> Manager | None:
     """Return the manager that wrote a hook, or None."""
     return next((manager for manager in MANAGERS if manager.sign in text), None)
+
+
+def with_lines(text: bytes, lines: str) -> bytes | None:
+    """Return a configuration with a hook's lines at its end; None where it would then say something else.
+
+    What is there stays byte for byte, and what it means: both are read again, and compared. Lines that are an
+    item of a list belong to ``repos``, whose items are indented in one of three ways.
+    """
+    in_list = lines.startswith("- ")
+    for indent in ("", "  ", "    ") if in_list else ("",):
+        begin = b"" if not text or text.endswith(b"\n") else b"\n"
+        added = textwrap.indent(lines, indent).encode() + b"\n"
+        with suppress(ConfigError):
+            before, after = _read(text), _read(text + begin + added)
+            more = _read(b"repos:\n" + added if in_list else added)
+            if in_list and "repos" in before:
+                own, new = before["repos"] or [], more["repos"]
+                more = {"repos": [*own, *new]} if isinstance(own, list) and isinstance(new, list) else {}
+            elif in_list or before.keys() & more.keys():
+                return None
+            if more and after == {**before, **more}:
+                return text + begin + added
+    return None
+
+
+def _read(text: bytes) -> dict[str, YamlValue]:
+    return parse_mapping(text, "the configuration", _MOST_BYTES)
 
 
 def _background(hook: Hook, arguments: str = "") -> str:

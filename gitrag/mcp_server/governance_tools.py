@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -51,6 +51,7 @@ class RelatedFound:
     helpers: list[dict[str, Any]]
     impact: dict[str, Any] | None
     freshness: replies.Freshness
+    instead: dict[str, Any] = field(default_factory=dict)
 
 
 def check(
@@ -119,9 +120,10 @@ def related(
         data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
-        markdown = governance.related_markdown(text, edges.proposals, lacking=edges.lacking)
-        markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
-        data = json.loads(governance.related_json(text, edges.proposals, edges.nearest))
+        markdown = governance.related_markdown(text, edges)
+        if not edges.near:
+            markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
+        data = json.loads(governance.related_json(text, edges))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(
         edges=data.get("edges", []),
@@ -131,5 +133,6 @@ def related(
         helpers=data.get("helpers", []),
         impact=impact,
         freshness=freshness,
+        instead=data.get("instead", {}),
     )
     return Reply(markdown.followed_by("", f"[{replies.freshness_line(freshness)}]"), answer)

@@ -21,6 +21,7 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.memory.projects import name_of
 from gitrag.report import listed_paths, reworded_lines, shown, wording_line
+from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
 
 _SURE = 0.9
@@ -51,6 +52,7 @@ class Freshness:
 class SnippetData:
     """Lines of a file; ``variants`` are the paths of files that are nearly the same.
 
+    ``nearest``: it is only near, and likely no answer.
     ``repository``: where several were asked, its name, which is also that of a project.
     """
 
@@ -67,6 +69,7 @@ class SnippetData:
     text: str
     variants: list[str] = field(default_factory=list)
     repository: str = ""
+    nearest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +331,13 @@ def snippet_data(snippet: Snippet) -> SnippetData:
         text=snippet.text,
         variants=list(snippet.variants),
         repository=snippet.repository,
+        nearest=is_nearest(snippet),
     )
+
+
+def is_nearest(snippet: Snippet) -> bool:
+    """Return whether a snippet is only near, and likely no answer; an exact match is none such."""
+    return snippet.score is not None and snippet.score < LEAST_ANSWER
 
 
 def word_data(answer: Answer | None) -> WordData:
@@ -356,9 +365,12 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         lines.append(f"No code found for '{found.query}'. Try a broader search term.{_NOT_CODE}")
     if note := word_data(found.answer).note:
         lines.append(f"{note}; nearest:" if found.snippets else note)
+    elif found.snippets and all(map(is_nearest, found.snippets)):
+        lines.append(f"nothing scores {LEAST_ANSWER:.2f} or more; nearest:")
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
+        score += "nearest " if is_nearest(each) else ""
         what = " ".join(part for part in (each.kind, name) if part)
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]

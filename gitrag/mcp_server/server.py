@@ -177,8 +177,9 @@ def serve_http(
     async def serve() -> None:
         import uvicorn
 
-        config = uvicorn.Config(workspace, log_config=None, log_level="error", access_log=False)
-        await uvicorn.Server(config).serve(sockets=[listening])
+        from gitrag.machine.serving import config
+
+        await uvicorn.Server(config(workspace, log_level="error")).serve(sockets=[listening])
 
     ready(f"http://127.0.0.1:{port}/mcp")
     with listening:

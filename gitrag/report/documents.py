@@ -45,6 +45,7 @@ class DocumentMatch:
         score: How likely it answers, in [0, 1].
         snippet: Its best part.
         repository: The repository that it is in, and whose top its path starts at, where several were asked.
+        nearest: Whether it is only near, and likely no answer.
     """
 
     id: str
@@ -53,6 +54,7 @@ class DocumentMatch:
     score: float
     snippet: str
     repository: str | UnsetType = UNSET
+    nearest: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class CodeMatch:
         line_start: First line.
         line_end: Last line.
         repository: The repository that it is in, and whose top its path starts at, where several were asked.
+        nearest: Whether it is only near, and likely no answer.
     """
 
     path: str
@@ -78,6 +81,7 @@ class CodeMatch:
     line_start: int
     line_end: int
     repository: str | UnsetType = UNSET
+    nearest: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,11 +476,13 @@ class RelatedDocument:
         text: The text.
         edges: What it may refer to, best first.
         nearest: Where these are few, what is nearest.
+        instead: What code and commits say where there is no decision and no specification.
     """
 
     text: str
     edges: tuple[RelatedEdge, ...]
     nearest: tuple[RelatedEdge, ...]
+    instead: InsteadPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -637,6 +643,7 @@ class PrimeDocument:
         notes: What was done first, and what is missing, a line each.
         documents: All documents, or those on the topic.
         nearest: Documents that score too little.
+        instead: What code and commits say on a topic where no document is indexed.
         overview: What the repository consists of; null with a topic, and where it is not indexed.
         core: The section on core files, in Markdown; empty for none.
         since: What happened since one was here; null if not asked for.
@@ -646,6 +653,7 @@ class PrimeDocument:
     notes: tuple[str, ...]
     documents: tuple[PrimedEntry, ...]
     nearest: tuple[NearDocument, ...]
+    instead: InsteadPart
     overview: Overview | None
     core: str
     since: Passed | None
@@ -1042,6 +1050,19 @@ class CommitEntry:
     definitions: tuple[str, ...] | None
     snippet: str
     found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsteadPart:
+    """What answers in place of decisions and specifications.
+
+    Attributes:
+        files: Code, tests and other texts, best first.
+        commits: Commits whose messages bear on it, best first.
+    """
+
+    files: tuple[CodeMatch, ...]
+    commits: tuple[CommitEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.check import Candidate, Checked, name_of
-from gitrag.actions.governance.related import NONE_RELATED, Proposal
+from gitrag.actions.governance.related import NONE_RELATED, Proposal, Related
 from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.corpus.documents import Document
@@ -24,6 +24,7 @@ from gitrag.report.documents import (
     json_text,
 )
 from gitrag.report.impact_lines import impact_lines, impact_part
+from gitrag.report.instead import instead_lines, instead_part
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.control_characters import Text, joined
@@ -81,25 +82,25 @@ def checked_json(found: Checked) -> str:
     )
 
 
-def related_markdown(
-    text: str, found: Sequence[Proposal], style: Style = plain, *, lacking: str = ""
-) -> Text:
+def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
     Args:
         text: Their subject.
-        found: The references.
+        found: The references; of a small collection the nearest too.
         style: How parts of it look.
-        lacking: That there is no document to compare with.
     """
-    if not found:
-        return joined([NONE_RELATED, *([lacking] if lacking else [])])
+    if found.instead and not found.proposals:
+        return joined([f"## Related: {text}", "", found.lacking, *instead_lines(found.instead, style)])
+    if not (found.proposals or found.near):
+        return joined([NONE_RELATED, *([found.lacking] if found.lacking else [])])
     lines = [f"## Related: {text}", ""]
-    for each in found:
+    for each in (*found.proposals, *found.near):
         document = each.document
         said = standing(document)
         edge = style(f"{each.relation}: {document.id}", "name")
         score = f"(score: {each.score:.2f}){f', {said}' if said else ''}"
+        score += ", nearest" if each in found.near else ""
         path = style(shown(document.path), "path")
         lines.append(f"- **{edge}** {style(document.title, 'title')} {score}")
         lines.append(f"  `{path}`{f' — {each.section}' if each.section else ''}")
@@ -116,10 +117,15 @@ def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
     ]
 
 
-def related_json(text: str, found: Sequence[Proposal], nearest: Sequence[Proposal] = ()) -> str:
+def related_json(text: str, found: Related) -> str:
     """Return proposed references as JSON, and where there are few what is nearest."""
     return json_text(
-        RelatedDocument(text, tuple(map(_proposal_data, found)), tuple(map(_proposal_data, nearest)))
+        RelatedDocument(
+            text,
+            tuple(map(_proposal_data, found.proposals)),
+            tuple(map(_proposal_data, found.nearest)),
+            instead_part(found.instead),
+        )
     )
 
 

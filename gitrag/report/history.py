@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gitrag.actions.history import CommitMatch, HistoryAnswer
 from gitrag.report import Style, plain, shown
@@ -45,7 +45,12 @@ def as_markdown(found: HistoryAnswer) -> Text:
 
 def as_json(found: HistoryAnswer) -> str:
     """Return it as JSON."""
-    matches = tuple(
+    return json_text(HistoryDocument(found.query, entries(found.matches), found.searched, found.notes))
+
+
+def entries(matches: Sequence[CommitMatch]) -> tuple[CommitEntry, ...]:
+    """Return commits for JSON, best first."""
+    return tuple(
         CommitEntry(
             commit=match.commit.id,
             date=day(match.commit.authored),
@@ -57,9 +62,8 @@ def as_json(found: HistoryAnswer) -> str:
             snippet=match.said.reason,
             found_by="words" if match.has_word else "meaning",
         )
-        for rank, match in enumerate(found.matches, 1)
+        for rank, match in enumerate(matches, 1)
     )
-    return json_text(HistoryDocument(found.query, matches, found.searched, found.notes))
 
 
 def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:

@@ -17,11 +17,11 @@ from gitrag.report.parts import (
     hits_of,
     lines_of,
     listed_paths,
+    nearest_line,
     no_match,
     place_of,
     range_of,
     standing,
-    wording_line,
 )
 from gitrag.search.engine import Hit
 from gitrag.words.control_characters import Text, joined
@@ -53,14 +53,12 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
     )
     issues = hits_of(answer, CollectionKind.ISSUES) if asked_for(answer, CollectionKind.ISSUES) else None
-    counted = f"{len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets"
-    if issues is not None:
-        counted += f", {len(issues)} issues"
-    missing = wording_line(answer)
+    missing = nearest_line(answer)
     lines = [
         f"## Search Results: {asked(answer)}",
         "",
-        f'Found {counted} for "{asked(answer)}".',
+        f'Found {len(adrs)} ADRs, {len(specs)} specs, {len(code)} code snippets for "{asked(answer)}".',
+        *([] if issues is None else [f"Found {len(issues)} issues."]),
         *(["", f"{missing[0].upper()}{missing[1:]}; nearest:"] if missing else []),
         "",
         "### 1. Matching ADRs",
@@ -77,7 +75,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
         "",
     ]
     if issues is not None:
-        lines += ["### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
+        lines += ["#### Matching Issues", "", *(_documents(issues) or ["No matching issues found."]), ""]
     lines += ["### 4. Call Graphs", "", *_graph(graph, date), ""]
     drawn = graph is not None and graph.mermaid is not None
     lines += [
@@ -113,7 +111,8 @@ def _documents(hits: Sequence[Hit]) -> list[str]:
         if hit.note:
             lines.append(f"  {hit.note}")
         said = standing(document) if document else ""
-        lines.append(f"  `{place_of(hit)}` {lines_of(hit.chunk)}" + (f", {said}" if said else ""))
+        place = f"  `{place_of(hit)}` {lines_of(hit.chunk)}" + (f", {said}" if said else "")
+        lines.append(place + _nearest(hit))
     return lines
 
 
@@ -121,9 +120,9 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
     """Yield the hits: of likely ones the lines that answer, of the others only the place and what it is."""
     likely = LIKELY_SHARE * max((hit.score for hit in hits), default=0.0)
     for hit in hits:
-        yield f"- **{place_of(hit)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}"
+        yield f"- **{place_of(hit)}** (score: {hit.score:.2f}) {lines_of(hit.chunk)}{_nearest(hit)}"
         said = gist(hit)
-        if hit.score < likely:
+        if hit.score < likely or hit.is_nearest:
             yield f"  {cut(said, _BRIEF)}"
         elif len(hit.lines) > 1 and len(hit.lines) == hit.chunk.line_end - hit.chunk.line_start + 1:
             yield from _passage(hit)
@@ -137,10 +136,14 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
             f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip()
             for each in (further.chunk for further in hit.also)
         )
-        if also and hit.score >= likely:
+        if also and hit.score >= likely and not hit.is_nearest:
             yield f"  also {also}"
         if hit.variants:
             yield f"  also: {listed_paths(hit.variants)}"
+
+
+def _nearest(hit: Hit) -> str:
+    return ", nearest" if hit.is_nearest else ""
 
 
 def _passage(hit: Hit) -> Iterator[str]:

@@ -11,7 +11,7 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.notices import drafts_line, looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
-from gitrag.search.engine import Hit
+from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.wording import Wording
 from gitrag.words.control_characters import Text, in_whole_characters, joined
 from gitrag.words.numbers import count
@@ -99,6 +99,14 @@ def wording_line(answer: Answer) -> str:
     if parts and said.unread:
         parts.append(f"{count(said.unread, 'file')} could not be looked at yet")
     return "; ".join(parts)
+
+
+def nearest_line(answer: Answer) -> str:
+    """Say why what is shown is only the nearest; empty where it may answer."""
+    if line := wording_line(answer):
+        return line
+    no_answer = answer.hits and all(hit.is_nearest for hit in answer.hits)
+    return f"nothing scores {LEAST_ANSWER:.2f} or more" if no_answer else ""
 
 
 def _no_file(said: Wording) -> str:

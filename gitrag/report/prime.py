@@ -15,6 +15,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
 from gitrag.report.governance import near_documents, unreached_lines
+from gitrag.report.instead import instead_lines, instead_part
 from gitrag.report.parts import cut
 from gitrag.report.why import SHORT, day
 from gitrag.words.control_characters import Text, joined, sanitise_line
@@ -75,6 +76,7 @@ def as_json(primed: Primed) -> str:
             notes=tuple(primed.notes),
             documents=tuple(documents),
             nearest=near_documents(primed.unreached),
+            instead=instead_part(primed.instead),
             overview=_shown(primed.overview),
             core=primed.core.strip("\n"),
             since=None
@@ -195,7 +197,8 @@ def _readable(value: object) -> object:
 
 
 def _none_about(primed: Primed, style: Style = plain) -> list[str]:
-    return unreached_lines(primed.unreached, style) if primed.unreached is not None else []
+    near = unreached_lines(primed.unreached, style) if primed.unreached is not None else []
+    return [*near, *instead_lines(primed.instead, style)]
 
 
 def _documents(primed: Primed) -> list[str]:

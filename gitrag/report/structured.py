@@ -35,7 +35,7 @@ def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Aske
             query=answer.query,
             adr_matches=_documents(hits[CollectionKind.ADRS]),
             spec_matches=_documents(hits[CollectionKind.SPECS]),
-            code_snippets=tuple(map(_code, hits[CollectionKind.CODE])),
+            code_snippets=tuple(map(code_match, hits[CollectionKind.CODE])),
             call_graphs=graphs,
             issue_matches=_documents(hits[CollectionKind.ISSUES])
             if asked_for(answer, CollectionKind.ISSUES)
@@ -58,12 +58,14 @@ def _documents(hits: Sequence[Hit]) -> tuple[DocumentMatch, ...]:
             score=round(hit.score, 4),
             snippet=hit.chunk.text,
             repository=hit.repository or UNSET,
+            nearest=hit.is_nearest or UNSET,
         )
         for hit in hits
     )
 
 
-def _code(hit: Hit) -> CodeMatch:
+def code_match(hit: Hit) -> CodeMatch:
+    """Return a hit of code for JSON."""
     return CodeMatch(
         path=shown(hit.path),
         score=round(hit.score, 4),
@@ -73,4 +75,5 @@ def _code(hit: Hit) -> CodeMatch:
         line_start=hit.chunk.line_start,
         line_end=hit.chunk.line_end,
         repository=hit.repository or UNSET,
+        nearest=hit.is_nearest or UNSET,
     )

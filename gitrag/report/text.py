@@ -16,12 +16,12 @@ from gitrag.report.parts import (
     Style,
     cut,
     listed_paths,
+    nearest_line,
     no_match,
     place_of,
     plain,
     range_of,
     standing,
-    wording_line,
 )
 from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
@@ -81,7 +81,7 @@ def as_text(
         return no_match(answer)
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
-    line = wording_line(answer)
+    line = nearest_line(answer)
     words = frozenset(read(answer.wording.searched_for or answer.query).words)
     mark = _marker(words, style)
     blocks = {
@@ -151,13 +151,14 @@ def _block(
     kind = "" if document else f"{chunk.kind.value} "
     name = f"{document.id}: {document.title}" if document else chunk.qualified_name
     # The score stays whole at the edge of the screen: a long name is cut, and begins a line below a long path
-    taken = _SCORE_COLUMNS + len(kind) + len(state)
+    nearest = " nearest" if hit.is_nearest else ""
+    taken = _SCORE_COLUMNS + len(kind) + len(state) + len(nearest)
     room = columns - len(path) - len(lines) - 2 - taken
     is_below = room < min(len(name), _LEAST_COLUMNS)
     name = cut(name, max(columns - 2 - taken if is_below else room, _LEAST_COLUMNS))
     what = f"{kind}{style(name, 'name') if name else ''}{state}".strip()
     place = style(path, "path") + style(lines, "number")
-    said = f"{what}  {style(f'{hit.score:.2f}', 'score')}".strip()
+    said = f"{what}  {style(f'{hit.score:.2f}', 'score')}{nearest}".strip()
     head = (place, f"  {said}") if is_below else (f"{place}  {said}",)
     below = _below(hit, words, style, mark, columns, explain=explain, lately=lately, gaps=gaps)
     rows = (len(path) + len(lines) - 1) // columns + len(head)

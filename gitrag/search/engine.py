@@ -67,6 +67,10 @@ class FurtherHit:
     share: float = 0.0
 
 
+LEAST_ANSWER = 0.3
+"""Score below which a hit is shown as nearest, never as an answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A file that answers a question, with its best chunk.
@@ -105,6 +109,11 @@ class Hit:
     share: float = 1.0
     variants: tuple[str, ...] = ()
     repository: str = ""
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether it is only near, and likely no answer."""
+        return self.score < LEAST_ANSWER
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ There is no order by update: newest first. An item's fields are those of GitHub'
 ``tea login helper get`` is a credential helper (https://gitea.com/gitea/tea, cmd/login/helper.go): it finds
 a login by host and port.
 
-Not mapped: comments, milestones, dependencies (a call an issue).
+Not mapped: comments, milestones, dependencies (the listing does not even count them: two calls an issue).
 """
 
 from __future__ import annotations

@@ -26,7 +26,13 @@ https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 No version is asked for: one that is retired answers 410, no version gives the oldest there is
 (https://docs.github.com/en/rest/about-the-rest-api/api-versions), and these fields are in all of them.
 
-Not mapped: comments, milestones, reactions, sub-issues, dependencies and links made by hand in the sidebar.
+https://docs.github.com/en/rest/issues/issue-dependencies
+
+An item's ``issue_dependencies_summary`` counts what blocks it (``total_blocked_by``) and what it blocks
+(``total_blocking``). Which these are, ``{number}/dependencies/blocked_by`` and ``…/blocking`` list; asked
+only where there are any, and for the first hundred of them.
+
+Not mapped: comments, milestones, reactions, sub-issues and pull requests linked by hand in the sidebar.
 """
 
 from __future__ import annotations
@@ -37,7 +43,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
-from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
+from gitrag.trackers.fields import Json, count, names, number, objects, part, required, text, when
 from gitrag.trackers.http import Http, HttpTracker, ServerResponse
 from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
@@ -78,7 +84,7 @@ class GitHub(HttpTracker):
         found = objects(answer.data, "the answer")
         following = answer.link("next") if found else None
         last = when(found[-1], "updated_at") if found else ""
-        issues = tuple(to_issue(item) for item in found if not item.get("pull_request"))
+        issues = tuple(self._with_links(item) for item in found if not item.get("pull_request"))
         return Page(
             issues,
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
@@ -89,12 +95,30 @@ class GitHub(HttpTracker):
             at=answer.at,
         )
 
+    def _with_links(self, item: Json) -> Issue:
+        counted, own = part(item, "issue_dependencies_summary"), required(item, "number")
+        blocks, blocked_by = (
+            self._linked(own, relation) if own.isdecimal() and number(counted, f"total_{relation}") else ()
+            for relation in ("blocking", "blocked_by")
+        )
+        return to_issue(item, blocks, blocked_by)
 
-def to_issue(item: Json) -> Issue:
-    """Convert an item of the listing to an issue."""
-    number, title, body = required(item, "number"), text(item, "title"), text(item, "body")
+    def _linked(self, own: str, relation: str) -> tuple[str, ...]:
+        """Return the numbers of those issues of the repository that an issue blocks, or that block it."""
+        path = f"/repos/{self._project}/issues/{own}/dependencies/{relation}"
+        found = objects(self._http.get(path, {"per_page": _PAGE}).data, "the answer")
+        return tuple(
+            required(each, "number")
+            for each in found
+            if f"/{self._project}/issues/".lower() in text(each, "html_url").lower()
+        )
+
+
+def to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:
+    """Convert an item of the listing to an issue, with the links that the tracker keeps."""
+    own, title, body = required(item, "number"), text(item, "title"), text(item, "body")
     return Issue(
-        id=number,
+        id=own,
         title=title,
         status=IssueState.CLOSED if text(item, "state") == "closed" else IssueState.OPEN,
         labels=names(item, "labels", "name"),
@@ -105,7 +129,7 @@ def to_issue(item: Json) -> Issue:
         closed=when(item, "closed_at"),
         url=text(item, "html_url"),
         tracker=TRACKER.name,
-        references=find_references(number, title, body),
+        references=find_references(own, title, body, blocks=blocks, blocked_by=blocked_by),
         body=body,
     )
 

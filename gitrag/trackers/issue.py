@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,6 +20,10 @@ _MENTION = re.compile(
 )
 """An issue named in a ``Blocks:`` line: ``#142``, ``PROJ-123``, ``bd-a1b2.3``, or the URL of its page. Issues
 of other repositories (``owner/name#1``) have no file here and are left out."""
+
+
+_OWN = re.compile(r"(?<![\w/#.-])[\w-]+(?:\.[\w-]+)*")
+"""What may be an issue's number or id by its tracker's own count, ``1.2``."""
 
 
 class IssueState(StrEnum):
@@ -90,13 +94,24 @@ def find_references(
     *,
     blocks: Iterable[str] = (),
     blocked_by: Iterable[str] = (),
+    id_of: Callable[[str], str] = lambda _number: "",
 ) -> References:
-    """Return the references in an issue's text, and the links that its tracker keeps."""
+    """Return the references in an issue's text, and the links that its tracker keeps.
+
+    Args:
+        own_id: The issue's id.
+        title: Its title.
+        body: Its body.
+        blocks: Ids that its tracker says it blocks.
+        blocked_by: Ids that its tracker says block it.
+        id_of: Returns the id of what a line calls by a number of the tracker's own; empty if it is none.
+    """
     text = f"{title}\n{body}"
     edges: dict[str, set[str]] = {"blocks": set(blocks), "blocked by": set(blocked_by)}
     for kind, rest in _EDGE.findall(body.replace("\r\n", "\n")):
         found = edges[kind.lower().replace("-", " ")]
-        for mention in _MENTION.finditer(rest):
+        found.update(filter(None, map(id_of, _OWN.findall(rest))))
+        for mention in _MENTION.finditer(_OWN.sub(lambda own: "" if id_of(own[0]) else own[0], rest)):
             name = mention["number"] or mention["key"] or mention["linked"]
             if not _SPEC.fullmatch(name) and not _ADR.fullmatch(name):
                 found.add(name)

@@ -2,7 +2,8 @@
 
 A task is an outermost ``- [ ] …`` or ``- [x] …``; whatever is indented below it, subtasks too, is its body.
 Its id is ``tasks-{spec}-{N}``: N is the number it begins with (``1.2``) if all tasks of the file have their
-own, else its position. Author and times are not known: git does not keep file times.
+own, else its position. ``Blocked by: 1.2`` names the task with that number, or whose subtask has it. Author
+and times are not known: git does not keep file times.
 """
 
 from __future__ import annotations
@@ -93,9 +94,19 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
     numbers = [task.number for task in tasks]
     own = all(numbers) and len(set(numbers)) == len(numbers)
     named = f"SPEC-{spec[5:9]}" if _SPEC.match(spec) else ""
+    begin = f"tasks-{_plain(spec)}-"
+    told = own or not any(numbers)  # else a number may be one of several tasks
+    numbers = numbers if own else [str(place) for place in range(1, len(tasks) + 1)]
+
+    def id_of(number: str) -> str:
+        number = number.removeprefix(begin)
+        while number and number not in numbers:
+            number = number.rpartition(".")[0]
+        return begin + number if number and told else ""
+
     issues = []
-    for place, task in enumerate(tasks, 1):
-        task_id = f"tasks-{_plain(spec)}-{task.number if own else place}"
+    for number, task in zip(numbers, tasks, strict=True):
+        task_id = begin + number
         issues.append(
             Issue(
                 id=task_id,
@@ -109,7 +120,7 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
                 closed="",
                 url=path,
                 tracker=TRACKER.name,
-                references=find_references(task_id, f"{named} {task.title}", task.body),
+                references=find_references(task_id, f"{named} {task.title}", task.body, id_of=id_of),
                 body=task.body,
             )
         )

@@ -81,6 +81,7 @@ class ShownHit:
         score: In [0, 1].
         level: ``high``, ``middle`` or ``low``.
         said: The score in words.
+        is_nearest: Whether it is only near, and likely no answer.
         lines: The lines that say most.
         note: A sentence of a document that bears on the question.
         also: Other places in the file.
@@ -96,6 +97,7 @@ class ShownHit:
     score: float
     level: str
     said: str
+    is_nearest: bool
     lines: tuple[ShownLine, ...]
     note: Markup
     also: tuple[Link, ...]
@@ -198,7 +200,7 @@ def search_page(
     )
     is_full = any(len(section.hits) >= most for section in held)
     notes = tuple(report.notes_of(narrowed))
-    if found and (line := report.wording_line(narrowed)):
+    if found and (line := report.nearest_line(narrowed)):
         notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
     of_repositories = repository_facet(everything, choices, len(known))
     return SearchPage(
@@ -301,6 +303,7 @@ def _shown_hit(hit: Hit, address: Addresses, coloured: Sequence[Markup], words: 
         score=hit.score,
         level="high" if hit.score >= _LIKELY else "middle" if hit.score >= _DOUBTFUL else "low",
         said=chance(hit.score),
+        is_nearest=hit.is_nearest,
         lines=tuple(
             ShownLine(line.number, text, line.matches, address.file(hit.path, line.number))
             for line, text in zip(hit.lines, coloured, strict=True)

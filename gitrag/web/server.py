@@ -72,18 +72,12 @@ def _server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
     """Return a server that says when it has started; an interruption from then on ends it as it should."""
     import uvicorn
 
+    from gitrag.machine.serving import config
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             self.telling = asyncio.create_task(asyncio.to_thread(started))
 
-    config = uvicorn.Config(
-        guard,
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        timeout_graceful_shutdown=_CLOSING_S,
-    )
-    return Server(config)
+    options = {"server_header": False, "lifespan": "off", "timeout_graceful_shutdown": _CLOSING_S}
+    return Server(config(guard, log_level="critical", **options))

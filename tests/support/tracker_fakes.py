@@ -6,6 +6,7 @@ What each field means, and where that is documented, stands in the module of the
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,8 @@ class Ticket:
     pull: bool = False
     merged: bool = False
     trashed: bool = False
+    blocked_by: tuple[str, ...] = ()
+    """Ids, or of another repository ``owner/name#1``."""
 
     @property
     def updated(self) -> datetime:
@@ -176,7 +179,11 @@ class GitHubFake(Fake):
     large = False
 
     def answer(self, asked: Asked) -> tuple[int, Mapping[str, str], Any]:
-        if asked.path != f"{self.prefix}/repos/{self.project}/issues":
+        issues = f"{self.prefix}/repos/{self.project}/issues"
+        if found := re.fullmatch(rf"{issues}/(\d+)/dependencies/(blocked_by|blocking)", asked.path):
+            own = next(each for each in self.tickets if each.id == found[1])
+            return 200, {}, [self.linked(each) for each in getattr(self, found[2])(own)]
+        if asked.path != issues:
             return 404, {}, {"message": "Not Found"}
         assert asked.query["state"] == "all"
         found = self.ordered(asked)
@@ -195,6 +202,19 @@ class GitHubFake(Fake):
                 links.append(f'<{self.url}{asked.path}?{query}>; rel="{relation}"')
         headers = {"Link": ", ".join(links)} if links else {}
         return 200, headers, [self.one(each) for each in found[(page - 1) * size : page * size]]
+
+    def blocked_by(self, ticket: Ticket) -> list[str]:
+        return list(ticket.blocked_by)
+
+    def blocking(self, ticket: Ticket) -> list[str]:
+        return [each.id for each in self.tickets if ticket.id in each.blocked_by]
+
+    def linked(self, name: str) -> dict[str, Any]:
+        project, _, number = name.rpartition("#")
+        return {
+            "number": int(number),
+            "html_url": f"{self.url}/{project or self.project}/issues/{number}",
+        }
 
     def ordered(self, asked: Asked) -> list[Ticket]:
         assert (asked.query["sort"], asked.query["direction"]) == ("updated", "asc")
@@ -216,6 +236,11 @@ class GitHubFake(Fake):
             "closed_at": stamp(ticket.updated) if ticket.closed else None,
             "html_url": f"{self.url}/{self.project}/{kind}/{ticket.id}",
         }
+        if self.name == "github":
+            item["issue_dependencies_summary"] = {
+                "total_blocked_by": len(self.blocked_by(ticket)),
+                "total_blocking": len(self.blocking(ticket)),
+            }
         if ticket.pull:
             merged = stamp(ticket.updated) if ticket.merged else None
             item["pull_request"] = {"url": f"{self.url}/pulls/{ticket.id}", "merged_at": merged}

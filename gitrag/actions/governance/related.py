@@ -10,6 +10,7 @@ from gitrag.actions.governance.bearings import KINDS, Found, bearings
 from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
 from gitrag.actions.governance.unreached import none_indexed
+from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.search import NoCollectionError, search
 from gitrag.corpus import code
 from gitrag.corpus.documents import Document
@@ -25,8 +26,14 @@ THRESHOLD = 0.7
 
 NONE_RELATED = "No related artifacts found — drafting from scratch"
 
+_ANY = 0.005
+"""A lower score is shown as 0.00."""
+
 _MOST_DUPLICATES = 20
 _NEAREST = 3
+_FEW = 50
+"""Fewer documents are a small collection: the nearest are shown whatever their score."""
+
 _LINKED = 0.6
 _COVERED = 0.85
 """Least calibrated score for a decision to be more than related, and for a specification to be extended."""
@@ -93,11 +100,20 @@ class Related:
         nearest: Where there are fewer than three, the next nearest decisions and specifications.
         lacking: What is said where there is no decision or specification to compare with; empty where there
             is one, or none was asked for.
+        are_few: Whether there are so few that the nearest are worth a look, whatever their score.
+        instead: What code and commits say where there is no document at all.
     """
 
     proposals: tuple[Proposal, ...]
     nearest: tuple[Proposal, ...] = ()
     lacking: str = ""
+    are_few: bool = False
+    instead: Instead = NOTHING
+
+    @property
+    def near(self) -> tuple[Proposal, ...]:
+        """The nearest that are shown beside the proposals: of few documents, those with any score."""
+        return tuple(each for each in self.nearest if self.are_few and each.score >= _ANY)
 
 
 def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Related:
@@ -130,9 +146,13 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
         for each in (*found, *_others(workspace, text, preset)):
             chosen.setdefault(each.document.path, each)
     others = _best_first(each for path, each in near.items() if path not in chosen)
-    lacking = none_indexed(asked) if asked and not any(each.kind in asked for each in every) else ""
+    there = sum(each.kind in asked for each in every)
     return Related(
-        tuple(_best_first(chosen.values())), tuple(others[: max(0, _NEAREST - len(chosen))]), lacking
+        tuple(_best_first(chosen.values())),
+        tuple(others[: max(0, _NEAREST - len(chosen))]),
+        none_indexed(asked) if asked and not there else "",
+        there < _FEW,
+        find_instead(workspace, text) if asked and not every else NOTHING,
     )
 
 

@@ -421,8 +421,8 @@ def test_a_search_lists_and_counts_issues_too(own: Project):
     async def steps(client: Client) -> None:
         result = await client.call_tool("search", {"query": "backoff of a retry grows for ever"})
         assert [each["id"] for each in data_of(result)["issue_matches"]] == ["12"]
-        assert ', 1 issues for "backoff of a retry grows for ever".' in text_of(result)
-        assert "### Matching Issues\n\n- **12: Retries never end** (score: " in text_of(result)
+        assert "\nFound 1 issues.\n" in text_of(result)
+        assert "#### Matching Issues\n\n- **12: Retries never end** (score: " in text_of(result)
 
     use(own, steps)
 

@@ -177,6 +177,19 @@ def test_pages_of_issues_and_pull_requests_are_not_counted_as_issues(make_tracke
     assert "Synced 6 issues from github" in done.out
 
 
+def test_githubs_own_links_between_issues_are_kept(make_tracked):
+    """Asked only where the listing counts some; an issue of another repository has no file here."""
+    tracked = make_tracked(GitHubFake)
+    tracked.fake.put(Ticket("1", "One", "x", minute=1))
+    tracked.fake.put(Ticket("2", "Two", "Blocked by: #9", minute=2, blocked_by=("1", "other/project#3")))
+    tracked.fake.put(Ticket("3", "Three", "x", minute=3))
+    tracked.sync()
+    assert tracked.head(1)["references"]["blocks"] == ["2"]
+    assert tracked.head(2)["references"]["blocked_by"] == ["1", "9"]
+    asked = [each.path.partition("/issues/")[2] for each in tracked.fake.asked if "/issues/" in each.path]
+    assert asked == ["1/dependencies/blocking", "2/dependencies/blocked_by"]
+
+
 # Jira
 
 

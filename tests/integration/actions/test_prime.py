@@ -10,6 +10,7 @@ import pytest
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.core_context import project_of
 from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.related import related
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
@@ -18,6 +19,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.memory.core_files import CoreFiles
+from gitrag.report import governance
 from gitrag.report.prime import as_json, as_markdown
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
@@ -158,6 +160,25 @@ def test_a_repository_of_code_alone_has_nothing_on_any_topic(make_repository, gi
     assert said in as_markdown(prime(workspace, "signing keys"))
 
 
+def test_where_there_is_no_document_code_and_commits_answer(make_repository, git_environment, model_dir):
+    """Most repositories keep neither decisions nor specifications."""
+    code = 'def sign_session(key):\n    """Sign a session with the signing key."""\n    return key\n'
+    repository = make_repository({"sessions.py": code, "readme.md": "# Shop\n"}, name="bare")
+    repository.commit({"readme.md": "# A shop\n"}, "Rotate the signing keys every month")
+    environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
+    workspace = Workspace.open(repository.path, environ=environment)
+    workspace.update()
+    primed, found = prime(workspace, "signing keys"), related(workspace, "signing keys", ["spec"])
+    for told in (as_markdown(primed), governance.related_markdown("signing keys", found)):
+        assert "sessions.py:1-3 sign_session (" in told
+        assert "Rotate the signing keys every month" in told
+        assert "drafting from scratch" not in told
+    for data in (as_json(primed), governance.related_json("signing keys", found)):
+        instead = json.loads(data)["instead"]
+        assert [each["path"] for each in instead["files"]] == ["sessions.py"]
+        assert [each["subject"] for each in instead["commits"]] == ["Rotate the signing keys every month"]
+
+
 PROGRAM = {
     "Cargo.toml": '[[bin]]\nname = "serve"\npath = "src/main.rs"\n',
     "Makefile": "test:\n\tcargo test\n",
@@ -254,15 +275,27 @@ def test_a_reader_says_that_it_refreshed_an_old_index(workspace, own, clock, hea
     clock.ahead_s = 60 * minutes + 30
     search(workspace, "window")
     assert stale(heard) == said
+    clock.ahead_s = 0  # the index has the time of the machine
     search(workspace, "window")
     assert stale(heard) == said
 
 
-def test_a_reader_of_an_index_that_has_everything_says_nothing(workspace, clock, heard):
-    """However old."""
-    clock.ahead_s = 10 * 24 * 3600
+def test_a_reader_of_an_old_index_says_so_once_where_nothing_has_changed(workspace, clock, heard):
+    """It was looked at again, which is all that a refresh would do; from then on it is fresh."""
+    clock.ahead_s = 10 * 24 * 3600 + 30
     search(workspace, "window")
-    assert stale(heard) == []
+    clock.ahead_s = 0  # the index has the time of the machine
+    search(workspace, "window")
+    assert stale(heard) == ["Index was 10d stale — refreshed before running."]
+
+
+@pytest.mark.parametrize(("minutes", "said"), [(119, 0), (121, 1)])
+def test_a_session_hears_that_the_index_was_old(workspace, minutes, said):
+    """Whether or not anything has changed, and once."""
+    with workspace.store.write("test") as db:
+        db.execute("UPDATE views SET updated = now() - to_minutes(?)", [minutes])
+    line = f"Index was {'2h1m' if said else '1h59m'} stale — refreshed before running."
+    assert [line in prime(workspace, for_agent=True).notes for _ in range(2)] == [bool(said), False]
 
 
 @pytest.mark.parametrize(("minutes", "lines"), [(30, 0), (32, 1)])

@@ -15,7 +15,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import script_blocks
 from gitrag.hooking.config_hooks import SINCE
-from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, uninstall
+from gitrag.hooking.install import add_lines, can_be_added, find_launcher, install, is_left, uninstall
 from gitrag.hooking.status import HookState, lines_to_add
 from gitrag.hooking.table import HOOKS
 from tests.support.command import everything_in
@@ -367,3 +367,17 @@ def test_the_installed_command_is_the_one_hooks_will_run():
     launcher = find_launcher()
     assert launcher is not None
     assert subprocess.run([launcher, "--version"], capture_output=True, check=True).stdout
+
+
+def test_lines_are_written_into_a_managers_configuration_where_nothing_is_lost(hooked):
+    """The push has commands already: its lines go among them, which its owner does."""
+    own = b"pre-push:\n  commands:\n    own:\n      run: echo own  # ours\n"
+    hooked.git.write({"lefthook.yml": own})
+    for name in NAMES:
+        hooked.write_hook(name, b"#!/bin/sh\ncall_lefthook run\n", 0o755)
+    before = list(hooked.status().values())
+    assert {report.name for report in before if is_left(report)} == {"pre-push"}
+    added = add_lines(hooked.repository, before)
+    assert {report.name for report in added if report.state is HookState.INSTALLED} == {*NAMES} - {"pre-push"}
+    assert hooked.git.file("lefthook.yml").read_bytes().startswith(own)
+    assert not any(report.changed for report in add_lines(hooked.repository, added))

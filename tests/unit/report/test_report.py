@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gitrag import report
+from gitrag.actions.hit_lines import with_passages
 from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
@@ -203,7 +204,7 @@ def test_markdown_gives_only_the_place_of_what_is_likely_beside_the_question():
     longer = replace(HIT, chunk=replace(SEND, line_end=90))
     text = as_markdown(answer_of(longer, replace(HIT, path="src/far.py", score=0.1)))
     assert "lines 10-90\n  `def send(self, request)` — Send a request.\n  11: `return 1`\n  also 20" in text
-    assert "lines 10-11\n  `def send(self, request)` — Send a request.\n\n### 4." in text
+    assert "lines 10-11, nearest\n  `def send(self, request)` — Send a request.\n\n### 4." in text
 
 
 def test_a_filter_of_very_many_names_is_cut_where_it_is_read():
@@ -265,8 +266,10 @@ def test_issues_are_reported_and_counted_where_they_were_searched():
     asked = replace(FULL, sections=(*FULL.sections, AnswerSection(CollectionKind.ISSUES, (issue,))))
     assert [each["id"] for each in json.loads(as_json(asked))["issue_matches"]] == ["7"]
     lines = as_markdown(asked).split("\n")
-    assert lines[2] == 'Found 1 ADRs, 1 specs, 1 code snippets, 1 issues for "how to send".'
-    assert lines[lines.index("### Matching Issues") + 2] == "- **7: Retries** (score: 0.80)"
+    assert lines[2:4] == ['Found 1 ADRs, 1 specs, 1 code snippets for "how to send".', "Found 1 issues."]
+    assert lines[lines.index("#### Matching Issues") + 2] == "- **7: Retries** (score: 0.80)"
+    parts = [line.split(".")[0] for line in lines if line.startswith("### ")]
+    assert parts == [f"### {number}" for number in range(1, 6)]
     assert "| Issues | 1 |" in lines
     assert "issue_matches" not in json.loads(as_json(FULL))
     assert "ssues" not in as_markdown(FULL)
@@ -446,3 +449,28 @@ def test_the_parts_of_a_report_are_there_and_loaded_when_used():
         "assert 'gitrag.report.text' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+FAR = replace(HIT, path="src/far.py", score=0.29, also=())
+NONE_LIKELY = "othing scores 0.30 or more; nearest:"
+
+
+@pytest.mark.parametrize("render", [as_text, as_markdown])
+def test_what_hardly_answers_is_shown_as_nearest(render):
+    """Each such file says so, and the head where there is no other; in JSON too."""
+    lines = render(answer_of(HIT, FAR)).split("\n")
+    assert [line.split()[0] for line in lines if line.endswith("nearest")] in (["src/far.py:10-11"], ["-"])
+    assert NONE_LIKELY not in "".join(lines)
+    assert NONE_LIKELY in render(answer_of(FAR))
+    assert "earest" not in render(ANSWER)
+    found = json.loads(as_json(answer_of(HIT, FAR)))["code_snippets"]
+    assert [each.get("nearest") for each in found] == [None, True]
+
+
+def test_what_is_nearest_takes_two_lines():
+    shown = with_passages(answer_of(HIT, FAR))
+    assert as_text(shown).split("\n")[-2:] == [
+        "src/far.py:10-11  method Session.send  0.29 nearest",
+        "  11          return 1",
+    ]
+    assert "lines 10-11, nearest\n  `def send(self, request)` — Send a request.\n\n###" in as_markdown(shown)

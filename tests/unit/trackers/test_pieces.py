@@ -14,7 +14,7 @@ from gitrag.trackers.detection import Origin, Wishes, find_place, of_host, read_
 from gitrag.trackers.github import api_of
 from gitrag.trackers.paging import Walk
 from gitrag.trackers.registry import TRACKERS
-from gitrag.trackers.tasks_md import parse_tasks
+from gitrag.trackers.tasks_md import parse_tasks, to_issues
 from gitrag.trackers.tokens import find_secret, may_have
 
 NOW = 1_700_000_000.0
@@ -311,3 +311,26 @@ def test_check_boxes_in_a_code_block_are_none():
 
 def test_an_origin_is_what_it_says():
     assert read_origin("git@host.example:o/r") == Origin("https://host.example", "host.example", "o/r")
+
+
+@pytest.mark.parametrize(
+    ("line", "blocked_by"),
+    [
+        ("Blocked by: 1.2", ("tasks-SPEC-0007-login-1.2",)),
+        ("Blocked by: 1.1 and PROJ-9.", ("PROJ-9", "tasks-SPEC-0007-login-1.1")),
+        ("Blocked by: tasks-SPEC-0007-login-1.2", ("tasks-SPEC-0007-login-1.2",)),
+        ("Blocked by: 1.2.3", ("tasks-SPEC-0007-login-1.2",)),
+        ("Blocked by: 2, 7.1, ADR-0001", ()),
+    ],
+)  # fmt: skip
+def test_a_task_names_others_by_their_numbers(line, blocked_by):
+    """A subtask stands for the task it is part of; a number of no task, or its own, for nothing."""
+    text = f"- [x] 1.1 Do it\n- [ ] 1.2 Then\n  - [ ] 1.2.3 Part\n- [ ] 2 Last\n  {line}\n"
+    assert to_issues(text, "SPEC-0007-login", "tasks.md")[-1].references.blocked_by == blocked_by
+
+
+def test_tasks_without_numbers_of_their_own_are_named_by_place():
+    issues = to_issues("- [ ] a\n- [ ] b\n  Blocks: 1\n", "login", "tasks.md")
+    assert issues[1].references.blocks == ("tasks-login-1",)
+    issues = to_issues("- [ ] 1 a\n- [ ] 1 b\n- [ ] 2 c\n  Blocks: 1\n", "login", "tasks.md")
+    assert issues[2].references.blocks == ()  # two have that number

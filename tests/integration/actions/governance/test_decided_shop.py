@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.governance.check import check
-from gitrag.actions.governance.related import duplicates, given_up, related
+from gitrag.actions.governance.related import Related, duplicates, given_up, related
 from gitrag.actions.governance.review import review
 from gitrag.report import governance
 from gitrag.workspace import Workspace
@@ -123,7 +123,7 @@ def test_a_purpose_chooses_what_is_looked_at(workspace):
     assert kinds == {"discover": {"specs"}, "plan": {"code"}, "work": {"code"}, "audit": {"specs"}}
     (first, *_) = related(workspace, "deliver an email", ["plan"]).proposals
     assert (first.relation, first.document.path) == ("extends", "worker/main.go")
-    assert "**extends: worker/main.go**" in governance.related_markdown("x", [first])
+    assert "**extends: worker/main.go**" in governance.related_markdown("x", Related((first,)))
 
 
 def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
-from gitrag.actions.governance.related import duplicates, nearest, related, relation_to
+from gitrag.actions.governance.related import Related, duplicates, nearest, related, relation_to
 from gitrag.actions.governance.review import review
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document, DocumentLink
@@ -65,7 +66,7 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     text = "Replace the token bucket by a sliding window to limit calls per client"
     (first, *_) = related(workspace, text, ["adr"]).proposals
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
-    markdown = governance.related_markdown("x", [first])
+    markdown = governance.related_markdown("x", Related((first,)))
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
@@ -77,16 +78,42 @@ def test_a_specification_is_offered_those_that_it_may_require(workspace):
     assert {each.relation for each in found} <= {"requires", "extends"}
 
 
-def test_nothing_related_is_said_in_the_promised_words(workspace):
-    """Agents recognise this sentence."""
+def test_of_few_documents_the_nearest_are_shown_as_nearest(workspace):
+    """An author reads three titles sooner than a programme learns what they mean."""
     found = related(workspace, "Pick a video transcoding library")
-    assert found.proposals == ()
-    told = governance.related_markdown("x", found.proposals)
+    assert (found.proposals, found.are_few) == ((), True)
+    assert all(each.score < 0.3 for each in found.nearest)
+    found = replace(found, nearest=tuple(replace(each, score=0.01) for each in found.nearest))
+    rows = governance.related_markdown("x", found).split("\n")[2:]
+    assert [row.endswith(", nearest") for row in rows if row.startswith("- **")] == [True] * 3
+    data = json.loads(governance.related_json("x", found))
+    assert (data["edges"], len(data["nearest"])) == ([], 3)
+
+
+def test_a_title_of_one_word_is_offered_the_specification_beside_it(own, tmp_path, model_dir):
+    """ "Authentication" names nothing of "Token Validation"."""
+    specs = {
+        f"docs/specs/{slug}/spec.md": f"---\nid: SPEC-{number:04}\n---\n# {title}\n\n{text}\n"
+        for number, slug, title, text in (
+            (14, "tokens", "Token Validation", "A bearer token SHALL be checked against the signing key."),
+            (15, "mail", "Mail Templates", "Each mail SHALL be rendered in the language of its reader."),
+            (16, "export", "Nightly Export", "Rows SHALL be written as CSV."),
+            (17, "maps", "Map Tiles", "Tiles SHALL be cached by zoom level."),
+        )
+    }
+    repository = create_repository(tmp_path / "few", own.environment, specs)
+    few = Workspace.open(repository.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
+    few.update()
+    found = related(few, "Authentication", ["spec"])
+    assert "**requires: SPEC-0014** Token Validation (score: " in governance.related_markdown("x", found)
+
+
+def test_nothing_related_is_said_in_the_promised_words(workspace):
+    """Agents recognise this sentence: of many documents, where none has the least score."""
+    found = replace(related(workspace, "Pick a video transcoding library"), are_few=False)
+    told = governance.related_markdown("x", found)
     assert told == "No related artifacts found — drafting from scratch"
     assert len(governance.nearest_lines(found.nearest)) == 3
-    assert all(each.score < 0.3 for each in found.nearest)
-    data = json.loads(governance.related_json("x", found.proposals, found.nearest))
-    assert (data["edges"], len(data["nearest"])) == ([], 3)
 
 
 def test_that_there_is_no_document_to_compare_with_is_said(make_repository):
@@ -95,7 +122,7 @@ def test_that_there_is_no_document_to_compare_with_is_said(make_repository):
     workspace.update()
     found = related(workspace, "Pick a video transcoding library", ("spec",))
     assert (found.proposals, found.nearest) == ((), ())
-    first, second = governance.related_markdown("x", found.proposals, lacking=found.lacking).split("\n")
+    first, second = governance.related_markdown("x", found).split("\n")
     assert first == "No related artifacts found — drafting from scratch"
     assert second == "No spec is indexed here, so there was nothing to compare with."
     assert related(workspace, "Pick a video transcoding library").lacking == ""
