@@ -49,7 +49,6 @@ from typing import Any
 import numpy as np
 from questions import PAGE, ndcg
 
-from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.chunker import chunk
 from gitrag.chunking.languages import language_of
 from gitrag.indexing.history import read_history
@@ -164,18 +163,18 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
         read_history(workspace.store, workspace.repo, refreshed.head.commit or "")
         if arguments.refined:
             workspace.embed()
-        for question in asked.questions:
-            hits = search(workspace, question.text, SearchOptions(limit=PAGE)).hits
-            scored.setdefault("ranker", []).append(figures([hit.path for hit in hits], question.paths))
-        if arguments.features:
-            with workspace.store.read() as db:
-                scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
-                paths = candidates.read_paths(db, scope.files.path_id.tolist())
-                own = [paths[number] for number in scope.files.path_id.tolist()]
-                for question in asked.questions:
-                    text = read(question.text)
-                    vector = workspace.encoder.encode_query(text.meaning)
-                    told = IndexFile(db).messages(scope, refreshed.head.commit or "", text.hashes, vector)
+        with workspace.store.read() as db:
+            scoped = engine.Scoped(refreshed.view.view_id, refreshed.overlay, candidates.NO_FILTERS)
+            scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
+            paths = candidates.read_paths(db, scope.files.path_id.tolist())
+            own = [paths[number] for number in scope.files.path_id.tolist()]
+            for question in asked.questions:
+                text = read(question.text)
+                vector = workspace.encoder.encode_query(text.meaning)
+                hits = engine.ask(IndexFile(db), text, scoped, vector, limit=PAGE, min_score=0.0).hits
+                scored.setdefault("ranker", []).append(figures([hit.path for hit in hits], question.paths))
+                if arguments.features:
+                    told = IndexFile(db).messages(scope, refreshed.overlay.commit or "", text.hashes, vector)
                     evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
                     for way, best in alone(evidence):
                         shown = [own[file] for file in best]
