@@ -18,11 +18,10 @@ from tests.support.repository import create_repository
 from tests.support.traces import A_FEW, Traces, idle, run_everything
 
 MUCH = {
-    f"much_{number}.py": f"def step_{number}(x):\n    return x\n\n\n"
-    + "retry = [1, 2, 3]  # and again\n" * 30_000
+    f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000
     for number in range(4)
 }
-"""More than 3 MiB, shared among processes, and mostly the same texts."""
+"""More than 3 MiB, shared among processes, and few chunks."""
 
 HONEST = {
     "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",

@@ -155,7 +155,7 @@ def test_screens_name_the_variants_and_json_keeps_its_keys(tmp_path):
     assert f"  {named}\n" in as_text(answer)
     assert f"  {named}\n" in as_markdown(answer)
     assert all(
-        set(item) == {"path", "score", "snippet", "name", "kind", "line_start", "line_end"}
+        item.keys() - {"nearest"} == {"path", "score", "snippet", "name", "kind", "line_start", "line_end"}
         for item in json.loads(as_json(answer))["code_snippets"]
     )
 
