@@ -41,7 +41,7 @@ import tempfile
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -164,7 +164,9 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
         if arguments.refined:
             workspace.embed()
         with workspace.store.read() as db:
-            scoped = engine.Scoped(refreshed.view.view_id, refreshed.overlay, candidates.NO_FILTERS)
+            head = refreshed.head.commit or ""
+            overlay = replace(refreshed.overlay, commit=head)
+            scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS)
             scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
             paths = candidates.read_paths(db, scope.files.path_id.tolist())
             own = [paths[number] for number in scope.files.path_id.tolist()]
@@ -174,7 +176,7 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
                 hits = engine.ask(IndexFile(db), text, scoped, vector, limit=PAGE, min_score=0.0).hits
                 scored.setdefault("ranker", []).append(figures([hit.path for hit in hits], question.paths))
                 if arguments.features:
-                    told = IndexFile(db).messages(scope, refreshed.overlay.commit or "", text.hashes, vector)
+                    told = IndexFile(db).messages(scope, head, text.hashes, vector)
                     evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
                     for way, best in alone(evidence):
                         shown = [own[file] for file in best]

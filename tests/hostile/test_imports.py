@@ -17,10 +17,7 @@ from tests.support.command import GITRAG, Gitrag, Project, user_environment
 from tests.support.repository import create_repository
 from tests.support.traces import A_FEW, Traces, idle, run_everything
 
-MUCH = {
-    f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000
-    for number in range(4)
-}
+MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000 for number in range(4)}
 """More than 3 MiB, shared among processes, and few chunks."""
 
 HONEST = {

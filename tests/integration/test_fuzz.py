@@ -8,7 +8,7 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.watch import fuzz
 
 SEED = 14
-INPUTS = {"contents": 30, "streams": 6, "walks": 4}
+INPUTS = {"contents": 30, "streams": 6, "walks": 2}
 """Of the others so many:"""
 OTHERS = 2
 

@@ -74,13 +74,14 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
         lambda: (repository.path / ".gitignore").unlink(missing_ok=True),
         lambda: repository.git("clean", "-fdq"),
     ]
+    questions = ASKED[::2] if is_large else ASKED
     kept = 0
     for step in steps:
         step()
         time.sleep(0.02)  # a tick of the file system's clock
-        expected = [as_json(search(open_app(), *asked)) for asked in ASKED]
+        expected = [as_json(search(open_app(), *asked)) for asked in questions]
         for _ in range(3):
-            assert [as_json(search(resident, *asked)) for asked in ASKED] == expected
+            assert [as_json(search(resident, *asked)) for asked in questions] == expected
         kept += resident.store.memo.lasting
     assert kept == len(steps)
 
