@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gitrag.store import commit_drafts
 from gitrag.store.connection import Store
 from gitrag.words import commit_message
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
 
 FEW_UNDRAFTED = 2_000
 """So many are drafted before a question is answered: some tenths of a second."""
 
 _BATCH = 1_000
 _EMBEDDED_CHARACTERS = 300
+
+
+def draft_some(db: Connection, most: int) -> None:
+    """Make the drafts of commits that have none, in a transaction that adds so many."""
+    from gitrag.embedding.draft import drafter, has_table
+
+    rows = commit_drafts.undrafted(db, most) if most and has_table() else []
+    if rows:
+        drafts = drafter().draft([text_of(message) for _, message in rows])
+        commit_drafts.write(db, [number for number, _ in rows], drafts)
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:

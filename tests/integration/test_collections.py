@@ -316,7 +316,7 @@ def test_a_search_finds_issues_too_and_json_lists_them_where_they_are_asked_for(
     workspace = open_app(own)
     own.write({".sdd/issues/12.md": ISSUE})
     workspace.update()
-    for form, said in (("text", "12: Scans are lost at night"), ("markdown", ", 1 issues for ")):
+    for form, said in (("text", "12: Scans are lost at night"), ("markdown", "Found 1 issues")):
         assert said in gitrag(own, "search", "scans lost at night", "--output", form).out
     usual = json.loads(gitrag(own, "search", "scans lost at night", "--output", "json").out)
     assert list(usual) == ["query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"]
