@@ -193,7 +193,7 @@ def _read_commits(
 
 
 def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) -> None:
-    """Read what only `gitrag history` asks: commits beyond the newest, and drafts of what all say.
+    """Read commits beyond the newest, which only `gitrag history` asks, and make the drafts that are missing.
 
     Beyond the newest of HEAD, and of other revisions, or all refs, that it was asked about.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.store import commit_drafts
@@ -10,6 +10,9 @@ from gitrag.store.connection import Store
 from gitrag.words import commit_message
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitrag.store.connection import Connection
 
 FEW_UNDRAFTED = 2_000
@@ -19,14 +22,12 @@ _BATCH = 1_000
 _EMBEDDED_CHARACTERS = 300
 
 
-def draft_some(db: Connection, most: int) -> None:
-    """Make the drafts of commits that have none, in a transaction that adds so many."""
-    from gitrag.embedding.draft import drafter, has_table
+def draft_added(db: Connection, added: Sequence[tuple[int, str]]) -> None:
+    """Make the drafts of commits, by number and message, in the transaction that adds them."""
+    from gitrag.embedding.draft import has_table
 
-    rows = commit_drafts.undrafted(db, most) if most and has_table() else []
-    if rows:
-        drafts = drafter().draft([text_of(message) for _, message in rows])
-        commit_drafts.write(db, [number for number, _ in rows], drafts)
+    if added and has_table():
+        commit_drafts.write(db, *_drafted(added))
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
@@ -44,7 +45,7 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
         StoreError: The index cannot be written.
         BusyError: Other processes held it for too long.
     """
-    from gitrag.embedding.draft import drafter, has_table
+    from gitrag.embedding.draft import has_table
 
     if not has_table() or not store.exists():
         return True
@@ -55,11 +56,18 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
             rows = commit_drafts.undrafted(db, _BATCH)
         if not rows:
             return True
-        drafts = drafter().draft([text_of(message) for _, message in rows])
+        drafted = _drafted(rows)
         with store.write("keeping drafts of what commits say", make=False) as db:
-            commit_drafts.write(db, [number for number, _ in rows], drafts)
+            commit_drafts.write(db, *drafted)
         if stop():
             return False
+
+
+def _drafted(commits: Sequence[tuple[int, str]]) -> tuple[list[int], NDArray[np.float32]]:
+    """Return the numbers of commits and their drafts, float32 (n, 384)."""
+    from gitrag.embedding.draft import drafter
+
+    return [number for number, _ in commits], drafter().draft([text_of(message) for _, message in commits])
 
 
 def text_of(message: str) -> str:

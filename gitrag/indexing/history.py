@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
-from gitrag.indexing.draft_commits import draft_some
+from gitrag.indexing.draft_commits import draft_added
 from gitrag.machine.log import logged
 from gitrag.store import commits
 from gitrag.store.commits import CommitRecord
@@ -92,16 +92,14 @@ def read_history(
     for batch in read_new(repo, new, older):
         if last:
             with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
-                commits.add(db, last)
-                draft_some(db, len(last))
+                draft_added(db, commits.add(db, last))
             if stop():
                 return False
         last = batch
         found |= {record.id for record in last}
     with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
         commits.set_boundary(db, end)
-        commits.add(db, last)
-        draft_some(db, len(last))
+        draft_added(db, commits.add(db, last))
         if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
             return False
         commits.write_history(db, tips.name, ids)

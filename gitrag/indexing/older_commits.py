@@ -32,7 +32,6 @@ ALL_REFS = "all"
 """Stands for the history of all refs where a commit's id stands for its own."""
 
 _PURPOSE = "keeping what older commits say"
-_BATCH = 1_000
 _NOTED_EVERY = 10
 """Batches after which those that have been read can be asked, before all have."""
 

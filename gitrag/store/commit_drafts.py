@@ -1,4 +1,4 @@
-"""What commits say as draft vectors: their signs only, 48 bytes each, which only `gitrag history` reads."""
+"""What commits say as draft vectors: their signs only, 48 bytes each."""
 
 from __future__ import annotations
 

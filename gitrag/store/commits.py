@@ -152,16 +152,17 @@ def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
         schema.put(db, _BOUNDARY, boundary)
 
 
-def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> None:
-    """Store commits; those that are stored already are left alone."""
+def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> list[tuple[int, str]]:
+    """Store commits, and return number and message of each; those that are stored already are left alone."""
     import numpy as np
 
     there = numbers_of(db, [record.id for record in records])
     new = list({record.id: record for record in records if record.id not in there}.values())
     if not new:
-        return
+        return []
     first = next_id(db, "commits", "commit_number")
     numbers = np.arange(first, first + len(new), dtype=np.int32)
+    added = list(zip(numbers.tolist(), (record.message for record in new), strict=True))
     columns: list[NDArray[Any]] = [
         numbers,
         objects(bytes.fromhex(record.id) for record in new),
@@ -188,7 +189,7 @@ def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> None:
         for path, status, old in record.changes
     ]
     if not rows:
-        return
+        return added
     both = (path for _, new, _, old in rows for path in (new, old) if path)
     paths = _record_paths(db, list(dict.fromkeys(both)))
     columns = [
@@ -198,6 +199,7 @@ def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> None:
         integers(paths.get(old, 0) for *_, old in rows),
     ]
     run(db, columns, "INSERT INTO commit_paths SELECT * FROM columns")
+    return added
 
 
 def _record_paths(db: DuckDBPyConnection, paths: Sequence[bytes]) -> dict[bytes, int]:

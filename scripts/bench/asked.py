@@ -33,11 +33,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 import subprocess
 import sys
-import tempfile
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +45,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from questions import PAGE, ndcg
+from questions import PAGE, draft_index, ndcg
 
 from gitrag.chunking.chunker import chunk
 from gitrag.chunking.languages import language_of
@@ -58,7 +56,6 @@ from gitrag.search.question import STOP_WORDS, read
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.words.terms import parts_of
-from gitrag.workspace import Workspace
 
 SETS = Path(__file__).parent / "asked"
 EACH = 10
@@ -157,8 +154,7 @@ def line(label: str, figures: Sequence[float]) -> str:
 def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Ask a repository's questions; for the ranker and other ways of ordering files, the means."""
     scored: dict[str, list[list[float]]] = {}
-    with tempfile.TemporaryDirectory(prefix="gitrag-bench-") as folder:
-        workspace = Workspace.open(clone, environ=os.environ, store_directory=Path(folder))
+    with draft_index(clone) as (workspace, _view_id):
         refreshed = workspace.update().refreshed
         read_history(workspace.store, workspace.repo, refreshed.head.commit or "")
         if arguments.refined:

@@ -27,6 +27,7 @@ from unittest.mock import patch
 from questions import PAGE, own_commit, run
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.embedding.draft import drafter
 from gitrag.indexing.history import read_history
 from gitrag.indexing.refresh import refresh
 from gitrag.search import ranking
@@ -151,7 +152,7 @@ def measure(name: str, place: Path, changes: Sequence[Change]) -> Outcome:
 
 def reading_ms(workspace: Workspace, text: str) -> float:
     """Measure what commits add to a question in a process of its own."""
-    question = read(text)
+    question, vector = read(text), drafter().draft([text])[0]
     with workspace.store.read() as db:
         view = views.current(db, workspace.repo.worktree)
         if view is None or view.commit is None:
@@ -160,7 +161,7 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         each = []
         for _ in range(5):  # the machine is never quite idle
             began = time.perf_counter()
-            told = commits.messages(db, scope, view.commit, question.hashes)
+            told = commits.messages(db, scope, view.commit, question.hashes, vector)
             features(told, len(scope.files), question)
             each.append(1000 * (time.perf_counter() - began))
         return min(each)
