@@ -15,6 +15,7 @@ _FOR = {
     ),
     "its text has the question's words": ("bm25", "bm25_file", "bm25_share"),
     "it has the question word for word": ("verbatim", "quoted"),
+    "it has a name of the question that hardly another file has": ("rare_name",),
     "its path has the question's words": (
         *("file_name", "file_name_share", "file_name_asked", "title_file_name"),
     ),

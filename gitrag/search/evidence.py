@@ -130,7 +130,8 @@ def gather(
     - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
       document, both relative to the best file; ``bm25_share``, its best chunk's as a share of what a chunk
       could have, so that the best match on one common word is a weak one; ``verbatim``, whether it contains
-      the question word for word, or a name of it that hardly another file has
+      the question word for word; ``rare_name``, whether it has at least a name of it that hardly another file
+      has, unless it is a report
     - meaning: ``cosine``, the mean over its five best chunks; ``cosine_sum``, a soft sum over all of them;
       ``cosine_best``, how many of the 50 best chunks are in this file (log)
     - both: ``agreed``, by its rank among the files by words, and by its nearest chunk
@@ -163,11 +164,9 @@ def gather(
     features["bm25_share"] = mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9)
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
     features["verbatim"] = np.bincount(file, quotes, f) > 0
-    if report is None:
-        features["verbatim"] = features["verbatim"] | _has_a_rare_name(question, frequency)
+    features["rare_name"] = ~features["verbatim"] & (report is None) & _has_a_rare_name(question, frequency)
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
-    features |= _of_meaning(cosine, file, files, near)
-    features["agreed"] = by_rank(features["bm25_file"]) * by_rank(features.pop("nearest"))
+    features |= _of_meaning(cosine, file, files, near, features["bm25_file"])
     # names
     part = np.array(question.is_part, dtype=bool)
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
@@ -221,8 +220,10 @@ def gather(
     )
 
 
-def _of_meaning(cosine: Column, file: NDArray[np.int32], files: Files, near: Near) -> dict[str, NDArray[Any]]:
-    """Return what the cosines of a file's chunks say, and that of the nearest one."""
+def _of_meaning(
+    cosine: Column, file: NDArray[np.int32], files: Files, near: Near, words: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return what the cosines of a file's chunks say, also beside what its words say (``bm25_file``)."""
     import numpy as np
 
     f = len(files)
@@ -237,7 +238,7 @@ def _of_meaning(cosine: Column, file: NDArray[np.int32], files: Files, near: Nea
         "cosine": mean_of_best(known, file, f, 5, files.chunks, floor),
         "cosine_sum": np.log(sums + unlisted + 1e-9) / _SHARPNESS,
         "cosine_best": np.log1p(_among_best(cosine, file, f)),
-        "nearest": mean_of_best(known, file, f, 1, files.chunks, floor),
+        "agreed": by_rank(words) * by_rank(mean_of_best(known, file, f, 1, files.chunks, floor)),
     }
 
 
