@@ -65,8 +65,8 @@ _WHOLE = 100.0
 _BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
 _BY_WORDS = frozenset(
     {
-        *("bm25", "bm25_file", "verbatim", "file_name", "file_name_share", "file_name_part"),
-        *("in_names", "defines", "defines_it", "named"),
+        *("bm25", "bm25_file", "bm25_share", "verbatim", "rare_name", "defines", "defines_it", "named"),
+        *("file_name", "file_name_asked", "file_name_share", "file_name_part", "in_names"),
     }
 )
 
