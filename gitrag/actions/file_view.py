@@ -121,7 +121,7 @@ def _read_at(workspace: Workspace, path: str, revision: str) -> tuple[str, list[
         raise UsageError(f"There is no file {path} at {revision[:80]}.", "It may have had another name then.")
     if b"\0" in done.stdout:
         raise UsageError(f"{path} is no text.", "Only text is shown.")
-    lines = decode(done.stdout).split("\n")
+    lines = decode(done.stdout, language_of(path)).split("\n")
     return own, lines[:-1] if lines[-1] == "" else lines
 
 

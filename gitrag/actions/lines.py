@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
@@ -173,7 +174,9 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     if ".git" in {part.lower() for part in (*inside.split("/"), *real.parts)}:
         raise UsageError(f"{path} is git's own.", "Only files of the working tree are read.")
     try:
-        data = read_file(root.resolve(), real.as_posix(), _MOST_BYTES)
+        language = language_of(inside)
+        most = MOST_NOTEBOOK_BYTES if language == NOTEBOOK else _MOST_BYTES
+        data = read_file(root.resolve(), real.as_posix(), most)
     except BlobError as error:
         if os.path.lexists(root / inside):  # returns False where the path is too long
             raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
@@ -182,7 +185,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
         ) from error
     if b"\0" in data:
         raise UsageError(f"{path} is no text.", "Only text is read.")
-    lines = decode(data).split("\n")
+    lines = decode(data, language).split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
