@@ -13,8 +13,8 @@ from gitrag.machine.isolation import reason_of
 _SPOKEN = frozenset({"python", *QUERIES})
 
 LANGUAGES = _SPOKEN | {"erb", "notebook", "rmarkdown", "vue", "svelte", "astro"}
-"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby. Of a file
-of parts in several languages, the language is read that has most rows."""
+"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby.
+Of a file of parts in several languages, the language is read that has most rows."""
 
 _MAX_BYTES = 1 << 20
 """Larger sources are generated; nobody asks about their calls."""

@@ -135,11 +135,11 @@ class _Reader:
 
 
 def readable(text: str) -> str:
-    """Return a notebook's cells as text: Markdown, code, and what it printed; images and HTML are left out.
+    """Return a notebook's cells as text: Markdown, code, and what it printed; images and HTML are not.
 
     Each line of a cell has the number that it has in the file, and a line above the cell says its number and
-    language. If several lines of a cell share a line of the file, as in a notebook without line ends, the text
-    has lines of its own.
+    language. If several lines of a cell share a line of the file, as in a notebook without line ends, the
+    text has lines of its own.
 
     Args:
         text: The file; what is no notebook is returned as it is, so also what this has returned.

@@ -70,7 +70,11 @@ def parts(text: str, language: str) -> list[str]:
         (
             "python",
             DATABRICKS,
-            ["markdown 1-4: # Rides", "ipython 5-9: def clean(rides):", "sql 10-14: SELECT count(*) FROM rides"],
+            [
+                "markdown 1-4: # Rides",
+                "ipython 5-9: def clean(rides):",
+                "sql 10-14: SELECT count(*) FROM rides",
+            ],
         ),
         (
             "scala",
@@ -79,7 +83,7 @@ def parts(text: str, language: str) -> list[str]:
         ),
         (
             "sql",
-            "-- Databricks notebook source\nSELECT 1\n-- COMMAND ----------\n-- MAGIC %python\n-- MAGIC f()\n",
+            "-- Databricks notebook source\nSELECT 1\n-- COMMAND ------\n-- MAGIC %python\n-- MAGIC f()\n",
             ["sql 1-2: SELECT 1", "ipython 3-6: f()"],
         ),
         (
@@ -98,10 +102,14 @@ def parts(text: str, language: str) -> list[str]:
             ["ipython 6-8: f()"],
         ),
         ("rmarkdown", "````\n```{r}\nf()\n```\n````\n\n~~~{r}\ng()\n~~~\n", ["r 7-9: g()"]),
-        ("html", '<p>\n<script type="application/json">\n{}\n</script>\n<script>f()</script>\n', ["javascript 5-5: f()"]),
+        (
+            "html",
+            '<p>\n<script type="application/json">\n{}\n</script>\n<script>f()</script>\n',
+            ["javascript 5-5: f()"],
+        ),
         (
             "vue",
-            '<script>\nf()\n</script>\n<script lang="ts" setup>\ng()\n</script>\n<style lang="scss">\na {}\n</style>\n',
+            '<script>\nf()\n</script>\n<script lang="ts" setup>\ng()\n</script>\n<style>\na {}\n</style>\n',
             ["javascript 1-3: f()", "typescript 4-6: g()", "css 7-9: a {}"],
         ),
         ("yaml", WORKFLOW, ["bash 6-6: make lint", 'bash 9-11: retry() { "$@" || "$@"; }']),
@@ -110,16 +118,24 @@ def parts(text: str, language: str) -> list[str]:
             "build:\n  script:\n    - make all\n    - |\n      cd out\n      ls\n  image: x\n",
             ["bash 3-3: make all", "bash 5-6: cd out"],
         ),
-        ("yaml", "- name: x\n  ansible.builtin.shell: systemctl restart web\n", ["bash 2-2: systemctl restart web"]),
+        (
+            "yaml",
+            "- name: x\n  ansible.builtin.shell: systemctl restart web\n",
+            ["bash 2-2: systemctl restart web"],
+        ),
         ("yaml", 'command: ["sh", "-c"]\nargs:\n- exec serve\n', ["bash 3-3: exec serve"]),
         (
             "dockerfile",
-            "FROM a\nRUN --mount=type=cache apt update && \\\n    apt install b\nCMD [\"x\"]\nRUN <<EOF\nls\nEOF\n",
+            'FROM a\nRUN --mount=type=x apt update && \\\n  apt install b\nCMD ["x"]\nRUN <<EOF\nls\nEOF\n',
             ["bash 2-3: apt update && \\", "bash 5-7: ls"],
         ),
-        ("make", "all: a.o\n\t@echo $$HOME\n\t-rm b\n\nb:\n\ttrue\n", ["bash 2-3: echo $HOME", "bash 6-6: true"]),
+        (
+            "make",
+            "all: a.o\n\t@echo $$HOME\n\t-rm b\n\nb:\n\ttrue\n",
+            ["bash 2-3: echo $HOME", "bash 6-6: true"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_parts_of(language, text, found):
     assert parts(text, language) == found
 
@@ -129,11 +145,16 @@ def test_parts_of(language, text, found):
     [
         ("python", DATABRICKS, "clean", "function clean 5-8"),
         ("python", PERCENT, "fare", "function fare 7-9"),
-        ("html", "<p>\nPay\n</p>\n<script>\nfunction payNow() {\n  send()\n}\n</script>\n", "payNow", "function payNow 4-8"),
+        (
+            "html",
+            "<p>\nPay\n</p>\n<script>\nfunction payNow() {\n  send()\n}\n</script>\n",
+            "payNow",
+            "function payNow 4-8",
+        ),
         ("yaml", WORKFLOW, "retry", "function retry 9-9"),
         ("markdown", "# A\n\n```{code-cell}\ndef f():\n    pass\n```\n", "f", "function f 3-6"),
     ],
-)  # fmt: skip
+)
 def test_a_part_has_the_definitions_of_its_language(language, text, name, chunks):
     found = [each for each in chunk(text.encode(), language) if each.name == name]
     assert [f"{each.kind} {each.qualified_name} {each.line_start}-{each.line_end}" for each in found] == [
