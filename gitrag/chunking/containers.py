@@ -44,13 +44,19 @@ class Container:
         parts: Finds the parts, in order, from the file's lines.
         rest: What is around the parts: prose of a language, or, if empty, markup.
         signs: Texts without one of which a file has no parts.
-        always: Whether each part is cut apart; else one without definitions stays with what is around.
+        defines: Texts one of which a part has if it defines something: else it stays with what is around it.
+            Empty where each part is cut apart. (To parse each script of a workflow takes 60 times as long as
+            the rest.)
     """
 
     parts: Callable[[_Lines], Iterable[Part]]
     rest: str = ""
     signs: tuple[str, ...] = ("",)
-    always: bool = True
+    defines: tuple[str, ...] = ()
+
+    def cuts(self, text: str) -> bool:
+        """Tell whether a file, or a part of one, may have to be cut apart."""
+        return not self.defines or any(each in text for each in self.defines)
 
 
 def container_of(text: str, language: str | None) -> Container | None:
@@ -136,8 +142,8 @@ def _script(comment: str, own: str) -> Callable[[_Lines], Iterator[Part]]:
     databricks = re.compile(rf"{mark} COMMAND -{{6,}}\s*")
     percent = re.compile(rf"{mark} ?%%(?:[ \[].*)?")
     kind = re.compile(r"\[(markdown|md|raw)\]")
-    magic = re.compile(rf"{mark} MAGIC ?(?:%(\w+)\s?(?=.*))?")
-    prefix = re.compile(rf"{mark} ?")
+    magic = re.compile(rf"^{mark} MAGIC ?(?:%(\w+)\s?)?")
+    prefix = re.compile(rf"^{mark} ?")
 
     def cells(lines: _Lines) -> Iterator[Part]:
         is_databricks = lines[0].startswith(f"{comment} Databricks notebook source")
@@ -198,7 +204,7 @@ def _fenced(lines: _Lines) -> Iterator[tuple[int, int, re.Match[str]]]:
 
 # Markup with scripts and styles
 
-_ELEMENT = re.compile(r"<(script|style)\b([^>]*)>", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(script|style)\b([^<>]{0,500})>", re.IGNORECASE)  # bounded: it may never be closed
 _ATTRIBUTE = re.compile(r"""\b(lang|type)\s*=\s*["']?([\w/+.-]+)""", re.IGNORECASE)
 _SCRIPTS = {
     "": "javascript",
@@ -218,20 +224,24 @@ _SCRIPTS = {
 def _elements(lines: _Lines) -> Iterator[Part]:
     text = "\n".join(lines)
     lower = text.lower()
-    at = row = counted = 0
+    at = row = counted = free = 0
     while found := _ELEMENT.search(text, at):
         end = lower.find(f"</{found[1].lower()}", found.end())
         if end < 0:
             break
         at = end + 1
         row, counted = row + text.count("\n", counted, found.start()), found.start()
+        if row < free:
+            continue  # on a line with the one before
         told = {key.lower(): value.lower() for key, value in _ATTRIBUTE.findall(found[2])}
         is_script = found[1].lower() == "script"
         language = _SCRIPTS.get(told.get("lang") or told.get("type") or "") if is_script else "css"
         if language:
             start = text.rfind("\n", 0, found.start()) + 1
             outside = re.sub(r"[^\n]", " ", text[start : found.end()])
-            yield Part(row, language, (outside + text[found.end() : end]).split("\n"))
+            part = Part(row, language, (outside + text[found.end() : end]).split("\n"))
+            free = part.stop
+            yield part
 
 
 def _astro(lines: _Lines) -> Iterator[Part]:
@@ -303,9 +313,9 @@ def _dockerfile(lines: _Lines) -> Iterator[Part]:
         while row < len(lines) and (lines[row - 1].rstrip().endswith("\\") or lines[row].lstrip()[:1] == "#"):
             row += 1
         if heredoc := _HEREDOC.search(lines[first]):
-            end = next((at for at in range(row, len(lines)) if lines[at].strip() == heredoc[1]), row - 1)
+            end = next((at for at in range(row, len(lines)) if lines[at].strip() == heredoc[1]), len(lines))
             row = end + 1
-            yield Part(first, "bash", ["", *lines[first + 1 : end], *[""] * (end > first)])
+            yield Part(first, "bash", ["", *lines[first + 1 : end], *[""] * (end < len(lines))])
         else:
             yield Part(first, "bash", [lines[first][found.end() :], *lines[first + 1 : row]])
 
@@ -318,7 +328,7 @@ def _makefile(lines: _Lines) -> Iterator[Part]:
 
 
 _MARKDOWN = Container(_run_blocks, "markdown", ("```{", "~~~{", "jupytext:", "``` {"))
-_HTML = Container(_elements, signs=("<script", "<style", "<SCRIPT"), always=False)
+_SHELL_FUNCTION = ("() {", "(){", "function ")
 
 CONTAINERS: dict[str, Container] = {
     "notebook": Container(_cells, "markdown"),
@@ -336,8 +346,8 @@ CONTAINERS: dict[str, Container] = {
     "vue": Container(_elements),
     "svelte": Container(_elements),
     "astro": Container(_astro),
-    "html": _HTML,
-    "yaml": Container(_yaml, signs=tuple(f"{key}:" for key in _SHELL_KEYS), always=False),
-    "dockerfile": Container(_dockerfile, always=False),
-    "make": Container(_makefile, always=False),
+    "html": Container(_elements, defines=("function", "=>", "class ")),
+    "yaml": Container(_yaml, defines=_SHELL_FUNCTION),
+    "dockerfile": Container(_dockerfile, defines=_SHELL_FUNCTION),
+    "make": Container(_makefile, defines=_SHELL_FUNCTION),
 }
