@@ -173,13 +173,13 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     real = (root / inside).resolve().relative_to(root.resolve())
     if ".git" in {part.lower() for part in (*inside.split("/"), *real.parts)}:
         raise UsageError(f"{path} is git's own.", "Only files of the working tree are read.")
+    language = language_of(inside)
+    most = MOST_NOTEBOOK_BYTES if language == NOTEBOOK else _MOST_BYTES
     try:
-        language = language_of(inside)
-        most = MOST_NOTEBOOK_BYTES if language == NOTEBOOK else _MOST_BYTES
         data = read_file(root.resolve(), real.as_posix(), most)
     except BlobError as error:
         if os.path.lexists(root / inside):  # returns False where the path is too long
-            raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
+            raise UsageError(str(error), f"Give a text file of at most {most >> 20} MiB.") from error
         raise UsageError(
             f"There is no text file {path} in the repository.", "A search finds those there are."
         ) from error

@@ -75,15 +75,15 @@ def _read(data: bytes, language: str) -> Facts:
         from gitrag.callgraph.python.module_reader import ModuleReader
 
         facts = python_facts(ModuleReader(source).read(tree.root_node))
-        return replace(facts, language="" if given == "python" else "python")
-    from gitrag.callgraph.general.syntax import QueryReader
+    else:
+        from gitrag.callgraph.general.syntax import QueryReader
 
-    if language == "rust":
-        from gitrag.callgraph.general.macros import opened
+        if language == "rust":
+            from gitrag.callgraph.general.macros import opened
 
-        source, tree = opened(source, tree, row)
-    facts = QueryReader(source, row).read(tree)
-    return facts if given in _SPOKEN or given == "erb" else replace(facts, language=row.name)
+            source, tree = opened(source, tree, row)
+        facts = QueryReader(source, row).read(tree)
+    return facts if given in _SPOKEN or given == "erb" else replace(facts, language=spoken(row.name))
 
 
 Job: TypeAlias = tuple[int, bytes, str]

@@ -175,7 +175,7 @@ def _cells(found: list[tuple[str, int, str | None]]) -> tuple[list[_Cell], str]:
     for where, row, value in found:
         path = where.removeprefix(".worksheets").removeprefix(".cells")
         if where.startswith(".metadata."):
-            kernel = (value and named(value)) or kernel
+            kernel = named(value) or kernel or "text" if value else kernel
         elif where.endswith(".cells") and value is None:
             cells.append(_Cell())
         elif cells and value is not None:

@@ -87,6 +87,7 @@ def test_of_an_output_its_text_is_read(cell, line):
         (code("%%sql\nSELECT 1"), "python", "sql"),
         (code("%%time\nfit()"), "python", "python"),
         (code("x = 1"), "", "python"),
+        (code("x = 1"), "octave", "text"),
         (code("SELECT 1") | {"metadata": {"vscode": {"languageId": "sql"}}}, "csharp", "sql"),
         ({"cell_type": "raw", "metadata": {}, "source": ["x\n"]}, "python", "text"),
     ],
