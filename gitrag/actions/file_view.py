@@ -137,7 +137,8 @@ def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
         now = read_regular(root / path, _MOST_BYTES)
     except (PrintedTooMuchError, OSError):
         return frozenset()
-    return everything if done.returncode else everything - unchanged_lines(done.stdout, now).keys()
+    then, now = (decode(data, language_of(path)).encode() for data in (done.stdout, now))
+    return everything if done.returncode else everything - unchanged_lines(then, now).keys()
 
 
 def _outline(lines: list[str], language: str) -> tuple[Definition, ...]:

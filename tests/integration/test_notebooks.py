@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.exact_search import search_exactly
+from gitrag.actions.file_view import view_file
 from gitrag.actions.graph import call_graph
 from gitrag.actions.lines import read_outline, read_range
 from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.why import why
 from gitrag.callgraph.answering import GraphQuestion
+from gitrag.errors import UsageError
 from gitrag.search.exact import Pattern
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -25,6 +28,7 @@ FILES = {
         code(HAZARD, image(1_600_000), printed("Concordance 0.8131\n")),
         code("weibull_hazard(2, 3)"),
     ),
+    "kaggle.ipynb": notebook(code("def submit(path):\n    upload(path)\n"), indent=None),
     "fares.qmd": "# Fares\n\n```{python}\ndef fare(km):\n    base()\n\ndef base():\n    return 2\n```\n",
     "rides.py": (
         "# Databricks notebook source\n# MAGIC %md\n# MAGIC # Rides\n# COMMAND ----------\n"
@@ -80,6 +84,15 @@ def test_lines_of_a_notebook_are_read_as_its_cells(workspace):
     ]
     outline = read_outline(workspace, NOTEBOOK)
     assert outline is None or [part.line_start for part in outline.parts][-1] == line - 1
+
+
+def test_a_notebook_on_one_line_is_numbered_as_it_is_shown(workspace):
+    """git, which has no such lines, is not asked about them."""
+    assert search(workspace, "submit").hits[0].chunk.line_start == 1
+    assert read_range(workspace, "kaggle.ipynb:2").text == "def submit(path):"
+    assert view_file(workspace, "kaggle.ipynb").uncommitted == frozenset()
+    with pytest.raises(UsageError, match="several lines of its cells on one"):
+        why(workspace, workspace.repo.root, "kaggle.ipynb:2")
 
 
 def test_json_around_the_cells_is_not_found(workspace):
