@@ -9,6 +9,8 @@ There is no order by update: newest first. An item's fields are those of GitHub'
 ``closed_at``, ``html_url``), and ``original_author``, who wrote what was imported; a pull request has
 ``pull_request`` with ``merged_at``.
 
+The same with ``type=issues`` and ``q`` searches, by some servers for all of it as it stands: for one word.
+
 ``tea login helper get`` is a credential helper (https://gitea.com/gitea/tea, cmd/login/helper.go): it finds
 a login by host and port.
 
@@ -17,13 +19,14 @@ Not mapped: comments, milestones, dependencies (the listing does not even count 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, count, objects, required, text
 from gitrag.trackers.github import closed_by_merged, to_issue
-from gitrag.trackers.http import Http, HttpTracker
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue
 from gitrag.trackers.paging import Walk
 
@@ -63,6 +66,11 @@ class Gitea(HttpTracker):
             merged=tuple(closed_by_merged(found, self._project)),
             at=answer.at,
         )
+
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        params: dict[str, str | int] = {"state": "all", "type": "issues", "q": words[0], "limit": SEARCHED}
+        found = objects(self._http.get(f"/repos/{self._project}/issues", params).data, "the answer")
+        return tuple(_to_issue(item) for item in found if not item.get("pull_request"))
 
 
 def _to_issue(item: Json) -> Issue:
