@@ -117,14 +117,17 @@ class GitHub(HttpTracker):
         return to_issue(item, blocks, blocked_by)
 
     def _linked(self, own: str, relation: str) -> tuple[str, ...]:
-        """Return the numbers of those issues of the repository that an issue blocks, or that block it."""
         path = f"/repos/{self._project}/issues/{own}/dependencies/{relation}"
-        found = objects(self._http.get(path, {"per_page": _PAGE}).data, "the answer")
-        return tuple(
-            required(each, "number")
-            for each in found
-            if f"/{self._project}/issues/".lower() in text(each, "html_url").lower()
-        )
+        return linked(self._http.get(path, {"per_page": _PAGE}), self._project)
+
+
+def linked(answer: ServerResponse, project: str) -> tuple[str, ...]:
+    """Return the numbers of those issues of an answer that are in the repository."""
+    return tuple(
+        required(each, "number")
+        for each in objects(answer.data, "the answer")
+        if f"/{project}/issues/".lower() in text(each, "html_url").lower()
+    )
 
 
 def to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:

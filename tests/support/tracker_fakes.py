@@ -259,6 +259,8 @@ class GitHubFake(Fake):
 class GiteaFake(GitHubFake):
     """Gitea: newest first, whatever was updated; a total."""
 
+    has_links = True
+
     name = "gitea"
     variable = "GITEA_TOKEN"
     prefix = "/api/v1"
@@ -270,6 +272,14 @@ class GiteaFake(GitHubFake):
     def answer(self, asked: Asked) -> tuple[int, Mapping[str, str], Any]:
         if asked.path == "/api/v1/version":
             return 200, {}, {"version": "1.24.0"}
+        if asked.path == f"/api/v1/repos/{self.project}":
+            return 200, {}, {"internal_tracker": {"enable_issue_dependencies": self.has_links}}
+        if found := re.fullmatch(
+            rf"/api/v1/repos/{self.project}/issues/(\d+)/(dependencies|blocks)", asked.path
+        ):
+            own = next(each for each in self.tickets if each.id == found[1])
+            named = self.blocking(own) if found[2] == "blocks" else self.blocked_by(own)
+            return 200, {}, [self.linked(each) for each in named]
         if "q" in asked.query:
             return 200, {}, [self.one(each) for each in self.having(asked.query["q"])]
         status, headers, data = super().answer(asked)
