@@ -214,7 +214,10 @@ def _what_answers(workspace: Workspace, place: TrackerPlace | None, question: st
     old_s = workspace.config.staleness_threshold.total_seconds()
     words = _telling(question)
     if place is not None and words and not (number and meta and _is_recent(meta, old_s)):
-        asked, hits = _asked_live(workspace, place, words)
+        if not place.base or may_have(TRACKERS[place.tracker], place, workspace.environ):
+            asked, hits = _asked_live(workspace, place, words)
+        else:  # what one looks for is no more for everybody than a token
+            asked = f"{place.base} is asked for nothing in particular, since only the repository names it"
     if number:
         last = (
             f"synced {age(time.time() - meta.synced)} ago" if meta and meta.synced else "not all synced yet"

@@ -98,6 +98,20 @@ def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(m
     assert tracked.ids() == sorted(tracked.id(number) for number in (1, 2, 3))
 
 
+def test_what_one_looks_for_is_told_to_no_host_that_only_the_repository_names(tracked):
+    git = tracked.project.git
+    git.git("config", "--global", "--unset", "gitrag.trackerUrl")
+    git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
+    tracked.project.gitrag("index", "update", "--no-embed")
+    assert len(tracked.ids()) == 3
+    without_listing(tracked.fake)
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag("search", "--no-graph", "-c", "issues", "signing keys")
+    assert done.said[0] == DEGRADED
+    assert any("is asked for nothing in particular" in line for line in done.said), done.err
+    assert not any("signing" in str(each) for each in tracked.fake.asked)
+
+
 @pytest.mark.parametrize(
     ("command", "is_found"),
     [
