@@ -379,9 +379,21 @@ def test_what_no_index_has_is_refused_at_the_door_and_a_false_history_is_none(tw
             send(as_role(address, sender), "sent_entries", entry | {name: value})
     with pytest.raises(psycopg.errors.CheckViolation):
         send(as_role(address, sender), "sent_words", {"term": 1, "found": bytes(2 << 20)})
-    for column in ("no commit", "\x1b[2J"):
+    push = "SELECT gitrag.push('own', %s, %s, %s, %s, %s)"
+    good_push = ("main", "0" * 40, "", 0, b"")
+    for place, wrong_value in (
+        (0, ""),
+        (1, "no commit"),
+        (2, "\x1b[2J"),
+        (3, -1),
+        (4, bytes((64 << 20) + 1)),
+    ):
+        asked = [wrong_value if at == place else value for at, value in enumerate(good_push)]
         with pytest.raises(psycopg.errors.CheckViolation):
-            rows(as_role(address, sender), "SELECT gitrag.push('own', 'main', %s, '', 0, '')", column)
+            rows(as_role(address, sender), push, *asked)
+    rows(as_role(address, sender), push, *good_push)
+    with pytest.raises(psycopg.errors.CheckViolation):  # one content at many paths costs a reader each time
+        rows(address, "UPDATE gitrag.views SET chunks = 20000000")
     whole = rows(address, "SELECT history FROM gitrag.views WHERE history IS NOT NULL LIMIT 1")[0][0]
     assert history.unpack(whole) is not None
     for false in (
