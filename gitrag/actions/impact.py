@@ -12,10 +12,10 @@ from gitrag.callgraph.graph import MODULE, Edge, Followed, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import reach
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
+from gitrag.words.encodings import decode
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import is_of_an_example
 from gitrag.workspace import Workspace

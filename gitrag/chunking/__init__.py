@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import language_of, needs_first_line
+from gitrag.words.encodings import decode
 
 if TYPE_CHECKING:
     from gitrag.model import Chunk
 
 # Part of every stored chunk's key: raise it with any change that may alter a chunk of any file.
-CHUNKER_VERSION = 3
+CHUNKER_VERSION = 4
 
 __all__ = ["CHUNKER_VERSION", "chunk", "decode", "language_of", "needs_first_line"]
 

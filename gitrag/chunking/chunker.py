@@ -7,13 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.cutting import cut
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import BY_NAME, Language
 from gitrag.chunking.line_pieces import windows
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
 from gitrag.chunking.prose import is_prose, sections
 from gitrag.model import Chunk, Kind
+from gitrag.words.encodings import decode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,10 +52,11 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
         data: The file's content.
         language: A name from ``language_of``; None or an unknown name for no language.
     """
-    lines = decode(data).split("\n")
+    text = decode(data)
+    lines = text.split("\n")
     row = BY_NAME.get(language or "")
     if row is not None and row.grammar:
-        source = "\n".join(lines).encode() if data.find(b"\r") >= 0 or not data.isascii() else data
+        source = data if data.isascii() and len(text) == len(data) else text.encode()
         definitions = _definitions(source, lines, row)
         if definitions is not None:
             return cut(lines, definitions, merge_clauses=row.merge_clauses)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 
 from gitrag.model import Skip
-
-# git's own test for binary content (buffer_is_binary): a NUL in the first 8000 bytes.
-BINARY_PREFIX_BYTES = 8000
-
-# UTF-16 and UTF-32 are recognised by their byte-order mark: they may contain no NUL (Chinese without ASCII).
-_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+from gitrag.words.encodings import is_binary, wide_text
 
 # A Git LFS pointer: its first line, and the size the format allows.
 _LFS_LINE = b"version https://git-lfs.github.com/spec/v1\n"
@@ -47,8 +42,10 @@ def content_skip(data: bytes, path: str, max_bytes: int) -> Skip | None:
         return Skip.TOO_LARGE
     if data.startswith(_LFS_LINE) and len(data) <= _LFS_MAX_BYTES:
         return Skip.LFS
-    if data.startswith(_WIDE_TEXT) or b"\0" in data[:BINARY_PREFIX_BYTES]:
+    if is_binary(data):
         return Skip.BINARY
+    if (wide := wide_text(data)) is not None:
+        data = wide.encode()
     if path.endswith(_SCRIPT_NAMES) and len(data) >= MINIFIED_MIN_BYTES:
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
         if len(data) > MINIFIED_MEAN_LINE_BYTES * lines:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gitrag.chunking import decode
 from gitrag.corpus import issues
 from gitrag.corpus.layout import USUAL_PLACES, Places
 from gitrag.git import (
@@ -81,7 +82,7 @@ class ContentReader:
             data = self.read(entry.blob)
         except BlobError:
             return ""
-        return data[:_FIRST_LINE_BYTES].partition(b"\n")[0].decode("utf-8", "replace")
+        return decode(data[:_FIRST_LINE_BYTES]).partition("\n")[0]
 
 
 @dataclass(frozen=True, slots=True)
