@@ -15,6 +15,7 @@ from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
+from gitrag.store.content import PENDING
 from gitrag.words.encodings import decode
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import is_of_an_example
@@ -173,7 +174,13 @@ def _callers(
     try:
         with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
             wanted = _definitions_in(calls, {path: spans[path] for path in supported})
-            looked_at, gaps = _reach_of(supported, loaded, others_of())
+            beyond = others_of()
+            said += [
+                f"{path} is left out of the index ({why}): its callers are not known."
+                for path, _, why in beyond
+                if path in supported and why != PENDING
+            ]
+            looked_at, gaps = _reach_of(supported, loaded, beyond)
             if wanted:
                 said += gaps
             for batch in _batches(list(wanted)):

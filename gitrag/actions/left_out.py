@@ -1,0 +1,123 @@
+"""What exists and yet no question finds: files that are left out of the index, and the way in."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from gitrag.actions.current_view import CurrentView
+from gitrag.git.grep import files_with
+from gitrag.model import Skip
+from gitrag.search.lookup import Tail, read
+from gitrag.store import candidates
+from gitrag.words.numbers import count
+from gitrag.words.typed_paths import composed
+from gitrag.workspace import Workspace
+
+_ATTRIBUTE = "the attribute `gitrag` in .gitattributes brings it in"
+SUBMODULES = "searched with --submodules"
+_TEXT = {
+    Skip.TOO_LARGE: "larger than max_file_bytes (gitrag config set max_file_bytes BYTES)",
+    Skip.MINIFIED: f"minified ({_ATTRIBUTE})",
+    Skip.GENERATED: f"generated ({_ATTRIBUTE})",
+    Skip.VENDORED: f"vendored ({_ATTRIBUTE})",
+    Skip.LOCK_FILE: f"a lock file ({_ATTRIBUTE})",
+    Skip.IGNORED: "by .gitragignore, `exclude` or `-gitrag`",
+}
+"""Why text is left out, which can be read all the same."""
+_REASONS = {
+    **_TEXT,
+    Skip.BINARY: "binary",
+    Skip.LFS: "git has only its address (git lfs pull)",
+    Skip.SYMLINK: "a link that leads out of the repository, or nowhere",
+    Skip.SUBMODULE: f"a submodule ({SUBMODULES})",
+    Skip.UNREADABLE: "it cannot be read (gitrag doctor)",
+}
+_ABOVE = {Skip.SUBMODULE, Skip.SYMLINK}
+"""What a path that is given may lie in."""
+
+_NAMED = 3
+"""Files that are named in an answer."""
+
+_WORDS = 2
+_FINDING_S = 1.0
+"""Words that are looked for in what is left out, and seconds for each."""
+
+_GIVEN = 400
+"""More paths are not given to git one by one: it looks at all files then."""
+
+
+def named(workspace: Workspace, view: CurrentView, text: str, directory: str = "") -> tuple[str, ...]:
+    """Say of a path in a question why it is not found, though it exists, a sentence each; else nothing."""
+    tails = read(text, directory).tails
+    if not any("/" in tail.path or "." in tail.path for tail in tails):
+        return ()
+    every = _every(view)
+    for tail in tails:
+        if found := _at(tail, every):
+            return tuple(found)
+    return _ignored(workspace, tails)
+
+
+def holding(workspace: Workspace, view: CurrentView, words: Sequence[str]) -> tuple[str, ...]:
+    """Say which files that are left out have words, a sentence each."""
+    every = _every(view)
+    why_of = {path: _REASONS[Skip(why)] for path, why in every.items() if why in _TEXT}
+    commit = (workspace.repo.head().commit or "") if why_of else ""
+    said = []
+    for word in words[:_WORDS] if commit else ():
+        given = sorted(why_of) if len(why_of) <= _GIVEN else ()
+        found, _ = files_with(workspace.repo, commit, word, _FINDING_S, given)
+        having = [path for path in found if path in why_of]
+        said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
+        if len(having) > _NAMED:
+            said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
+    if said:
+        return tuple(said)
+    modules = [path for path, why in every.items() if why == Skip.SUBMODULE]
+    more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
+    return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",) if modules else ()
+
+
+def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
+    """Say why a path or a name that exists is not found, a sentence each; else nothing."""
+    view = CurrentView(workspace)
+    return named(workspace, view, target) or holding(workspace, view, [re.split(r"[.:#]+", target)[-1]])
+
+
+def _every(view: CurrentView) -> dict[str, str]:
+    """Return all paths that are left out, and why."""
+    result = view.read(candidates.left_out)
+    changed = {change.path: change.skip.value for change in result.now.changes if change.skip}
+    return {**dict(result.found), **changed}
+
+
+def _at(tail: Tail, every: Mapping[str, str]) -> list[str]:
+    """Say what is left out where a path leads: the file, what it lies in, what lies in it."""
+    wanted = composed(tail.path).casefold()
+    inside: list[str] = []
+    for path, why in every.items():
+        own = composed(path).casefold()
+        if own == wanted or (not tail.anchored and own.endswith(f"/{wanted}")):
+            return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]
+        if tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/"):
+            return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]
+        if own.startswith(f"{wanted}/"):
+            inside.append(why)
+    return [
+        f"there is {tail.path}/, but of it {count(many, 'file')} left out: {_REASONS[Skip(why)]}"
+        for why, many in Counter(inside).most_common(_NAMED)
+    ]
+
+
+def _ignored(workspace: Workspace, tails: Iterable[Tail]) -> tuple[str, ...]:
+    """Say that git ignores a path that exists."""
+    repo = workspace.repo
+    for tail in tails:
+        if repo.root is None or not tail.anchored or "\0" in tail.path:
+            continue
+        done = repo.git("check-ignore", "--quiet", "--", tail.path)
+        if not done.returncode and (repo.root / tail.path).exists():
+            return (f"there is {tail.path}, but git ignores it",)
+    return ()
