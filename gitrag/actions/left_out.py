@@ -18,7 +18,7 @@ from gitrag.workspace import Workspace
 _ATTRIBUTE = "the attribute `gitrag` in .gitattributes brings it in"
 SUBMODULES = "searched with --submodules"
 _TEXT = {
-    Skip.TOO_LARGE: "larger than max_file_bytes (gitrag config set max_file_bytes BYTES)",
+    Skip.TOO_LARGE: "over max_file_bytes (gitrag config set max_file_bytes, or the attribute `gitrag`)",
     Skip.MINIFIED: f"minified ({_ATTRIBUTE})",
     Skip.GENERATED: f"generated ({_ATTRIBUTE})",
     Skip.VENDORED: f"vendored ({_ATTRIBUTE})",

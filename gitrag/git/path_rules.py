@@ -224,6 +224,11 @@ class Rules:
             return Skip.VENDORED
         return _by_name(name) if generated is None else None
 
+    def asks_for(self, path: str) -> bool:
+        """Tell whether the attribute `gitrag` is set for a path: what it holds does not count then."""
+        directory = self._directory(path.rpartition("/")[0])
+        return bool(directory.files) and _attribute(directory, path, INDEXED) is True
+
     def _wanted(self, directory: _Directory, path: str) -> bool | None:
         """Return the decision of the configuration, the gitrag attribute or .gitragignore, in this order."""
         excluded = directory.excluded

@@ -143,7 +143,18 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
         ("src/shop", "./client.py", ["client.py"]),
         ("src/shop/[odd]", "./*.py", ["part.py"]),
         ("src/shop", "/src/bank/", ["../bank/util.py"]),
-        ("src/shop", "*.py", ["../bank/util.py", "[odd]/part.py", "client.py", "util.py"]),
+        (
+            "src/shop",
+            "*.py",
+            [
+                f"../../lib/{NFD}",
+                "../../lib/my file (1).py",
+                "../bank/util.py",
+                "[odd]/part.py",
+                "client.py",
+                "util.py",
+            ],
+        ),
     ],
 )
 def test_globs_hold_from_where_one_stands(shop, place, glob, found):
