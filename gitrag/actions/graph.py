@@ -256,8 +256,10 @@ def meant_target(workspace: Workspace, target: str | None, start: Path) -> str |
     if not target or root is None or "\0" in target:
         return target
     path, colon, name = target.rpartition(":")
-    if colon and existing(start / path):
-        return f"{followed(root, within(root, start / path) or path)}:{name}"
+    if colon and (existing(start / path) or language_of(typed(path))):
+        place = meant_path(workspace.repo, start, path)
+        if existing(place):
+            return f"{followed(root, within(root, place) or path)}:{name}"
     if not ("/" in target or language_of(typed(target)) or existing(start / target)):
         return target
     place = meant_path(workspace.repo, start, target, directories=True)

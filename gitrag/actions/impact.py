@@ -15,7 +15,6 @@ from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
-from gitrag.store.content import PENDING
 from gitrag.words.encodings import decode
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import is_of_an_example
@@ -175,10 +174,10 @@ def _callers(
         with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
             wanted = _definitions_in(calls, {path: spans[path] for path in supported})
             beyond = others_of()
+            why = {path: state for path, _, state in beyond}
             said += [
-                f"{path} is left out of the index ({why}): its callers are not known."
-                for path, _, why in beyond
-                if path in supported and why != PENDING
+                f"{path} is not in the index ({why.get(path, 'left out')}): its callers are not known."
+                for path in sorted(supported - loaded.files.keys() - loaded.failed.keys())
             ]
             looked_at, gaps = _reach_of(supported, loaded, beyond)
             if wanted:

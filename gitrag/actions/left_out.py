@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.git.grep import files_with
+from gitrag.machine.files import existing
 from gitrag.model import Skip
 from gitrag.search.lookup import Tail, read
 from gitrag.store import candidates
@@ -115,9 +116,8 @@ def _ignored(workspace: Workspace, tails: Iterable[Tail]) -> tuple[str, ...]:
     """Say that git ignores a path that exists."""
     repo = workspace.repo
     for tail in tails:
-        if repo.root is None or not tail.anchored or "\0" in tail.path:
+        if repo.root is None or not tail.anchored or existing(repo.root / tail.path) is None:
             continue
-        done = repo.git("check-ignore", "--quiet", "--", tail.path)
-        if not done.returncode and (repo.root / tail.path).exists():
+        if not repo.git("check-ignore", "--quiet", "--", tail.path).returncode:
             return (f"there is {tail.path}, but git ignores it",)
     return ()

@@ -9,6 +9,7 @@ import pytest
 
 from gitrag.actions.core_context import core_path
 from gitrag.actions.graph import meant_target
+from gitrag.actions.history import HistoryOptions, history
 from gitrag.actions.lines import read_range
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.similar import similar
@@ -93,6 +94,10 @@ def test_a_path_is_read_as_people_type_it(shop, given, wanted):
     assert search(workspace, given).hits[0].path == wanted
     assert read_range(workspace, given).path == wanted
     assert meant_target(workspace, given, shop.path) == wanted
+    assert meant_target(workspace, f"{given}:fetch", shop.path) == f"{wanted}:fetch"
+    assert history(workspace, "files", HistoryOptions(path=given)).searched
+    assert shop.gitrag("core", "mark", given).status == 0
+    assert shop.gitrag("core", "unmark", given).status == 0
     assert core_path(workspace, given, shop.path) == wanted
     assert within(shop.path, meant_path(workspace.repo, shop.path, given)) == wanted
     assert similar(workspace, given, SearchOptions()).place.path == wanted

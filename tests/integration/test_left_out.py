@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitrag.actions.exact_search import search_exactly
+from gitrag.actions.governance.change_impact import change_impact
 from gitrag.actions.graph import call_graph
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
@@ -150,3 +151,15 @@ def test_globs_hold_below_links(workspace, glob):
     assert "pkg/kinds.py" in {
         hit.path for hit in search(workspace, "kind_of", replace(options, min_score=0.0)).hits
     }
+
+
+def test_impact_says_of_which_files_it_knows_no_callers(workspace):
+    path = workspace.repo.root / "secret.py"
+    before = path.read_text()
+    try:
+        path.write_text("def kept_secret(more):\n    return more\n")
+        found = change_impact(workspace).callers
+    finally:
+        path.write_text(before)
+    assert found is not None
+    assert "secret.py is not in the index (left out): its callers are not known." in found.left_out
