@@ -127,7 +127,9 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
     )
     rest = found.unsearched
-    exists = () if found.lines or pattern.is_regex else left_out.holding(workspace, view, [pattern.text])
+    exists: tuple[str, ...] = ()
+    if not (found.lines or pattern.is_regex):
+        exists = left_out.holding(workspace, view, [pattern.text], options.filters)
     return ExactAnswer(
         pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, exists
     )

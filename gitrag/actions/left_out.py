@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.chunking.languages import language_of
+from gitrag.git import matcher
 from gitrag.git.grep import files_with
 from gitrag.machine.files import existing
 from gitrag.model import Skip
 from gitrag.search.lookup import Tail, read
 from gitrag.store import candidates
+from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.words.numbers import count
 from gitrag.words.typed_paths import composed
 from gitrag.workspace import Workspace
@@ -54,31 +57,39 @@ def named(workspace: Workspace, view: CurrentView, text: str, directory: str = "
     tails = read(text, directory).tails
     if not any("/" in tail.path or "." in tail.path for tail in tails):
         return ()
-    every = _every(view)
+    every, _ = _every(view)
     for tail in tails:
         if found := _at(tail, every):
             return tuple(found)
     return _ignored(workspace, tails)
 
 
-def holding(workspace: Workspace, view: CurrentView, words: Sequence[str]) -> tuple[str, ...]:
-    """Say which files that are left out have words, a sentence each."""
-    every = _every(view)
-    why_of = {path: _REASONS[Skip(why)] for path, why in every.items() if why in _TEXT}
-    commit = (workspace.repo.head().commit or "") if why_of else ""
+def holding(
+    workspace: Workspace, view: CurrentView, words: Sequence[str], filters: Filters = NO_FILTERS
+) -> tuple[str, ...]:
+    """Say which files that are left out, but not by filters, have words, a sentence each."""
+    every, commit = _every(view)
+    allowed = matcher(filters.globs) if filters.globs else None
+    why_of = {
+        path: _REASONS[Skip(why)]
+        for path, why in every.items()
+        if why in _TEXT
+        and (allowed is None or allowed(path))
+        and (not filters.languages or language_of(path) in filters.languages)
+    }
     said = []
-    for word in words[:_WORDS] if commit else ():
+    for word in words[:_WORDS] if why_of and commit else ():
         given = sorted(why_of) if len(why_of) <= _GIVEN else ()
         found, _ = files_with(workspace.repo, commit, word, _FINDING_S, given)
         having = [path for path in found if path in why_of]
         said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
         if len(having) > _NAMED:
             said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
-    if said:
-        return tuple(said)
     modules = [path for path, why in every.items() if why == Skip.SUBMODULE]
+    if said or not modules or filters != NO_FILTERS:
+        return tuple(said)
     more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
-    return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",) if modules else ()
+    return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",)
 
 
 def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
@@ -87,11 +98,11 @@ def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     return named(workspace, view, target) or holding(workspace, view, [re.split(r"[.:#]+", target)[-1]])
 
 
-def _every(view: CurrentView) -> dict[str, str]:
-    """Return all paths that are left out, and why."""
+def _every(view: CurrentView) -> tuple[dict[str, str], str]:
+    """Return all paths that are left out, and why; and the commit that they are in, empty for none."""
     result = view.read(candidates.left_out)
     changed = {change.path: change.skip.value for change in result.now.changes if change.skip}
-    return {**dict(result.found), **changed}
+    return {**dict(result.found), **changed}, result.refreshed.head.commit or ""
 
 
 def _at(tail: Tail, every: Mapping[str, str]) -> list[str]:

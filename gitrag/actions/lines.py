@@ -182,7 +182,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
         raise UsageError(
             f"There is no text file {path} in the repository.", "A search finds those there are."
         ) from error
-    data = as_stored(workspace.repo, inside, data)
+    data = as_stored(workspace.repo, real.as_posix(), data)
     if is_binary(data):
         raise UsageError(f"{path} is no text.", "Only text is read.")
     lines = decode(data).split("\n")

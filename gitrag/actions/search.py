@@ -225,7 +225,7 @@ def _with_left_out(
     exists = left_out.named(workspace, view, question.text, options.directory)
     words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
     if words and not exists:
-        exists = left_out.holding(workspace, view, words)
+        exists = left_out.holding(workspace, view, words, options.filters)
     return replace(said, exists=exists) if exists else said
 
 

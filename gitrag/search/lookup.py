@@ -162,7 +162,8 @@ def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str
         directory: Where relative paths start.
         follow: Returns the path where the links of one end, or the path.
     """
-    asked = read(" ".join(text.split()), directory)
+    text = " ".join(text.split())
+    asked = Reference() if _TRACEBACK.search(text) else read(text, directory)  # of a report it is a part
     for tail in asked.tails:
         if tail.anchored and (real := follow(tail.path)) != tail.path:
             place = ":" + "-".join(map(str, dict.fromkeys(asked.lines))) if asked.lines else ""

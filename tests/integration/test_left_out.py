@@ -128,6 +128,17 @@ def test_an_exact_search_names_the_file(workspace):
     assert exact_notes(found)[0] == f'"run_zeta" is in etl/pipeline.py, left out: {LARGE}.'
 
 
+def test_what_filters_leave_out_is_not_told(workspace):
+    for filters in (Filters(globs=("pkg/**",)), Filters(languages=("go",))):
+        options = SearchOptions(filters=filters)
+        assert search_exactly(workspace, Pattern("run_zeta", is_regex=False), options).exists == ()
+
+
+def test_a_report_is_not_taken_for_the_link_that_it_names(workspace):
+    report = 'It fails: File "alias.py", line 2, in run_pipelines'
+    assert search(workspace, report).query == report
+
+
 @pytest.mark.parametrize(
     ("question", "path", "line"),
     [
