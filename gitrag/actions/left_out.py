@@ -52,15 +52,27 @@ _GIVEN = 400
 """More paths are not given to git one by one: it looks at all files then."""
 
 
-def named(workspace: Workspace, view: CurrentView, text: str, directory: str = "") -> tuple[str, ...]:
-    """Say of a path in a question why it is not found, though it exists, a sentence each; else nothing."""
+def named(
+    workspace: Workspace, view: CurrentView, text: str, directory: str = "", found: Sequence[str] = ()
+) -> tuple[str, ...] | None:
+    """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
+
+    Args:
+        workspace: The repository.
+        view: What was asked.
+        text: The question.
+        directory: Where relative paths start.
+        found: The paths that were found.
+    """
     tails = read(text, directory).tails
     if not any("/" in tail.path or "." in tail.path for tail in tails):
         return ()
     every, _ = _every(view)
     for tail in tails:
-        if found := _at(tail, every):
-            return tuple(found)
+        if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
+            return None
+        if said := _at(tail, every):
+            return tuple(said)
     return _ignored(workspace, tails)
 
 
@@ -105,13 +117,18 @@ def _every(view: CurrentView) -> tuple[dict[str, str], str]:
     return {**dict(result.found), **changed}, result.refreshed.head.commit or ""
 
 
+def _is_meant(path: str, tail: Tail) -> bool:
+    own, wanted = (composed(each).casefold() for each in (path, tail.path))
+    return own == wanted or (not tail.anchored and own.endswith(f"/{wanted}"))
+
+
 def _at(tail: Tail, every: Mapping[str, str]) -> list[str]:
     """Say what is left out where a path leads: the file, what it lies in, what lies in it."""
     wanted = composed(tail.path).casefold()
     inside: list[str] = []
     for path, why in every.items():
         own = composed(path).casefold()
-        if own == wanted or (not tail.anchored and own.endswith(f"/{wanted}")):
+        if _is_meant(path, tail):
             return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]
         if tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/"):
             return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]

@@ -222,9 +222,10 @@ def _with_left_out(
     best = max((hit.score for section in found.sections for hit in section.hits), default=0.0)
     if options.as_it_is or options.unfinished or best == 1.0:  # a place that is there
         return said
-    exists = left_out.named(workspace, view, question.text, options.directory)
+    paths = [hit.path for section in found.sections for hit in section.hits]
+    exists = left_out.named(workspace, view, question.text, options.directory, paths)
     words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
-    if words and not exists:
+    if words and exists == ():
         exists = left_out.holding(workspace, view, words, options.filters)
     return replace(said, exists=exists) if exists else said
 
