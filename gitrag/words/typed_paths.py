@@ -22,6 +22,8 @@ _QUOTES = ("'", '"', "`")
 def typed(text: str) -> str:
     """Return a path without what a terminal, git or a URL of this machine puts around and into it."""
     text = text.strip()
+    if not _is_writable(text):
+        return text
     if len(text) > 2 and text[0] == text[-1] == '"' and _C_ESCAPE.search(text):
         plain = text[1:-1].encode("utf-8", "surrogateescape").decode("latin-1")
         return os.fsdecode(_C_ESCAPE.sub(_character, plain).encode("latin-1"))
@@ -32,6 +34,15 @@ def typed(text: str) -> str:
     if (url := _URL.fullmatch(text)) and url["scheme"].lower() == "file":
         return os.fsdecode(unquote_to_bytes(os.fsencode(f"/{url['rest']}")))
     return _ESCAPED.sub(r"\1", text)
+
+
+def _is_writable(text: str) -> bool:
+    """Tell whether a path can be called so: it has no half of a character."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -47,7 +58,7 @@ def of_url(text: str, least: int) -> tuple[str, ...]:
         least: Parts that a path has at least where the URL is of no forge that is known.
     """
     url = _URL.fullmatch(text.strip())
-    if url is None or url["scheme"].lower() == "file" or not url["host"]:
+    if url is None or url["scheme"].lower() == "file" or not url["host"] or not _is_writable(text):
         return ()
     place = url["rest"].partition("#")[0].partition("?")[0].strip("/")
     forge = _FORGE.search(place)

@@ -58,6 +58,11 @@ def test_what_is_no_url_of_a_forge_has_none(text):
     assert of_url(text, 1) == ()
 
 
+@pytest.mark.parametrize("text", ['"\\n\ud800"', "file:///\ud800", "https://a.b/blob/c/\ud800"])
+def test_half_a_character_is_left_as_it_is(text):
+    assert spellings(text) == (text, text.replace("\\", "/")) or spellings(text) == (text,)
+
+
 def test_all_forms_of_unicode_are_tried():
     assert set(forms("café.py")) == set(forms(NFD)) == {"café.py", NFD}
     assert forms("cafe.py") == ("cafe.py",)
