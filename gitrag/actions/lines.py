@@ -15,8 +15,10 @@ from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
+from gitrag.git.conversion import as_stored
 from gitrag.machine.files import within
 from gitrag.model import Chunk, Kind
+from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
 
 MOST_LINES = 400
@@ -183,7 +185,8 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
         raise UsageError(
             f"There is no text file {path} in the repository.", "A search finds those there are."
         ) from error
-    if b"\0" in data:
+    data = as_stored(workspace.repo, real.as_posix(), data)
+    if is_binary(data):
         raise UsageError(f"{path} is no text.", "Only text is read.")
     lines = decode(data, language).split("\n")
     return lines[:-1] if lines[-1] == "" else lines

@@ -20,6 +20,7 @@ from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
 from gitrag.git.blame import IGNORED_REVISIONS, Blame, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import Commit, is_shallow, read_commits
+from gitrag.git.conversion import as_stored
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.own import own_file, target_of
 from gitrag.machine.files import read_regular
@@ -254,7 +255,7 @@ def _lines_then(
         return {}
     try:
         done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
-        now = read_regular(file, _MOST_BYTES)
+        now = as_stored(workspace.repo, path, read_regular(file, _MOST_BYTES))
     except (PrintedTooMuchError, OSError):
         notes.append("The committed file could not be compared: it is larger than 16 MiB, or cannot be read.")
         return {}

@@ -65,7 +65,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
         parts = parts_of(lines, container)
         if 0 < len(parts) <= MAX_PARTS:
             return _taken_apart(lines, parts, container)
-    source = text.encode() if data.find(b"\r") >= 0 or not data.isascii() else data
+    source = data if data.isascii() and len(text) == len(data) else text.encode()
     return _whole(lines, lines, source, language)
 
 

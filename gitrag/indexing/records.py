@@ -38,7 +38,7 @@ _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 used: equal content in the same language is read once, whatever its paths."""
 
 
-Job: TypeAlias = tuple[int, bytes, str | None, int]
+Job: TypeAlias = tuple[int, bytes, str | None, int | None]
 
 
 def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
@@ -48,7 +48,7 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
     Args:
         jobs: For each content the store's id, its bytes, its language, and the size in bytes
-            above which it is left out.
+            above which it is left out; None where all that is text is wanted.
     """
     try:
         return _prepare(jobs)
@@ -88,7 +88,7 @@ def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
     return records
 
 
-def _cut(data: bytes, language: str | None, max_bytes: int) -> tuple[Skip | None, tuple[Chunk, ...]]:
+def _cut(data: bytes, language: str | None, max_bytes: int | None) -> tuple[Skip | None, tuple[Chunk, ...]]:
     if language == NOTEBOOK:  # what is not read of it does not count
         data = decode(data, language).encode()
     skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
