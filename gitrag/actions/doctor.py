@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gitrag.actions.model import fetch_failure
@@ -22,6 +22,7 @@ from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
+from gitrag.machine.refusals import refusal
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -59,18 +60,29 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         Check("modules", CheckState.WARN, note, "gitrag config") for note in _workspace_notes(workspace)
     ]
     checks += [*_not_run(workspace), _hooks(workspace), _writable(workspace)]
-    stored = _store(workspace, said)
+    stored = _tried("store", lambda: _store(workspace, said))
     checks.append(stored)
     if stored.state is CheckState.OK:
         checks += _view(workspace)
     return [
         *checks,
-        _lock(workspace),
-        _worker(workspace),
-        _model(workspace),
+        _tried("lock", lambda: _lock(workspace)),
+        _tried("worker", lambda: _worker(workspace)),
+        _tried("model", lambda: _model(workspace)),
         _agents(workspace),
         prerequisites.check_space(workspace.store.directory),
     ]
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    """Return a check's line, also where the disk does not let it look."""
+    try:
+        return check()
+    except (GitragError, OSError) as error:
+        told = error if isinstance(error, GitragError) else refusal(error)
+        if told is None:
+            raise
+        return Check(name, CheckState.FAIL, str(told), told.hint)
 
 
 def _workspace_notes(workspace: Workspace) -> tuple[str, ...]:

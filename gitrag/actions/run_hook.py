@@ -103,6 +103,7 @@ def _run_logged(
     name: str, store: Path, start: Path, environ: Mapping[str, str], starting: int | None
 ) -> None:
     from gitrag.machine.log import close_log, open_log
+    from gitrag.machine.refusals import refusal
 
     try:
         log = open_log(store)
@@ -129,7 +130,10 @@ def _run_logged(
             log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)
-    except Exception:
-        log.exception("%s: a bug", name)
+    except Exception as error:
+        if refused := refusal(error):
+            log.warning("%s: %s %s", name, refused, refused.hint)
+        else:
+            log.exception("%s: a bug", name)
     finally:
         close_log()

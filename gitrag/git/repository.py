@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
-from gitrag.git import identity
+from gitrag.git import identity, index_place
 from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import Location, locate
 from gitrag.git.environment import PATIENCE_S, message_of, run_git
@@ -192,10 +192,21 @@ class Repository:
                 found.append((self.common_dir / "worktrees" / name / inside.removesuffix("\n")).parent)
         return [root for root in found if root.is_dir()]
 
-    @property
+    @cached_property
     def store_directory(self) -> Path:
-        """Directory of the index, its log and its locks: in the repository, shared by all worktrees."""
-        return self.common_dir / "gitrag"
+        """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`.
+
+        Raises:
+            RepositoryError: git cannot read its configuration.
+        """
+        setting = index_place.SETTING
+        wanted = self._plain.get(index_place.VARIABLE) or self.config(setting).get(setting, "")
+        return index_place.index_place(self.common_dir, wanted)
+
+    @property
+    def own_store_directory(self) -> Path:
+        """Where the index would be, if this user can and wants to write it there."""
+        return self.common_dir / index_place.NAME
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for a while: where the system has those, else beside the index.
