@@ -16,6 +16,7 @@ from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
+from gitrag.indexing.notices import absent_line
 from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
@@ -23,6 +24,7 @@ from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
 from gitrag.machine.refusals import refusal
+from gitrag.model import Skip
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -177,6 +179,13 @@ def _view(workspace: Workspace) -> list[Check]:
 
 
 def _files(found: WorkspaceStatus) -> Check:
+    left_out = dict(found.view.skipped) if found.view else {}
+    if absent := left_out.get(Skip.ABSENT):
+        said, fetch = absent_line(absent).split(": ")
+        return Check("files", CheckState.WARN, said, fetch)
+    if damaged := left_out.get(Skip.UNREADABLE):
+        said = f"git cannot read the content of {count(damaged, 'file')}: missing, or damaged"
+        return Check("files", CheckState.WARN, said, "git fsck")
     if not found.unread:
         if not found.whole:
             done = "no failure so far; not all files are indexed yet, or not as they are now"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
@@ -209,6 +210,7 @@ def call_graph(
             asked = paths is None
             none = tuple(_missing(workspace, question, found, loaded, unread, others)) if asked else ()
     except answering.NoMatchError:
+        tell_absent(workspace)
         if not skipped:
             raise
         return GraphAnswer(question.filter, None, SKIPPED.format(path=skipped[0]))

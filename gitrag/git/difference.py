@@ -134,7 +134,8 @@ def changed_files(
     done = repo.git(*asked, environment=environment)
     if done.returncode:
         raise UsageError(
-            f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
+            f"git cannot compare {span}: {message_of(done)}.",
+            repo.hint_of_shallow or "Give a range, such as main...HEAD.",
         )
     fields = done.stdout.split(b"\0")[:-1]
     found = []
@@ -172,7 +173,10 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
         ) from error
     if names.returncode or patch.returncode:
         problem = message_of(names if names.returncode else patch)
-        raise UsageError(f"git cannot compare {span}: {problem}.", "Give a range, such as main...HEAD.")
+        raise UsageError(
+            f"git cannot compare {span}: {problem}.",
+            repo.hint_of_shallow or "Give a range, such as main...HEAD.",
+        )
     paths = iter(names.stdout.split(b"\0")[:-1])
     found: dict[str, list[tuple[int, int]]] = {}
     own: list[tuple[int, int]] = []
@@ -186,6 +190,11 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+
+
+def _unknown(repo: Repository, span: str, problem: str) -> UsageError:
+    hint = repo.hint_of_shallow or "Give a range, such as main...HEAD."
+    return UsageError(f"git cannot compare {span}: {problem}.", hint)
 
 
 def messages(repo: Repository, span: str) -> list[str]:

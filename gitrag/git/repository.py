@@ -345,8 +345,14 @@ class Repository:
                     return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(
             f"The repository has no revision {rev!r}.",
-            "Give a branch, a tag, a commit, or something like HEAD~3.",
+            self.hint_of_shallow or "Give a branch, a tag, a commit, or something like HEAD~3.",
         )
+
+    @property
+    def hint_of_shallow(self) -> str:
+        """What fetches the history and tags that a shallow clone lacks; empty for any other."""
+        is_shallow = (self.common_dir / "shallow").exists()
+        return "The clone is shallow: git fetch --unshallow --tags" if is_shallow else ""
 
     def operation_in_progress(self) -> str | None:
         """Return the operation in progress: rebase, merge, cherry-pick, revert, bisect; or None.
@@ -367,7 +373,10 @@ class Repository:
             packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
         except OSError:
             packs = []
-        return tuple(sorted(name for name in packs if name.endswith(".promisor")))
+        is_partial = any(
+            name.endswith(".promisor") for name in packs
+        )  # what is fetched without a filter has none
+        return tuple(sorted(name for name in packs if name.endswith(".pack"))) if is_partial else ()
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.

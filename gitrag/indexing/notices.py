@@ -20,6 +20,15 @@ def stale_line(age: timedelta, threshold: timedelta) -> str | None:
     return f"Index was {show_duration(whole or age)} stale — refreshed before running."
 
 
+FETCH = "git fetch --refetch --no-filter"
+"""Fetches all that a partial clone lacks; without the option, git applies the clone's filter again."""
+
+
+def absent_line(files: int) -> str:
+    """Return the line about files that a partial clone has not fetched."""
+    return f"{count(files, 'file')} {'is' if files == 1 else 'are'} not in this partial clone: {FETCH}"
+
+
 def unwritten_line(why: str, commit: str | None, missing: int, *, held: bool) -> str:
     """Return the line about an answer from an index that could not be written.
 

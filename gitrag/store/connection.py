@@ -552,7 +552,7 @@ class Store:
 
     def _unwritable(self, error: OSError) -> StoreError:
         told = disk_error(error, self.directory)
-        return told or StoreError(f"Cannot write the index to {self.directory}: {error.strerror}.")
+        return told or DiskError(f"Cannot write the index to {self.directory}: {error.strerror}.")
 
     def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
         """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""
