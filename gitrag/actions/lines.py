@@ -15,6 +15,7 @@ from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.machine.files import within
+from gitrag.machine.refusals import disk_error
 from gitrag.model import Chunk, Kind
 from gitrag.workspace import Workspace
 
@@ -162,6 +163,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
 
     Raises:
         UsageError: The file is missing, outside the worktree, in the git directory, too large, or binary.
+        DiskError: It cannot be read.
     """
     root = workspace.repo.root
     if root is None:
@@ -175,6 +177,8 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     try:
         data = read_file(root.resolve(), real.as_posix(), _MOST_BYTES)
     except BlobError as error:
+        if told := disk_error(error.__cause__ or error, root / inside):
+            raise told from error
         if os.path.lexists(root / inside):  # returns False where the path is too long
             raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
         raise UsageError(

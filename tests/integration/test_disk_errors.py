@@ -6,12 +6,16 @@ import errno
 import io
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
+from mcp import Client
 
 from gitrag.cli import boundary
+from gitrag.mcp_server.server import build
+from gitrag.mcp_server.workbench import Workbench
 from gitrag.workspace import Workspace
 from tests.support.refusing import Refuse, refusing
 from tests.support.repository import GitRepository, create_repository, isolated_environment
@@ -27,7 +31,6 @@ COMMANDS = [
     "graph open_door",
     "impact HEAD~1",
     "status",
-    "doctor",
     "prime",
     "related door.py",
     "similar door.py:1",
@@ -36,11 +39,24 @@ COMMANDS = [
     "index remove",
     "init --no-hooks --skip-embed",
     "gc",
+    "why door.py:1",
+    "core mark door.py",
     "check --push",
     "hook run worker",
     "uninstall --yes",
 ]
 TOLD = {0, 1, 3, 75, 78}
+TOOLS = {"search": {"query": "door"}, "status": {}, "call_graph": {"target": "x"}}
+IN_INDEX = [
+    "index.duckdb",
+    "lock",
+    "lock.gate",
+    "lock.holder",
+    "worker.lock",
+    "worker.marks",
+    "log",
+    "coverage",
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +71,9 @@ def prepared(tmp_path_factory) -> GitRepository:
 
 
 @pytest.fixture
-def run(prepared, tmp_path, git_environment, monkeypatch, capfd) -> Callable[..., tuple[int, str, str]]:
+def run(
+    prepared, model_dir, tmp_path, git_environment, monkeypatch, capfd
+) -> Callable[..., tuple[int, str, str]]:
     """Run a command of this process on a fresh copy: status, stderr, and what the log says.
 
     No process is started in the background, and this one keeps its session.
@@ -63,7 +81,7 @@ def run(prepared, tmp_path, git_environment, monkeypatch, capfd) -> Callable[...
     monkeypatch.setattr("gitrag.actions.run_hook.detach", lambda keep=None: None)
     monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda workspace: None)
     place = tmp_path / "project"
-    environment = git_environment | {"GITRAG_MODEL_DIR": str(tmp_path / "no-model"), "GITRAG_RESIDENT": "off"}
+    environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir), "GITRAG_RESIDENT": "off"}
     pushed = f"refs/heads/main {prepared.git('rev-parse', 'HEAD').strip()} refs/heads/main {'0' * 40}\n"
 
     def run(command: str, refuse: Refuse) -> tuple[int, str, str]:
@@ -78,46 +96,46 @@ def run(prepared, tmp_path, git_environment, monkeypatch, capfd) -> Callable[...
     return run
 
 
-def of_index(path: Path) -> str:
-    """Return a file's name in the index's directory, without what is drawn by chance; empty for another's."""
-    _, found, name = str(path).partition("/project/.git/gitrag")
-    return re.sub(r"\.gitrag\.[0-9a-f]+|[0-9]{3,}", "*", name or "/") if found else ""
+def named(path: Path) -> str:
+    """Return a path from the repository or home, without what is drawn by chance; empty for any other."""
+    for place in ("/project/", "/home/"):
+        _, found, name = str(path).partition(place)
+        if found:
+            return re.sub(r"\.gitrag\.[0-9a-f]+|[0-9]{3,}|tmp\w+", "*", f"{place}{name}")
+    return ""
 
 
-def opened(run) -> Iterator[tuple[str, list[str]]]:
-    """Yield each file of the index that is opened or changed, with the commands that do."""
+def opened(run) -> tuple[dict[str, list[str]], set[str]]:
+    """Return each file that is opened or changed, with the commands that do so; and which are written."""
     found: dict[str, list[str]] = {}
+    written: set[str] = set()
     for command in COMMANDS:
         names: set[str] = set()
 
         def note(path: Path, writes: bool, names: set[str] = names) -> None:
-            names.add(of_index(path))
+            names.add(named(path))
+            written.update([named(path)] * writes)
 
         run(command, note)
         for name in names - {""}:
             found.setdefault(name, []).append(command)
-    yield from found.items()
+    return found, written
 
 
+@pytest.mark.timeout(300)
 def test_each_error_at_each_open_is_told(run):
     wrong = []
-    every = dict(opened(run))
-    assert {
-        "/index.duckdb",
-        "/lock",
-        "/lock.gate",
-        "/lock.holder",
-        "/worker.lock",
-        "/log",
-        "/",
-    } <= every.keys()
+    every, written = opened(run)
+    index = "/project/.git/gitrag"
+    assert {index, *(f"{index}/{name}" for name in IN_INDEX), "/project/.gitrag.yaml"} <= every.keys()
     for name, commands in every.items():
-        for turn, error in enumerate(ERRNOS):
+        for turn, error in enumerate(ERRNOS if name.startswith(index) else ["EACCES", "ENOSPC"]):
             number = getattr(errno, error)
+            if number in OF_WRITES and name not in written:
+                continue
 
             def refuse(path: Path, writes: bool, name: str = name, number: int = number) -> int | None:
-                fails = of_index(path) == name and (writes or number not in OF_WRITES)
-                return number if fails else None
+                return number if named(path) == name and (writes or number not in OF_WRITES) else None
 
             command = commands[turn % len(commands)]
             status, told, log = run(command, refuse)
@@ -126,3 +144,22 @@ def test_each_error_at_each_open_is_told(run):
             if status not in TOLD or is_bug or not is_short:
                 wrong.append((command, name, error, status, told, log[-400:]))
     assert not wrong
+
+
+def test_a_tool_for_agents_says_which_file_fails_and_what_helps(prepared, git_environment, tmp_path):
+    store = prepared.path / ".git" / "gitrag"
+    bench = Workbench(prepared.path, git_environment | {"GITRAG_HOME": str(tmp_path / "home")})
+
+    async def run() -> None:
+        async with Client(build(bench)) as client:
+            with refusing(lambda path, _writes: errno.EACCES if path.parent == store else None):
+                for tool, arguments in {
+                    "search": {"query": "door"},
+                    "status": {},
+                    "call_graph": {"target": "x"},
+                }.items():
+                    answer = await client.call_tool(tool, arguments)
+                    assert answer.is_error, tool
+                    assert "Permission denied. chmod -R u+rwX" in answer.content[0].text, tool
+
+    anyio.run(run)

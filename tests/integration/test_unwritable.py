@@ -120,6 +120,13 @@ def test_an_index_on_a_read_only_mount_goes_on_in_the_cache(mounted):
     assert (in_cache(opened(mounted, said)), said) == (True, [])
 
 
+def test_where_the_cache_cannot_be_written_either_it_is_held_in_memory(mounted, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(mounted.path / "cache"))
+    said: list[str] = []
+    assert paths(opened(mounted, said), "close_window") == ["window.py"]
+    assert ["what is newer was read for this answer alone" in line for line in said] == [True]
+
+
 def test_of_two_indexes_the_newer_is_asked(mounted, behind):
     opened(mounted, []).update()
     behind.commit({"more.py": "def light_lamp(): pass\n"})
