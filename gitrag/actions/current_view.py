@@ -167,9 +167,10 @@ class CurrentView:
         """Answer from an index that cannot be written: with what is new held in memory, else as it is."""
         from gitrag.store import views
 
-        with self._store.read() as db:
+        commit = None
+        with suppress(StoreMissingError), self._store.read() as db:
             view = views.current(db, now.slot)
-        commit = view.commit if view is not None else None
+            commit = view.commit if view is not None else None
         held = self._store.hold()
         result = self._catch_up(read, now, encoder, None) if held else self._read_lagging(read, now)
         if result is None:

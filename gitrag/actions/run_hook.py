@@ -42,6 +42,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
 
     try:
         repository = Repository.discover(start, environ)
+        store = repository.store_directory
     except GitragError:
         return  # without a repository there is no log either
     wandering = repository.operation_in_progress() in _WANDERINGS
@@ -50,7 +51,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     place = repository.root or repository.git_dir
     environ = _without_leaks(repository, place, environ)
     environ = {key: value for key, value in environ.items() if key != _STARTING}
-    _run_logged(name, repository.store_directory, place, environ, starting)
+    _run_logged(name, store, place, environ, starting)
 
 
 def detach(keep: int | None = None) -> None:

@@ -166,24 +166,29 @@ class Store:
         own = self.directory / NAME
         return self._seed / NAME if self._seed is not None and _is_newer(self._seed / NAME, own) else own
 
+    @property
+    def _reads_seed(self) -> bool:
+        return self.path.parent != self.directory
+
     def _shared(self, *, patience_s: float | None = None) -> AbstractContextManager[None]:
         """Hold the lock of the index file together with other readers."""
-        lock = self._lock if self.path.parent == self.directory else self._seed_lock
+        lock = self._seed_lock if self._reads_seed else self._lock
         return lock.shared(patience_s=patience_s)
 
     def _take_seed(self) -> None:
-        """Copy the index that is read and must not be written; the lock is held."""
-        if self._seed is None or self.path.parent == self.directory:
-            return
+        """Copy an index that is only read; from now on the copy is asked. The lock is held."""
         try:
-            with self._seed_lock.shared():
-                for end in (".wal", ""):  # the index last: it is what counts as there
-                    with suppress(FileNotFoundError):
-                        copied = self.directory / f"{_NEW}{end}"
-                        shutil.copyfile(f"{self.path}{end}", copied)
-                        copied.replace(self.directory / f"{NAME}{end}")
+            if self._reads_seed:
+                with self._seed_lock.shared():
+                    self._delete(f"{NAME}*")  # a log of an older copy would be taken for the new one's
+                    for end in (".wal", ""):  # the index last: it is what counts as there
+                        with suppress(FileNotFoundError):
+                            copied = self.directory / f"{_NEW}{end}"
+                            shutil.copyfile(f"{self.path}{end}", copied)
+                            copied.replace(self.directory / f"{NAME}{end}")
         except OSError as error:
             raise self._unwritable(error) from error
+        self._seed = None
 
     def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
         """Set the context to enter while this process holds the lock and others may have to wait."""
@@ -266,6 +271,11 @@ class Store:
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
+            if self._reads_seed:  # not ours to move: one of our own is built
+                self._seed = None
+                raise StoreMissingError(
+                    f"The index in the repository was damaged: {problem}.", _BUILD
+                ) from error
             with self._lock.exclusive("moving a damaged index aside"):
                 if self._identity() == read:  # or another process has, and has built a new one
                     self._move(problem)
@@ -467,6 +477,8 @@ class Store:
         """
         import duckdb
 
+        if self._reads_seed:
+            return 0
         before = self.size_bytes()
         new = self.path.with_name(_NEW)
         alone = FileLock(self.directory / "compact.lock")

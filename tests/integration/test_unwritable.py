@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
+import duckdb
 import platformdirs
 import pytest
 
@@ -118,6 +119,26 @@ def test_an_index_on_a_read_only_mount_goes_on_in_the_cache(mounted):
     assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
     assert paths(opened(mounted, said), "close_window") == ["window.py"]
     assert (in_cache(opened(mounted, said)), said) == (True, [])
+
+
+@pytest.mark.parametrize("harm", ["damaged", "of another version"])
+def test_an_index_on_a_mount_that_cannot_be_used_is_replaced_in_the_cache(mounted, behind, harm):
+    index = behind.path / ".git" / "gitrag" / "index.duckdb"
+    if harm == "damaged":
+        index.write_bytes(b"not a database\n")
+    else:
+        with duckdb.connect(index) as db:
+            db.execute("UPDATE meta SET value = 'old' WHERE key = 'recipe'")
+    workspace = opened(mounted, [])
+    assert paths(workspace, "close_window") == ["window.py"]
+    assert in_cache(workspace)
+
+
+def test_an_index_of_another_version_that_cannot_be_written_is_made_anew_in_memory(behind):
+    with duckdb.connect(behind.path / ".git" / "gitrag" / "index.duckdb") as db:
+        db.execute("UPDATE meta SET value = 'old' WHERE key = 'recipe'")
+    with unwritable(behind, "EROFS"):
+        assert paths(opened(behind, []), "close_window") == ["window.py"]
 
 
 def test_where_the_cache_cannot_be_written_either_it_is_held_in_memory(mounted, monkeypatch):
