@@ -373,9 +373,8 @@ class Repository:
             packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
         except OSError:
             packs = []
-        is_partial = any(
-            name.endswith(".promisor") for name in packs
-        )  # what is fetched without a filter has none
+        # What is fetched without a filter lies in a pack without that mark.
+        is_partial = any(name.endswith(".promisor") for name in packs)
         return tuple(sorted(name for name in packs if name.endswith(".pack"))) if is_partial else ()
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:

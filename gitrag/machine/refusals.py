@@ -32,7 +32,6 @@ def disk_error(error: BaseException, path: Path | None = None) -> DiskError | No
         return None
     if isinstance(error.filename, str | bytes):
         path = Path(os.fsdecode(error.filename))
-    why = error.strerror
     what, why = path or "a file", error.strerror
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         said = f"No space left on the disk that holds {path}" if path else f"Cannot write: {why}"
