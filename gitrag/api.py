@@ -7,7 +7,6 @@ is in an answer's ``notes``, and given to ``say``.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import threading
@@ -69,12 +68,13 @@ from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.config.of_repository import settings_of
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import DiskFullError, GitragError, NotSetUpError, OutOfMemoryError, UsageError
+from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
 from gitrag.indexing.worker import running
-from gitrag.machine.memory_limit import HINT, is_want_of_memory, require_memory
+from gitrag.machine.memory_limit import require_memory
 from gitrag.machine.prerequisites import check_writable, require
+from gitrag.machine.refusals import refusal
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.home import home_directory
 from gitrag.model import Kind
@@ -616,12 +616,8 @@ def _told_as_ours() -> Iterator[None]:
     except GitragError:
         raise
     except Exception as error:
-        if is_want_of_memory(error):
-            raise OutOfMemoryError("The system refuses memory.", HINT) from error
-        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise DiskFullError(
-                f"Cannot write: {error.strerror}.", "Free some space and try again."
-            ) from error
+        if refused := refusal(error):
+            raise refused from error
         raise
 
 

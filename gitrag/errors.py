@@ -86,7 +86,11 @@ class StoreError(GitragError):
     exit_code = NOT_SET_UP
 
 
-class DiskFullError(StoreError):
-    """There is no space left for the index."""
+class DiskError(StoreError):
+    """A file cannot be opened, read or written: no permission, a read-only or failing disk."""
+
+
+class DiskFullError(DiskError):
+    """There is no space left for a file."""
 
     exit_code = TRY_AGAIN

@@ -68,9 +68,8 @@ class Skip(StrEnum):
     IGNORED = "ignored"  # .gitragignore, -gitrag, or the configuration
     MINIFIED = "minified"
     LOCK_FILE = "lock file"
-    UNREADABLE = (
-        "unreadable"  # its object is missing (partial or damaged clone), or the file cannot be opened
-    )
+    ABSENT = "not in this clone"  # a partial one, which has not fetched it
+    UNREADABLE = "unreadable"  # its object is missing or damaged, or the file cannot be opened
 
 
 @dataclass(frozen=True, slots=True)

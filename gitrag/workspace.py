@@ -96,8 +96,11 @@ class Workspace:
         self._is_resident = resident
         self._seen: tuple[tuple[bool, bool], float, Snapshot] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
+        own = repo.own_store_directory  # its index is read until there is something to write
+        seed = own if store_directory is None and repo.store_directory != own else None
         self.store = Store(
             store_directory or repo.store_directory,
+            seed=seed,
             recipe=RECIPE,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
@@ -106,6 +109,7 @@ class Workspace:
         )
         self.older = Store(
             self.store.directory / older_commits.OLDER,
+            seed=seed and seed / older_commits.OLDER,
             recipe=older_commits.RECIPE,
             lock_timeout_s=config.lock_timeout_s,
             say=say,

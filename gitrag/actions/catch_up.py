@@ -20,6 +20,7 @@ from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
+from gitrag.machine.refusals import refusal
 from gitrag.workspace import Workspace
 
 _FEW_TEXTS = 256
@@ -87,6 +88,15 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
     return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 
 
+def _told(directory: Path, stage: str, error: Exception) -> GitragError:
+    """Return why a stage failed; what is nobody's but ours goes into the log with its traceback."""
+    known = error if isinstance(error, GitragError) else refusal(error)
+    if known is None:
+        with logged(directory) as log:
+            log.error("%s failed", stage, exc_info=error)
+    return known or StageError(f"{stage} failed: {reason_of(error)}")
+
+
 class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
@@ -111,12 +121,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
         worker.tell(workspace.store.directory, name)
         try:
             yield
-        except GitragError as error:
-            failures.append(error)
-        except Exception as error:  # raised below; the next stage may well succeed
-            with logged(workspace.store.directory) as log:
-                log.exception("%s failed", name)
-            failures.append(StageError(f"{name} failed: {reason_of(error)}"))
+        except Exception as error:  # noqa: BLE001 - raised below; the next stage may well succeed
+            failures.append(_told(workspace.store.directory, name, error))
 
     refreshed: Refreshed | None = None
     revision: str | None = None

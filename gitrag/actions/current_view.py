@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
-from gitrag.errors import BusyError, StoreError
+from gitrag.errors import BusyError, DiskError, StoreError
 from gitrag.indexing.history import read_few
-from gitrag.indexing.known import Refreshed, Start, known, start_of
+from gitrag.indexing.known import Refreshed, Start, known, lagging, start_of
+from gitrag.indexing.notices import unwritten_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.store.connection import StoreMissingError
@@ -147,12 +148,43 @@ class CurrentView:
             self._seen_s = 0.0
             self._looking = _Looking(self._look)
             return self._read(read, encoder)
+        if self._store.is_held:  # what has changed may be written by now
+            self._store.let_go()
+            start = None
         now = self._looking.result()
-        with suppress(StoreMissingError):
-            result = self._catch_up(read, now, encoder, start)
-            if result is not None:
-                return result
-        return self._read_alone(read)
+        try:
+            with suppress(StoreMissingError):
+                result = self._catch_up(read, now, encoder, start)
+                if result is not None:
+                    return result
+            return self._read_alone(read)
+        except DiskError as error:
+            return self._read_unwritten(read, now, encoder, error)
+
+    def _read_unwritten(
+        self, read: Read[T], now: Snapshot, encoder: Encoder | None, error: DiskError
+    ) -> ReadResult[T]:
+        """Answer from an index that cannot be written: with what is new held in memory, else as it is."""
+        from gitrag.store import views
+
+        commit = None
+        with suppress(StoreMissingError), self._store.read() as db:
+            view = views.current(db, now.slot)
+            commit = view.commit if view is not None else None
+        held = self._store.hold()
+        result = self._catch_up(read, now, encoder, None) if held else self._read_lagging(read, now)
+        if result is None:
+            raise error
+        self._workspace.say(unwritten_line(str(error), commit, result.refreshed.waiting, held=held))
+        return result
+
+    def _read_lagging(self, read: Read[T], now: Snapshot) -> ReadResult[T] | None:
+        with self._store.read() as db:
+            refreshed = lagging(db, now)
+            if refreshed is None:
+                return None
+            found = read(db, *_state_of(refreshed))
+            return ReadResult(found, now, refreshed, _count_unembedded(db, refreshed))
 
     def _confirmed(self, guess: _Guess[T], encoder: Encoder | None) -> ReadResult[T] | None:
         """Return what was guessed if the index need not be opened to know that it is right."""

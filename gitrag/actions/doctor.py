@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gitrag.actions.model import fetch_failure
@@ -16,12 +16,15 @@ from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
+from gitrag.indexing.notices import absent_line
 from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder
 from gitrag.machine.log import last_trouble
 from gitrag.machine.prerequisites import Check, CheckState
+from gitrag.machine.refusals import refusal
+from gitrag.model import Skip
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -59,18 +62,29 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
         Check("modules", CheckState.WARN, note, "gitrag config") for note in _workspace_notes(workspace)
     ]
     checks += [*_not_run(workspace), _hooks(workspace), _writable(workspace)]
-    stored = _store(workspace, said)
+    stored = _tried("store", lambda: _store(workspace, said))
     checks.append(stored)
     if stored.state is CheckState.OK:
         checks += _view(workspace)
     return [
         *checks,
-        _lock(workspace),
-        _worker(workspace),
-        _model(workspace),
+        _tried("lock", lambda: _lock(workspace)),
+        _tried("worker", lambda: _worker(workspace)),
+        _tried("model", lambda: _model(workspace)),
         _agents(workspace),
         prerequisites.check_space(workspace.store.directory),
     ]
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    """Return a check's line, also where the disk does not let it look."""
+    try:
+        return check()
+    except (GitragError, OSError) as error:
+        told = error if isinstance(error, GitragError) else refusal(error)
+        if told is None:
+            raise
+        return Check(name, CheckState.FAIL, str(told), told.hint)
 
 
 def _workspace_notes(workspace: Workspace) -> tuple[str, ...]:
@@ -165,6 +179,13 @@ def _view(workspace: Workspace) -> list[Check]:
 
 
 def _files(found: WorkspaceStatus) -> Check:
+    left_out = dict(found.view.skipped) if found.view else {}
+    if absent := left_out.get(Skip.ABSENT):
+        said, fetch = absent_line(absent).split(": ")
+        return Check("files", CheckState.WARN, said, fetch)
+    if damaged := left_out.get(Skip.UNREADABLE):
+        said = f"git cannot read the content of {count(damaged, 'file')}: missing, or damaged"
+        return Check("files", CheckState.WARN, said, "git fsck")
     if not found.unread:
         if not found.whole:
             done = "no failure so far; not all files are indexed yet, or not as they are now"

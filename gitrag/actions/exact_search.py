@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up, left_out
+from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
@@ -114,6 +115,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     found, refreshed = result.found, result.refreshed
     if refreshed.waiting and running(workspace.store.directory) is None:
         catch_up.start_worker(workspace)
+    if options.revision is not None or not found.lines:
+        tell_absent(workspace, options.revision)
     if not found.collections:
         raise no_collection(workspace, wanted)
     answer = Answer(

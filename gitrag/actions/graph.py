@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from gitrag.actions import left_out
+from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
@@ -213,6 +214,7 @@ def call_graph(
             asked = paths is None
             none = tuple(_missing(workspace, question, found, loaded, unread, others)) if asked else ()
     except answering.NoMatchError as error:
+        tell_absent(workspace)
         if not skipped:
             raise _with_left_out(workspace, error, question.target or "") from None
         return GraphAnswer(question.filter, None, SKIPPED.format(path=skipped[0]))

@@ -13,7 +13,7 @@ from gitrag.actions.progress import ShowProgress
 from gitrag.errors import StoreError
 from gitrag.git import Repository
 from gitrag.hooking.install import install
-from gitrag.hooking.status import HookState
+from gitrag.hooking.status import HookReport, HookState
 from gitrag.machine import prerequisites
 from gitrag.store.connection import StoreMissingError
 from gitrag.workspace import Indexed, Workspace
@@ -87,7 +87,7 @@ def initialise(
         pass  # raises for an index of a newer gitrag or a locked one, before anything is written
 
     if hooks:
-        reports = install(workspace.repo)
+        reports = _install(workspace.repo)
         installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
         yield HooksInstalled(installed, len(reports) - len(installed))
     if gitignore and workspace.repo.root is not None:
@@ -104,6 +104,15 @@ def initialise(
         yield EmbeddingSkipped()
     elif waiting:
         yield from embed_waiting(workspace, waiting, progress, foreground=foreground, entries=entries)
+
+
+def _install(repo: Repository) -> list[HookReport]:
+    try:
+        return install(repo)
+    except StoreError as error:
+        if repo.store_directory == repo.own_store_directory:
+            raise
+        raise StoreError(str(error), "`gitrag index` makes an index in your cache, without hooks.") from error
 
 
 def _ignore(repo: Repository, root: Path) -> LocalFilesIgnored:

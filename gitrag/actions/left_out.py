@@ -36,6 +36,7 @@ _REASONS = {
     Skip.LFS: "git has only its address (git lfs pull)",
     Skip.SYMLINK: "a link that leads out of the repository, or nowhere",
     Skip.SUBMODULE: f"a submodule ({SUBMODULES})",
+    Skip.ABSENT: "not in this partial clone (git fetch --refetch --no-filter)",
     Skip.UNREADABLE: "it cannot be read (gitrag doctor)",
 }
 _ABOVE = {Skip.SUBMODULE, Skip.SYMLINK}

@@ -17,6 +17,7 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.git.conversion import as_stored
 from gitrag.machine.files import within
+from gitrag.machine.refusals import disk_error
 from gitrag.model import Chunk, Kind
 from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
@@ -165,6 +166,7 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
 
     Raises:
         UsageError: The file is missing, outside the worktree, in the git directory, too large, or binary.
+        DiskError: It cannot be read.
     """
     root = workspace.repo.root
     if root is None:
@@ -180,6 +182,8 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     try:
         data = read_file(root.resolve(), real.as_posix(), most)
     except BlobError as error:
+        if told := disk_error(error.__cause__ or error, root / inside):
+            raise told from error
         if os.path.lexists(root / inside):  # returns False where the path is too long
             raise UsageError(str(error), f"Give a text file of at most {most >> 20} MiB.") from error
         raise UsageError(

@@ -42,6 +42,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
 
     try:
         repository = Repository.discover(start, environ)
+        store = repository.store_directory
     except GitragError:
         return  # without a repository there is no log either
     wandering = repository.operation_in_progress() in _WANDERINGS
@@ -50,7 +51,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     place = repository.root or repository.git_dir
     environ = _without_leaks(repository, place, environ)
     environ = {key: value for key, value in environ.items() if key != _STARTING}
-    _run_logged(name, repository.store_directory, place, environ, starting)
+    _run_logged(name, store, place, environ, starting)
 
 
 def detach(keep: int | None = None) -> None:
@@ -103,6 +104,7 @@ def _run_logged(
     name: str, store: Path, start: Path, environ: Mapping[str, str], starting: int | None
 ) -> None:
     from gitrag.machine.log import close_log, open_log
+    from gitrag.machine.refusals import refusal
 
     try:
         log = open_log(store)
@@ -129,7 +131,10 @@ def _run_logged(
             log.info("%s: done", name)
     except GitragError as error:
         log.warning("%s: %s %s", name, error, error.hint)
-    except Exception:
-        log.exception("%s: a bug", name)
+    except Exception as error:
+        if refused := refusal(error):
+            log.warning("%s: %s %s", name, refused, refused.hint)
+        else:
+            log.exception("%s: a bug", name)
     finally:
         close_log()

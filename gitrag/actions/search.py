@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions import catch_up
+from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
@@ -179,9 +180,11 @@ def search(
     unfinished = (drafts and encoder is not None) or result.found.unread_history
     if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
         (finish or catch_up.start_worker)(workspace)
-    if not result.found.collections:
-        raise no_collection(workspace, wanted)
     found = result.found
+    if options.revision is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
+        tell_absent(workspace, options.revision)
+    if not found.collections:
+        raise no_collection(workspace, wanted)
     absent = (
         ()
         if found.wording.searched_for or found.wording.foreign  # other words were asked

@@ -96,7 +96,7 @@ def reach(
             continue
         elif state == PENDING:
             waiting += 1
-        elif ": " in state or state == Skip.UNREADABLE:  # cutting it has failed
+        elif ": " in state or state in {Skip.UNREADABLE, Skip.ABSENT}:  # cutting it has failed
             unread += 1
         else:
             left_out += 1

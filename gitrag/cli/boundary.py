@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,12 +15,11 @@ from gitrag.cli.frame import COMPLETION_VARIABLE
 from gitrag.cli.root import root
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import ColorMode, Terminal, discard
-from gitrag.errors import BUG, OK, DiskFullError, GitragError, NotSetUpError, OutOfMemoryError
-from gitrag.machine.memory_limit import HINT, is_want_of_memory
+from gitrag.errors import BUG, OK, GitragError, NotSetUpError
+from gitrag.machine.refusals import refusal
 from gitrag.words.control_characters import Text
 
 PIPE_CLOSED = 141  # 128 + SIGPIPE
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 def run(args: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -61,11 +59,8 @@ def _run(args: Sequence[str], environ: Mapping[str, str]) -> int:
     except ImportError as error:
         return _tell_import(error, _terminal(context, environ), _start(context), environ)
     except Exception as error:  # noqa: BLE001  # the boundary: any other exception is a bug, and is logged
-        if isinstance(error, OSError) and error.errno in _NO_SPACE:
-            full = DiskFullError(f"Cannot write: {error.strerror}.", "Free some space and try again.")
-            return _tell(full, _terminal(context, environ))
-        if is_want_of_memory(error):
-            return _tell(_of_memory(error), _terminal(context, environ))
+        if refused := refusal(error):
+            return _tell(refused, _terminal(context, environ))
         return _tell_bug(error, _terminal(context, environ), _start(context), environ)
     return status if isinstance(status, int) else OK
 
@@ -99,17 +94,12 @@ def _tell_usage(error: click.ClickException, terminal: Terminal) -> int:
 def _tell_import(error: ImportError, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:
     if (error.name or "").partition(".")[0] == "gitrag":
         return _tell_bug(error, terminal, start, environ)
-    if is_want_of_memory(error):
-        return _tell(_of_memory(error), terminal)
+    if refused := refusal(error):
+        return _tell(refused, terminal)
     from gitrag.machine.prerequisites import REINSTALL
 
     missing = NotSetUpError(f"A package that gitrag needs cannot be loaded: {error}.", REINSTALL)
     return _tell(missing, terminal)
-
-
-def _of_memory(error: Exception) -> OutOfMemoryError:
-    text = str(error).strip().partition("\n")[0].rstrip(".")
-    return OutOfMemoryError(f"The system refuses memory{f': {text}' if text else ''}.", HINT)
 
 
 def _tell_bug(error: Exception, terminal: Terminal, start: Path, environ: Mapping[str, str]) -> int:

@@ -22,7 +22,9 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import OK, UsageError
+from gitrag.indexing.notices import absent_line
 from gitrag.machine.prerequisites import check_writable, require
+from gitrag.model import Skip
 from gitrag.store.inspection import CollectionCounts, Stage
 from gitrag.words.numbers import age, count, size
 from gitrag.workspace import Indexed
@@ -235,6 +237,8 @@ def say_indexed(indexed: Indexed, terminal: Terminal) -> None:
     if counts.skipped:
         reasons = ", ".join(f"{number} {reason}" for reason, number in counts.skipped)
         terminal.print(f"  left out: {reasons}")
+    if absent := dict(counts.skipped).get(Skip.ABSENT):
+        terminal.hint(absent_line(absent))
 
 
 def say_embedding(step: EmbeddingStep, terminal: Terminal) -> None:

@@ -12,6 +12,8 @@ from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
+from gitrag.indexing.notices import absent_line
+from gitrag.model import Skip
 from gitrag.report.index_state import state_of, work_of
 from gitrag.words.numbers import age, count, size
 
@@ -106,6 +108,8 @@ def _count_unread(found: WorkspaceStatus) -> str:
 def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> None:
     for note in found.notes:
         terminal.note(note)
+    if found.view and (absent := dict(found.view.skipped).get(Skip.ABSENT)):
+        terminal.hint(absent_line(absent))
     if found.unread:
         terminal.hint("`gitrag doctor` names the files that could not be read")
     if not found.fresh:

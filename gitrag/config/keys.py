@@ -169,6 +169,11 @@ class Config:
         "auto",
         "Whether a question indexes a repository that never was; auto: only an agent's, of `gitrag mcp`.",
     )
+    index_place: str = _key(
+        Choice(("auto", "repository", "cache")),
+        "auto",
+        "Where the index is; auto: in the user's cache where the repository is read-only or another user's.",
+    )
     catch_up_s: float = _key(_WAIT, 10.0, "Seconds a search may spend on indexing what has changed.")
     refine_s: float = _key(
         _WAIT, 0.3, "Seconds a search may spend on true vectors for results that have drafts."

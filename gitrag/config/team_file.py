@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 from gitrag.errors import ConfigError
+from gitrag.machine.refusals import disk_error
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 TEAM_FILE = ".gitrag.yaml"
@@ -21,7 +22,8 @@ def read_team(root: Path) -> bytes | None:
     """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none.
 
     Raises:
-        ConfigError: It is not a regular file (a link could point anywhere), cannot be read, or is too large.
+        ConfigError: It is not a regular file (a link could point anywhere), or is too large.
+        DiskError: It cannot be read.
     """
     path = root / TEAM_FILE
     try:
@@ -30,7 +32,7 @@ def read_team(root: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(
+        raise disk_error(error, path) or ConfigError(
             f"{TEAM_FILE} cannot be read: {error.strerror}.", "It must be a regular file."
         ) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

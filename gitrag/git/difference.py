@@ -134,9 +134,7 @@ def changed_files(
     asked = ("diff", *options, *RUN_NOTHING, span, "--")
     done = repo.git(*asked, environment=environment)
     if done.returncode:
-        raise UsageError(
-            f"git cannot compare {span}: {message_of(done)}.", "Give a range, such as main...HEAD."
-        )
+        raise _unknown(repo, span, message_of(done))
     fields = done.stdout.split(b"\0")[:-1]
     found = []
     left = _MOST_READ_BYTES
@@ -173,7 +171,7 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
         ) from error
     if names.returncode or patch.returncode:
         problem = message_of(names if names.returncode else patch)
-        raise UsageError(f"git cannot compare {span}: {problem}.", "Give a range, such as main...HEAD.")
+        raise _unknown(repo, span, problem)
     paths = iter(names.stdout.split(b"\0")[:-1])
     found: dict[str, list[tuple[int, int]]] = {}
     own: list[tuple[int, int]] = []
@@ -187,6 +185,11 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+
+
+def _unknown(repo: Repository, span: str, problem: str) -> UsageError:
+    hint = repo.hint_of_shallow or "Give a range, such as main...HEAD."
+    return UsageError(f"git cannot compare {span}: {problem}.", hint)
 
 
 def messages(repo: Repository, span: str) -> list[str]:

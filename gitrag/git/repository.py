@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
-from gitrag.git import identity
+from gitrag.git import identity, index_place
 from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import Location, locate
 from gitrag.git.environment import PATIENCE_S, message_of, run_git
@@ -192,10 +192,21 @@ class Repository:
                 found.append((self.common_dir / "worktrees" / name / inside.removesuffix("\n")).parent)
         return [root for root in found if root.is_dir()]
 
-    @property
+    @cached_property
     def store_directory(self) -> Path:
-        """Directory of the index, its log and its locks: in the repository, shared by all worktrees."""
-        return self.common_dir / "gitrag"
+        """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`.
+
+        Raises:
+            RepositoryError: git cannot read its configuration.
+        """
+        setting = index_place.SETTING
+        wanted = self._plain.get(index_place.VARIABLE) or self.config(setting).get(setting, "")
+        return index_place.index_place(self.common_dir, wanted)
+
+    @property
+    def own_store_directory(self) -> Path:
+        """Where the index would be, if this user can and wants to write it there."""
+        return self.common_dir / index_place.NAME
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for a while: where the system has those, else beside the index.
@@ -334,8 +345,14 @@ class Repository:
                     return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(
             f"The repository has no revision {rev!r}.",
-            "Give a branch, a tag, a commit, or something like HEAD~3.",
+            self.hint_of_shallow or "Give a branch, a tag, a commit, or something like HEAD~3.",
         )
+
+    @property
+    def hint_of_shallow(self) -> str:
+        """What fetches the history and tags that a shallow clone lacks; empty for any other."""
+        is_shallow = (self.common_dir / "shallow").exists()
+        return "The clone is shallow: git fetch --unshallow --tags" if is_shallow else ""
 
     def operation_in_progress(self) -> str | None:
         """Return the operation in progress: rebase, merge, cherry-pick, revert, bisect; or None.
@@ -356,7 +373,9 @@ class Repository:
             packs = [entry.name for entry in (self.common_dir / "objects" / "pack").iterdir()]
         except OSError:
             packs = []
-        return tuple(sorted(name for name in packs if name.endswith(".promisor")))
+        # What is fetched without a filter lies in a pack without that mark.
+        is_partial = any(name.endswith(".promisor") for name in packs)
+        return tuple(sorted(name for name in packs if name.endswith(".pack"))) if is_partial else ()
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:
         """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.

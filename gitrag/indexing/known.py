@@ -200,6 +200,29 @@ def recorded(db: Connection, now: Snapshot, view: View) -> ViewOverlay:
     return views.overlay(ids, changes.removed, changes.added)
 
 
+def lagging(db: Connection, now: Snapshot) -> Refreshed | None:
+    """Return the nearest that can be read of a snapshot without writing; None where nothing of it is indexed.
+
+    It is a view that is there, changed to the files of now as far as the index knows their contents; those
+    whose contents it does not know count as waiting.
+    """
+    start = start_of(db, now)
+    view = start.view or start.current
+    if view is None:
+        return None
+    found = survey(db, now, Differences(now), start)
+    to_read = _unread(db, found.ids)
+    last = {entry.path: entry for entry in found.of_tree.added}
+    for path in found.uncommitted.removed:
+        last.pop(path, None)
+    added = [*(last | {entry.path: entry for entry in found.uncommitted.added}).values()]
+    missing = sum(not each.skip and found.ids.contents.get(each.content) in to_read for each in added)
+    if found.tree is not None and found.tree.base is None:  # by other rules: nothing to be compared with
+        return Refreshed(view, ViewOverlay(), now.head, dirty=now.dirty, waiting=missing)
+    overlay = views.overlay(found.ids, [*found.of_tree.removed, *found.uncommitted.removed], added)
+    return Refreshed(view, overlay, now.head, dirty=now.dirty, waiting=missing)
+
+
 def unread(db: Connection, found: Survey) -> list[ContentKey]:
     """List the contents to be written that are new or have not been read yet."""
     to_read = _unread(db, found.ids)

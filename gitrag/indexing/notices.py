@@ -20,6 +20,30 @@ def stale_line(age: timedelta, threshold: timedelta) -> str | None:
     return f"Index was {show_duration(whole or age)} stale — refreshed before running."
 
 
+FETCH = "git fetch --refetch --no-filter"
+"""Fetches all that a partial clone lacks; without the option, git applies the clone's filter again."""
+
+
+def absent_line(files: int) -> str:
+    """Return the line about files that a partial clone has not fetched."""
+    return f"{count(files, 'file')} {'is' if files == 1 else 'are'} not in this partial clone: {FETCH}"
+
+
+def unwritten_line(why: str, commit: str | None, missing: int, *, held: bool) -> str:
+    """Return the line about an answer from an index that could not be written.
+
+    Args:
+        why: Why not, as a sentence.
+        commit: The commit that is indexed; None for none.
+        missing: How many files of now are missing from the answer.
+        held: Whether what is newer was read into memory.
+    """
+    of = f"is of commit {commit[:7]}" if commit else "has no commit"
+    newer = "; what is newer was read for this answer alone" if held else ""
+    left = f"{count(missing, 'file')} {'is' if missing == 1 else 'are'} missing from it" if missing else ""
+    return f"{why} The index {of}{newer}{f'; {left}' if left else ''}."
+
+
 def prime_updates(age: timedelta | None) -> bool:
     """Tell whether a starting session updates the index, given when it was last updated."""
     return age is None or age >= PRIME_AGAIN

@@ -109,6 +109,7 @@ def _start(
 ) -> Callable[[], list[ContentRecord]]:
     """Start cutting a batch; the returned function waits for the records."""
     jobs: list[tuple[str, Job]] = []
+    why: Skip | None = None
     left_out: list[ContentRecord] = []
     for item in batch:
         try:
@@ -117,6 +118,7 @@ def _start(
             jobs.append((item.blob, (item.content_id, data, item.language, most)))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
-                left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))
+                why = why or (Skip.ABSENT if now.repo.promised_packs() else Skip.UNREADABLE)
+                left_out.append(left_out_record(item.content_id, why))
     wait = reading.start(prepare_all, jobs, failed_record, shared=shared)
     return lambda: [*left_out, *wait()]

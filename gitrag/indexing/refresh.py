@@ -156,7 +156,8 @@ def _record(db: Connection, now: Snapshot, differences: Differences, asked: Surv
 def _retry(db: Connection, now: Snapshot, tree: TreeDifference) -> None:
     """Read contents again that were left out for reasons that may no longer hold."""
     if tree.base is None:
-        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE])  # the size limit or the clone may have changed
+        # The size limit or the clone may have changed.
+        content.retry(db, [Skip.TOO_LARGE, Skip.UNREADABLE, Skip.ABSENT])
     elif not now.repo.promised_packs():
         content.retry(db, [Skip.UNREADABLE])  # few, and perhaps repaired; a partial clone lacks thousands
 

@@ -207,4 +207,5 @@ class Journal:
             if file is not None:
                 with suppress(OSError):
                     path.unlink()
-                file.close()
+                with suppress(OSError):  # what a full disk had no room for
+                    file.close()

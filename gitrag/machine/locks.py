@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import IO
 
 from gitrag.errors import BusyError, StoreError
-from gitrag.machine.files import open_private, write_private
+from gitrag.machine.files import existing, open_private, write_private
+from gitrag.machine.refusals import disk_error
 
 _POLL_S = 0.004
 """Write transactions last tens of milliseconds; a shorter sleep only burns the holder's core."""
@@ -117,12 +118,12 @@ class FileLock:
             except OSError:
                 if not shared:
                     raise
+                if not existing(self.path):
+                    return True  # a writer could not make it either
                 file = self.path.open(encoding="utf-8")  # a read-only disk can still be read
         except OSError as error:
-            raise StoreError(
-                f"Cannot open the lock file {self.path}: {error.strerror}.",
-                "Check the permissions of the git directory, and the free disk space.",
-            ) from error
+            told = disk_error(error, self.path)
+            raise told or StoreError(f"Cannot open the lock file {self.path}: {error.strerror}.") from error
         try:
             taken = try_lock(file, shared=shared)
         except CannotLockError:
@@ -148,7 +149,7 @@ def is_held(path: Path) -> bool:
         StoreError: The lock file cannot be opened.
     """
     lock = FileLock(path)
-    if path.exists() and not lock.try_acquire(shared=True):
+    if existing(path) and not lock.try_acquire(shared=True):
         return True
     lock.release()
     return False

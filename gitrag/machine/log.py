@@ -7,7 +7,7 @@ import logging.handlers
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import cast
@@ -50,6 +50,9 @@ class _PrivateHandler(logging.handlers.RotatingFileHandler):
             "TextIOWrapper", files.open_private(path, self.mode, encoding=self.encoding, errors=self.errors)
         )
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Say nothing of a line that cannot be written: the terminal is not the place for it."""
+
 
 @contextmanager
 def logged(directory: Path) -> Iterator[logging.Logger]:
@@ -86,4 +89,5 @@ def close_log() -> None:
     logger = logging.getLogger("gitrag")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # a full disk had no room for the last line
+            handler.close()

@@ -18,6 +18,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from gitrag.errors import GitragError
+from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
@@ -199,7 +200,10 @@ async def _run(
     except GitragError as error:
         raise ToolError(printable(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
-        raise ToolError(bench.log_bug(function.__name__, error)) from None
+        refused = refusal(error)
+        raise ToolError(
+            printable(advice(refused)) if refused else bench.log_bug(function.__name__, error)
+        ) from None
 
 
 def _strict(model: type[ArgModelBase]) -> type[ArgModelBase]:

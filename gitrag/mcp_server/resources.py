@@ -13,6 +13,7 @@ from gitrag.actions.documents import indexed_documents
 from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
+from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.workbench import Workbench, advice
 from gitrag.words.control_characters import Text, joined, printable
 
@@ -57,8 +58,11 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
 
     try:
         return await bench.in_thread(work)
-    except GitragError as error:
-        raise ResourceError(printable(advice(error))) from None
+    except (GitragError, OSError) as error:
+        told = error if isinstance(error, GitragError) else refusal(error)
+        if told is None:
+            raise
+        raise ResourceError(printable(advice(told))) from None
 
 
 def _marked(bench: Workbench) -> MarkedFiles:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitrag.errors import BusyError, DiskFullError, GitragError, StoreError
-from gitrag.machine.files import PRIVATE, make_private, settle
+from gitrag.errors import BusyError, DiskError, DiskFullError, GitragError, StoreError
+from gitrag.machine.files import PRIVATE, existing, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
+from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
 from gitrag.store.engine import Engine, SharedEngines, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
-from gitrag.store.memory_copy import MAX_BYTES, Copy, share_to_win, write_copy
+from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, share_to_win, write_copy
 from gitrag.store.schema import ForeignDatabaseError
 from gitrag.store.vector_cache import VectorCache
 
@@ -38,20 +40,20 @@ _BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
     (
-        ("No space left", "not enough disk space"),
+        ("No space left", "not enough disk space", "Disk quota exceeded"),
         DiskFullError,
         "No space left on the disk that holds {path}.",
         "Free some space and try again; nothing was lost.",
     ),
     (
         ("Permission denied", "Read-only file system"),
-        StoreError,
+        DiskError,
         "Cannot open {path}: {text}",
         "Make it writable.",
     ),
     (
         ("Input/output error", "fsync failed"),
-        StoreError,
+        DiskError,
         "The disk fails with {path}: {text}",
         "Look at the disk's health; the index can be built again, and nothing else is in it.",
     ),
@@ -99,6 +101,14 @@ def _interruptible() -> Iterator[None]:
         raise
 
 
+def _is_newer(path: Path, than: Path) -> bool:
+    """Tell whether a file is there, readable, and newer than another or alone."""
+    found = existing(path)
+    if found is None or not found.is_file() or not os.access(found, os.R_OK):
+        return False
+    return not than.exists() or path.stat().st_mtime_ns > than.stat().st_mtime_ns
+
+
 class StoreMissingError(StoreError):
     """There is no index yet, or it has another version, or it was damaged and has been moved aside."""
 
@@ -107,7 +117,9 @@ class Store:
     """One index file, opened and closed for each operation.
 
     Args:
-        directory: ``<git common dir>/gitrag``.
+        directory: ``<git common dir>/gitrag``, or one in the user's cache.
+        seed: Where an index is that this user cannot write. Where it is newer than the one in ``directory``,
+            or the only one, it is read, and copied before anything is written.
         recipe: Versions of the steps that make the content (chunker, terms, encoder); an index made with
             another recipe is unusable.
         lock_timeout_s: How long to wait for other processes.
@@ -121,6 +133,7 @@ class Store:
         directory: Path,
         *,
         recipe: str,
+        seed: Path | None = None,
         lock_timeout_s: float = 10.0,
         say: Callable[[str], None] = lambda _line: None,
         resident: bool = False,
@@ -131,26 +144,69 @@ class Store:
         self._resident = resident
         self._seen: FileState | None = None
         self._copy: Copy | None = None
+        self._held: Held | None = None
         self._large: tuple[FileState, Memo] | None = None
         self._identity_seen: str | None = None
         self.directory = directory
-        self.path = directory / NAME
+        self._seed = seed
+        self._beside = () if seed is None else (seed,)
+        self._seed_lock = StoreLock(seed or directory, lock_timeout_s)
         self.vector_cache = VectorCache(directory / f"{NAME}.vectors")
         self._recipe = recipe
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
         self._idle: list[Engine] = []
-        self._shared: SharedEngines | None = None
+        self._engines: SharedEngines | None = None
         self._file_mode = file_mode
         self._mode: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """The index file."""
+        own = self.directory / NAME
+        return self._seed / NAME if self._seed is not None and _is_newer(self._seed / NAME, own) else own
+
+    @property
+    def _reads_seed(self) -> bool:
+        return self.path.parent != self.directory
+
+    def _shared(self, *, patience_s: float | None = None) -> AbstractContextManager[None]:
+        """Hold the lock of the index file together with other readers."""
+        lock = self._seed_lock if self._reads_seed else self._lock
+        return lock.shared(patience_s=patience_s)
+
+    def _take_seed(self) -> None:
+        """Copy an index that is only read; from now on the copy is asked. The lock is held."""
+        try:
+            if self._reads_seed:
+                with self._seed_lock.shared():
+                    self._delete(f"{NAME}*")  # a log of an older copy would be taken for the new one's
+                    for end in (".wal", ""):  # the index last: it is what counts as there
+                        with suppress(FileNotFoundError):
+                            copied = self.directory / f"{_NEW}{end}"
+                            shutil.copyfile(f"{self.path}{end}", copied)
+                            copied.replace(self.directory / f"{NAME}{end}")
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._seed = None
 
     def while_locked(self, entered: Callable[[], AbstractContextManager[None]]) -> None:
         """Set the context to enter while this process holds the lock and others may have to wait."""
         self._lock.while_held = entered
 
     def exists(self) -> bool:
-        """Tell whether there is an index file, valid or not, whose making was not cut off."""
-        return self.path.exists() and not self._is_unmade()
+        """Tell whether there is an index file, valid or not, whose making was not cut off.
+
+        Raises:
+            DiskError: Its directory is closed to this user.
+        """
+        try:
+            self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return not self._is_unmade()
 
     def _is_unmade(self) -> bool:
         """Tell whether a process was ended just when it made the file: without DuckDB's three headers."""
@@ -186,6 +242,11 @@ class Store:
         """
         import duckdb
 
+        if self._held is not None:
+            with _interruptible():
+                self.memo, self.state = self._held.memo, self._held.state
+                yield self._held.db
+            return
         self._require()
         read = None
         try:
@@ -198,7 +259,7 @@ class Store:
             with (
                 _interruptible(),
                 self._engine() as engine,
-                self._lock.shared(patience_s=patience_s),
+                self._shared(patience_s=patience_s),
                 engine.detaching(),
             ):
                 self._require()  # it may have been removed while waiting for the lock
@@ -210,6 +271,11 @@ class Store:
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
+            if self._reads_seed:  # not ours to move: one of our own is built
+                self._seed = None
+                raise StoreMissingError(
+                    f"The index in the repository was damaged: {problem}.", _BUILD
+                ) from error
             with self._lock.exclusive("moving a damaged index aside"):
                 if self._identity() == read:  # or another process has, and has built a new one
                     self._move(problem)
@@ -220,9 +286,48 @@ class Store:
 
         The index is not opened, nor its lock taken: a writer that has not finished has changed nothing.
         """
-        if state is None or state != self.state or state_of(self.path) != state:
-            return None
-        return self.memo.known(key)
+        now = state_of(self.path) if self._held is None else self._held.state
+        return self.memo.known(key) if state is not None and state == self.state == now else None
+
+    def hold(self) -> bool:
+        """Go on in memory, with a copy of the index, because the file cannot be written.
+
+        What is written from now on is this process's alone, until `let_go`.
+
+        Returns:
+            Whether that is so; an index that is too large is not held.
+
+        Raises:
+            StoreError: The index cannot be read.
+            BusyError: A writer held it for too long.
+        """
+        import duckdb
+
+        if self.is_large():
+            return False
+        db = start(self.directory, self._beside)
+        try:
+            there = self.exists()
+            with self._shared() if there else nullcontext():
+                self._held = Held(self.path if there else None, db)
+            if not self._upgrade(db):  # made by another version of gitrag: nothing of it can be used
+                db.close()
+                self._held = Held(None, start(self.directory, self._beside))
+                self._upgrade(self._held.db)
+        except (duckdb.Error, ForeignDatabaseError):  # damaged, or too little memory
+            self.let_go()
+        return self._held is not None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is held in memory, because the file cannot be written."""
+        return self._held is not None
+
+    def let_go(self) -> None:
+        """Return to the file; what was written in memory is lost."""
+        if self._held is not None:
+            self._held.db.close()
+            self._held = None
 
     def _memo_of(self, state: FileState | None) -> Memo:
         """Return the cache for a state of the file: of a file too large to be copied, one that is kept."""
@@ -261,10 +366,10 @@ class Store:
             self._copy.close()
             self._copy = None
         if self._copy is None and state is not None and state == self._seen:
-            with self._lock.shared():
+            with self._shared():
                 if state_of(self.path) == state:
                     try:
-                        self._copy = Copy(self.path, state, start(self.directory))
+                        self._copy = Copy(self.path, state, start(self.directory, self._beside))
                         self._check(self._copy.db)
                     except (duckdb.Error, StoreError):  # opening the file will show what is wrong
                         self._copy = None
@@ -294,6 +399,11 @@ class Store:
         """
         import duckdb
 
+        if self._held is not None:
+            self.state = self._held.state
+            with _interruptible(), self._held.transaction() as db:
+                yield db
+            return
         self._make_directory()
         with (
             _interruptible(),
@@ -301,6 +411,7 @@ class Store:
             self._lock.exclusive(purpose, patience_s=patience_s),
             self._settled(),
         ):
+            self._take_seed()
             if not make:
                 self._require()
             before = self._identity_seen
@@ -327,7 +438,8 @@ class Store:
         try:
             engine = self._idle.pop()
         except IndexError:
-            engine = Engine(self.directory, self._shared.directories if self._shared is not None else ())
+            beside = self._engines.directories if self._engines is not None else ()
+            engine = Engine(self.directory, (*self._beside, *beside))
         engine.start()
         try:
             yield engine
@@ -336,16 +448,17 @@ class Store:
 
     def take_turns(self, engines: SharedEngines) -> None:
         """Use engines that other stores use too, if they can reach this one's files. They outlive `close`."""
-        if self.directory in engines.directories:
-            self._shared, self._idle = engines, engines.idle
+        if self.directory in engines.directories and self._seed is None:
+            self._engines, self._idle = engines, engines.idle
 
     def close(self) -> None:
         """Give back the memory of the copy and of idle DuckDB engines; the next operation starts anew."""
         self._large = None
+        self.let_go()
         if self._copy is not None:
             self._copy.close()
             self._copy = None
-        while self._idle and self._shared is None:
+        while self._idle and self._engines is None:
             self._idle.pop().stop()
 
     def compact(self, least: float = 0.0) -> int:
@@ -364,17 +477,19 @@ class Store:
         """
         import duckdb
 
+        if self._reads_seed:
+            return 0
         before = self.size_bytes()
         new = self.path.with_name(_NEW)
         alone = FileLock(self.directory / "compact.lock")
         if not alone.try_acquire():
             return 0
         try:
-            with _interruptible(), self._lock.shared():
+            with _interruptible(), self._shared():
                 self._require()
                 self._delete(f"{_NEW}*")  # left by a killed process
                 state = state_of(self.path)
-                with start(self.directory) as db:
+                with start(self.directory, self._beside) as db:
                     if least and share_to_win(db, self.path) < least:
                         return 0
                     write_copy(db, self.path, new)
@@ -460,10 +575,8 @@ class Store:
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"Cannot write the index to {self.directory}: {error.strerror}.",
-            "The index lives in the git directory; make it writable, or free some disk space.",
-        )
+        told = disk_error(error, self.directory)
+        return told or DiskError(f"Cannot write the index to {self.directory}: {error.strerror}.")
 
     def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
         """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""

@@ -233,6 +233,15 @@ def outlines(
     return [FileOutline(decode_path(path), *rest) for path, *rest in rows]
 
 
+def count_left_out(db: DuckDBPyConnection, view_id: int, reason: str) -> int:
+    """Count the files of a view whose content was left out when it was read, for a reason."""
+    row = db.execute(
+        "SELECT count(*) FROM entries JOIN contents USING (content_id) WHERE view_id = ? AND state = ?",
+        [view_id, reason],
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
 def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes) -> list[Unread]:
     """List the files of a view and its overlay that could not be read, by path.
 

@@ -8,6 +8,8 @@ open, so the file is copied instead of kept open.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +58,49 @@ class Copy:
     def close(self) -> None:
         """Free the memory."""
         self.db.close()
+
+
+class Held:
+    """A copy of an index in memory that is written to, where the file cannot be: it ends with this process.
+
+    Args:
+        path: The index file; None to begin with an empty one.
+        db: A running DuckDB, which is the copy's from now on.
+
+    Attributes:
+        db: The connection.
+        memo: Results computed from its state.
+        state: What identifies that state.
+    """
+
+    def __init__(self, path: Path | None, db: DuckDBPyConnection) -> None:
+        self.db = db
+        self._writes = 0
+        self.db.execute("ATTACH ':memory:' AS held (COMPRESS)")
+        if path is not None:
+            self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
+            self.db.execute("COPY FROM DATABASE disk TO held")
+            self.db.execute("DETACH disk")
+        self.db.execute("USE held")
+        self.changed()
+
+    def changed(self) -> None:
+        """Note that it has been written to."""
+        self._writes += 1
+        self.memo = Memo(lasting=True)
+        self.state: FileState = (0, id(self), b"", self._writes)  # no file has this number
+
+    @contextmanager
+    def transaction(self) -> Iterator[DuckDBPyConnection]:
+        """Provide the connection in a transaction, rolled back where the block raises."""
+        self.db.execute("BEGIN")
+        try:
+            yield self.db
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+        self.changed()
 
 
 def share_to_win(db: DuckDBPyConnection, path: Path) -> float:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from gitrag.callgraph.extraction import unsupported
 from gitrag.chunking.languages import is_code
 from gitrag.errors import NOTHING, USAGE, GitragError
+from gitrag.machine.refusals import refusal
 from gitrag.report.why import day
 from gitrag.web import addresses
 from gitrag.web.addresses import REPOSITORY, Addresses
@@ -80,10 +81,11 @@ def _told(repositories: Repositories, answer: Answer) -> Callable[[Request], Res
     def told(request: Request) -> Response:
         try:
             return answer(repositories, request)
-        except GitragError as error:
-            status = 404 if error.exit_code in {NOTHING, USAGE} else 503
-            return _problem(repositories.here, status, str(error), error.hint)
         except Exception as error:  # noqa: BLE001 - the boundary: logged, and said without the exception's text
+            known = error if isinstance(error, GitragError) else refusal(error)
+            if known is not None:
+                status = 404 if known.exit_code in {NOTHING, USAGE} else 503
+                return _problem(repositories.here, status, str(known), known.hint)
             said = repositories.here.log_bug(request.url.path, error)
             return _problem(repositories.here, 500, "gitrag hit a bug.", said)
 

@@ -34,6 +34,7 @@ ONLY_THE_USERS = {
     "model_dir": "/etc",
     "pre_push": "block",
     "auto_index": "on",
+    "index_place": "cache",
     "threads": "1000",
     "catch_up_s": "100000",
     "refine_s": "100000",

@@ -102,16 +102,25 @@ def on_path(make_repository, hooked, tmp_path):
     return Hooked(git, StandIn(bin_ / "gitrag"))
 
 
+OTHERS = {
+    "python3": "import sys\nopen('mine', 'w').write(sys.argv[1] + sys.stdin.read())\n",
+    "node": "const fs = require('fs');\nfs.writeFileSync('mine', process.argv[2] + fs.readFileSync(0));\n",
+}
+"""Hooks in other languages; each writes down what it is given."""
+
+
+@pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("name", ["post-commit", "pre-push"])
-def test_a_python_hook_is_not_touched_and_what_to_paste_runs_both(on_path, name):
+def test_a_hook_in_another_language_is_not_touched_and_what_to_paste_runs_both(on_path, name, language):
     """No lines of a shell are to be added to Python."""
+    if shutil.which(language) is None:
+        pytest.skip(f"no {language}")
     hooked = on_path
-    own = "import sys\nopen('mine', 'w').write(repr(sys.argv[1:]) + sys.stdin.read())\n"
-    path = hooked.write_hook(name, f"#!/usr/bin/env python3\n{own}")
+    path = hooked.write_hook(name, f"#!/usr/bin/env {language}\n{OTHERS[language]}")
     before = path.read_bytes()
     report = hooked.install()[name]
     assert (report.state, report.lines) == (HookState.FOREIGN, "")
-    assert report.detail == "it is a python3 script, not a shell script"
+    assert report.detail == f"it is a {language} script, not a shell script"
     assert path.read_bytes() == before
     [moved, _, last] = printed(hooked)[name].rpartition(" && ")
     assert last == "gitrag hooks install\n"
@@ -122,8 +131,7 @@ def test_a_python_hook_is_not_touched_and_what_to_paste_runs_both(on_path, name)
     )
     assert done.returncode == 0
     hooked.stand_in.wait_for(1)
-    said = "refs\n"
-    assert (hooked.git.path / "mine").read_text() == f"['origin']{said}"
+    assert (hooked.git.path / "mine").read_text() == "originrefs\n"
     assert path.with_name(f"{name}.own").read_bytes() == before
 
 

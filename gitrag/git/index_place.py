@@ -1,0 +1,47 @@
+"""Where a repository's index is: in its git directory, or in the user's cache where that cannot be written.
+
+On a disk mounted read-only, and in a repository of another user that git trusts (`safe.directory`), it
+is kept beside. One's own directory without the permission is no such case: one command mends it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import platformdirs
+
+SETTING = "gitrag.indexplace"
+VARIABLE = "GITRAG_INDEX_PLACE"
+
+NAME = "gitrag"
+"""The directory in the git directory."""
+
+
+def index_place(common_dir: Path, wanted: str) -> Path:
+    """Return the directory of a repository's index.
+
+    Args:
+        common_dir: The git directory that all its worktrees share.
+        wanted: The setting ``index_place``: ``auto``, ``repository`` or ``cache``.
+    """
+    own = common_dir / NAME
+    if wanted == "cache" or (wanted != "repository" and _is_out_of_reach(common_dir, own)):
+        digest = hashlib.sha256(os.fsencode(common_dir.resolve())).hexdigest()[:16]
+        return platformdirs.user_cache_path("gitrag") / "indexes" / digest
+    return own
+
+
+def _is_out_of_reach(common_dir: Path, own: Path) -> bool:
+    if _is_writable(common_dir) or _is_writable(own):
+        return False
+    try:
+        is_read_only = bool(os.statvfs(common_dir).f_flag & os.ST_RDONLY)
+        return is_read_only or common_dir.stat().st_uid != os.geteuid()
+    except OSError:
+        return False
+
+
+def _is_writable(directory: Path) -> bool:
+    return os.access(directory, os.W_OK | os.X_OK)

@@ -1,0 +1,55 @@
+"""What the operating system refuses: room, permission, a disk that works, memory; told with its remedy."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+from pathlib import Path
+
+from gitrag.errors import DiskError, DiskFullError, GitragError, OutOfMemoryError
+from gitrag.machine.memory_limit import HINT, is_want_of_memory
+
+_READ_ONLY = "Mount it writable, or have the index in your cache: GITRAG_INDEX_PLACE=cache"
+
+
+def refusal(error: BaseException) -> GitragError | None:
+    """Return the error to tell the user where the system has refused something; None for any other."""
+    if is_want_of_memory(error):
+        text = str(error).strip().partition("\n")[0].rstrip(".")
+        return OutOfMemoryError(f"The system refuses memory{f': {text}' if text else ''}.", HINT)
+    return disk_error(error)
+
+
+def disk_error(error: BaseException, path: Path | None = None) -> DiskError | None:
+    """Return the error to tell the user where a disk or its permissions are at fault; None for any other.
+
+    Args:
+        error: What was raised.
+        path: What was to be opened, where the error does not say.
+    """
+    if not isinstance(error, OSError):
+        return None
+    if isinstance(error.filename, str | bytes):
+        path = Path(os.fsdecode(error.filename))
+    what, why = path or "a file", error.strerror
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        said = f"No space left on the disk that holds {path}" if path else f"Cannot write: {why}"
+        return DiskFullError(f"{said}.", "Free some space and try again.")
+    if error.errno == errno.EROFS:
+        return DiskError(f"Cannot write {what}: {why}.", _READ_ONLY)
+    if error.errno == errno.EIO:
+        return DiskError(f"The disk fails with {what}: {why}.", "Look at the disk's health.")
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        fix = permission_fix(path) if path else "Check the permissions of the git directory."
+        return DiskError(f"Cannot open {what}: {why}.", fix)
+    return None
+
+
+def permission_fix(path: Path) -> str:
+    """Return the command that lets this user read and write a path, or the directory that it is hidden in."""
+    while not os.path.lexists(path) and path != path.parent:  # not there, or in a directory that is closed
+        path = path.parent
+    ours = path.lstat().st_uid == os.geteuid()
+    command = "chmod -R u+rwX" if ours else 'sudo chown -R "$USER"'
+    return f"{command} {shlex.quote(str(path))}"
