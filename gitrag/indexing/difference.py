@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gitrag.chunking import language_of, needs_first_line
+from gitrag.chunking import key_of, named, needs_first_line
 from gitrag.corpus.layout import Layout, Module
 from gitrag.corpus.manifests import is_manifest
 from gitrag.git import Change, Rules, is_rule_file
@@ -193,6 +193,7 @@ def decide(
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
         line = first_line(entry) if needs_first_line(entry.path) else ""
-        language = language_of(entry.path, line)
+        said = rules.language(entry.path)
+        language = key_of(entry.path, line) if said is None else named(said)
         added.append(EntryRecord(entry.path, entry.blob, language, collection=collection_of(entry.path)))
     return Difference(tuple(removed), tuple(added))

@@ -14,6 +14,7 @@ from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
+from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
@@ -430,7 +431,7 @@ def _is_source(files: Files) -> NDArray[np.bool_]:
     """Tell which files are the product's own code; all, if none is."""
     import numpy as np
 
-    source = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    source = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
     return source if source.any() else np.ones(len(files), dtype=bool)
 
 
@@ -439,7 +440,7 @@ def _code_by_top(files: Files) -> tuple[NDArray[np.intp], NDArray[Any]]:
     import numpy as np
 
     _names, top = np.unique(files.top, return_inverse=True)
-    own = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    own = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
     return top, np.bincount(top, np.where(own, files.length, 0))
 
 
@@ -453,8 +454,8 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     top, by_top = files.memo.get("code by top", lambda: _code_by_top(files))
     enough = min(_ENOUGH * by_top.max(initial=0), _A_LIBRARY)
     return {
-        "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
-        "support": (files.traits & Trait.SUPPORT) > 0,
+        "test_or_doc": (traits_of(files) & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
+        "support": (traits_of(files) & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
         "top_share": np.minimum(by_top[top] / max(enough, 1.0), 1.0) * wanted,

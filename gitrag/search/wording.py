@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_prose
+from gitrag.search.outside import traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Files
 from gitrag.words import terms
@@ -140,10 +141,11 @@ def groups_of(files: Files) -> NDArray[np.int8]:
     """Return the number of each file's group, int8."""
     import numpy as np
 
+    traits = traits_of(files)
     beside: list[tuple[Group, Any]] = [
-        (Group.DOCS, files.among(is_prose) | ((files.traits & Trait.DOCUMENT) > 0)),
-        (Group.EXAMPLES, (files.traits & Trait.EXAMPLE) > 0),
-        (Group.TESTS, (files.traits & Trait.TEST) > 0),
+        (Group.DOCS, files.among(is_prose) | ((traits & Trait.DOCUMENT) > 0)),
+        (Group.EXAMPLES, (traits & Trait.EXAMPLE) > 0),
+        (Group.TESTS, (traits & Trait.TEST) > 0),
     ]
     groups = np.zeros(len(files), dtype=np.int8)
     for group, chosen in beside:
