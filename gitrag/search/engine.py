@@ -220,7 +220,7 @@ def ask(
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
         page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
-        page = ranking.one_of_a_kind(page, bulky)[:limit]
+        page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[:limit]
         read = _read_best(source, evidence, page, looked_at)
         found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
     found = [item for item in found if item.score >= min_score]

@@ -54,6 +54,9 @@ _OTHER_CASE = 0.5
 _FEW_FILES = 3
 """A name that so few files have is what the question is about, whatever kind of file has it."""
 
+_HALF = 0.5
+"""Share of a question's information that a file with a rare word of it must have to be shown for that."""
+
 _RANKS = 10.0
 """Places after which a reciprocal rank has halved."""
 
@@ -84,6 +87,8 @@ class Evidence:
         information: The sum of the idf of the question's terms over the chunks.
         in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
             such file, whether any file has it.
+        alone: bool (f,), whether it has half of the question or more, and in that a word that hardly another
+            file has: it is shown, whatever kind of file it is.
         is_name: Whether the question is a single word.
         is_report: Whether it is a bug report.
         occurrences: Where the question's words occur.
@@ -101,6 +106,7 @@ class Evidence:
     idf: Column
     information: float
     in_source: NDArray[np.bool_]
+    alone: NDArray[np.bool_]
     is_name: bool = False
     is_report: bool = False
     occurrences: Occurrences | None = None
@@ -215,6 +221,7 @@ def gather(
         idf.astype(np.float32),
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
+        (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _telling(question)),
         question.is_name,
         report is not None,
         wording.count((frequency > 0) | name, files),
@@ -248,8 +255,22 @@ def _has_a_rare_name(question: Question, frequency: NDArray[Any]) -> NDArray[np.
     import numpy as np
 
     names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
-    has = frequency[:, names] > 0
+    return _has_a_rare_one(frequency, names)
+
+
+def _has_a_rare_one(frequency: NDArray[Any], terms: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which files have one of some terms that hardly another file has."""
+    import numpy as np
+
+    has = frequency[:, terms] > 0
     return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1))
+
+
+def _telling(question: Question) -> NDArray[np.bool_]:
+    """Tell which of the question's terms are of what is asked, not of asking."""
+    import numpy as np
+
+    return np.array([wording.is_telling(word) for word in question.words], dtype=bool)
 
 
 def _title_in_file_names(

@@ -1,4 +1,4 @@
-"""Which files are outside the product: as their paths say (`words/path_traits.py`), unless most of it were."""
+"""Which files are outside the product: as paths say (`words/path_traits.py`), unless most of it were."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from gitrag.store.candidates import Files
 
 _MOST = {Trait.TEST: 0.95, Trait.EXAMPLE: 2 / 3, Trait.DOCUMENT: 2 / 3, Trait.SUPPORT: 2 / 3}
-"""Share of the code above which a name says nothing. Tests may be most of a repository; where most of its other
-code is below examples/ or website/, that is the product: a collection of examples, a site."""
+"""Share of the code above which a name says nothing. Tests may be most of a repository; where most of the
+other code is below examples/ or website/, that is the product: a collection of examples, a site."""
 
 
 def traits_of(files: Files) -> NDArray[np.uint8]:

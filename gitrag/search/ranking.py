@@ -182,6 +182,12 @@ _COPY = 3.0
 53 repositories and of 316 annotated questions none was right; of 62 bug reports 0.77 have a changed file
 first in place of 0.74 (requests has urllib3 in it). From 2 to 5 it makes no difference."""
 
+_SEEN = 4
+"""Files of a page before which nothing is moved; agents get five."""
+
+LEAST_ALONE = 0.05
+"""Least score of a file that alone has a word of the question (``Evidence.alone``): so it is shown."""
+
 _FAR_BEHIND = 4.0
 """Distance to the best file's sum at which ``behind`` has fallen to 1/e."""
 
@@ -278,6 +284,12 @@ def one_of_a_kind(order: Sequence[int], bulky: InNumbers) -> list[int]:
     return [file for _is_last, _place, file in sorted(zip(last, range(len(order)), order, strict=True))]
 
 
+def alone_among_the_first(order: Sequence[int], alone: NDArray[np.bool_]) -> list[int]:
+    """Move files that alone have a word of the question to place `_SEEN`, where they stand behind that."""
+    late = [file for file in order[_SEEN:] if alone[file]]
+    return [*order[:_SEEN], *late, *(file for file in order[_SEEN:] if not alone[file])]
+
+
 def copies_behind(sums: Mapping[int, float], bulky: InNumbers) -> dict[int, float]:
     """Lower the sums of vendored and generated files and of data, unless they are asked for.
 
@@ -316,7 +328,7 @@ def scored(
 ) -> list[Ranked]:
     """Score a page: the probability of each file that it answers the question.
 
-    A file behind another in order never scores higher.
+    A file behind another in order never scores higher, but for one that alone has a word of the question.
 
     Args:
         evidence: The evidence for the files.
@@ -333,7 +345,8 @@ def scored(
             highest, _logistic(sum(weights.get(name, 0.0) * value for name, value in facts.items()))
         )
         # Rounded, since the last bits of ``said`` depend on the size of the page.
-        found.append(Ranked(file, round(highest, 4), chunks_of(evidence, file), reasons(evidence, file)))
+        score = max(round(highest, 4), LEAST_ALONE * bool(evidence.alone[file]))
+        found.append(Ranked(file, score, chunks_of(evidence, file), reasons(evidence, file)))
     return found
 
 

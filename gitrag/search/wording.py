@@ -179,7 +179,7 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
             pieces = [word]
         for piece in pieces:
             own = [place[form] for form in terms.split(piece) if form in place]
-            if not own or not _is_telling(piece):
+            if not own or not is_telling(piece):
                 continue
             files = counts[own].max(axis=0)
             if not files[0] and piece.casefold() not in seen:
@@ -200,8 +200,8 @@ def absent_names(question: Question, occurrences: Sequence[Occurrences]) -> tupl
     return tuple(found)
 
 
-def _is_telling(word: str) -> bool:
-    """Tell whether it means something that a word of the question occurs nowhere."""
+def is_telling(word: str) -> bool:
+    """Tell whether it means something that a word of the question occurs nowhere, or in one file."""
     form = stem(word.casefold().strip("_"))
     if len(word) < _SHORTEST and not _SPACELESS.search(word):
         return False

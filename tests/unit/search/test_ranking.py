@@ -237,7 +237,7 @@ def test_scores_are_shares_that_never_rise(cosines, rows, defining, is_name):
     )
     ranked = rank(evidence)
     assert all(0 <= item.score <= 1 for item in ranked)
-    assert all(one.score >= other.score for one, other in pairwise(ranked))
+    assert all(one.score >= other.score or evidence.alone[other.file] for one, other in pairwise(ranked))
     assert set(found(ranked)) == set(evidence.file.tolist())
     singles = ranking.singles(evidence, ranked, limit=100, min_score=0.0)
     assert all(0 <= item.score <= 1 for item in singles)
@@ -341,6 +341,11 @@ def test_data_stand_behind_all_source_unless_they_are_asked_for_or_alone_have_it
     if path in words:
         assert shown_of(path, "door.py", asked=words[path]) == [path, "door.py"]
     assert shown_of(path, "door.py", has={0}) == [path, "door.py"]
+
+
+def test_a_file_that_alone_has_a_word_of_the_question_is_among_the_first():
+    alone = np.array([False, True, False, False, False, False, True, False])
+    assert ranking.alone_among_the_first(range(8), alone) == [0, 1, 2, 3, 6, 4, 5, 7]
 
 
 def test_copies_stand_behind_unless_they_are_asked_for():
