@@ -237,8 +237,8 @@ class InNumbers:
 
     Attributes:
         kinds: The kind of each that does, unless the question asks for it.
-        data: Those that are data and no program: translations, recordings, lists of words. One that alone has
-            what is asked, word for word or a name, is none.
+        data: Those that are data and no program: translations, recordings, lists of words; but where only
+            data have what is asked, word for word or a name, not those.
     """
 
     kinds: Mapping[int, Bulk]
@@ -263,7 +263,7 @@ class InNumbers:
         found = {file: bulk(path, asked, languages[file]) for file, path in paths.items()}
         kinds = {file: kind for file, kind in found.items() if kind is not None}
         data = {file for file, kind in kinds.items() if kind in _DATA and not is_code(languages[file])}
-        return cls(kinds, frozenset(data.difference(has)))
+        return cls(kinds, frozenset(data.difference(has) if data.issuperset(has) else data))
 
 
 def one_of_a_kind(order: Sequence[int], bulky: InNumbers) -> list[int]:

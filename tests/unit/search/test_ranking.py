@@ -341,6 +341,7 @@ def test_data_stand_behind_all_source_unless_they_are_asked_for_or_alone_have_it
     if path in words:
         assert shown_of(path, "door.py", asked=words[path]) == [path, "door.py"]
     assert shown_of(path, "door.py", has={0}) == [path, "door.py"]
+    assert shown_of(path, "door.py", has={0, 1}) == ["door.py", path]
 
 
 def test_a_file_that_alone_has_a_word_of_the_question_is_among_the_first():
