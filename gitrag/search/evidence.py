@@ -171,7 +171,10 @@ def gather(
     features["bm25_share"] = mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9)
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
     features["verbatim"] = np.bincount(file, quotes, f) > 0
-    features["rare_name"] = ~features["verbatim"] & (report is None) & _has_a_rare_name(question, frequency)
+    nature = _nature(files, question)
+    telling = question.is_name | ~(nature["test_or_doc"] | files.among(is_prose))
+    rare = _has_a_rare_name(question, frequency, telling)
+    features["rare_name"] = ~features["verbatim"] & (report is None) & rare
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
     features |= _of_meaning(cosine, file, files, near, features["bm25_file"])
     # names
@@ -195,7 +198,7 @@ def gather(
     features |= commit_messages.features(told, f, question)
     meant = np.zeros(f) if told is None else mean_of_best(told.meaning, told.meant, f, 2)
     features["meant"] = by_rank(meant) * meant.any()
-    features |= _nature(files, question)
+    features |= nature
     worth = (
         (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
         + _above(cosine)
@@ -221,7 +224,7 @@ def gather(
         idf.astype(np.float32),
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
-        (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _telling(question)),
+        (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question)),
         question.is_name,
         report is not None,
         wording.count((frequency > 0) | name, files),
@@ -250,12 +253,17 @@ def _of_meaning(
     }
 
 
-def _has_a_rare_name(question: Question, frequency: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which files have a name of the question, as it is written, that hardly another file has."""
+def _has_a_rare_name(
+    question: Question, frequency: NDArray[Any], telling: NDArray[np.bool_] | bool
+) -> NDArray[np.bool_]:
+    """Tell which files have a name of the question, as it is written, that hardly another file has.
+
+    In a sentence only those that are ``telling``: a README names products ("GitHub") that nothing else does.
+    """
     import numpy as np
 
     names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
-    return _has_a_rare_one(frequency, names)
+    return _has_a_rare_one(frequency, names) & telling
 
 
 def _has_a_rare_one(frequency: NDArray[Any], terms: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -266,7 +274,7 @@ def _has_a_rare_one(frequency: NDArray[Any], terms: NDArray[np.bool_]) -> NDArra
     return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1))
 
 
-def _telling(question: Question) -> NDArray[np.bool_]:
+def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
     """Tell which of the question's terms are of what is asked, not of asking."""
     import numpy as np
 

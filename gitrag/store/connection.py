@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
+_HEADERS_BYTES = 3 * 4096
+"""What DuckDB writes first: a main header and two of the database, in three writes, before anything else."""
 _BUILD = "Run `gitrag index` to build it."
 _RENEW = "The next search, or `gitrag index`, brings it up to date."
 _BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
@@ -147,8 +149,18 @@ class Store:
         self._lock.while_held = entered
 
     def exists(self) -> bool:
-        """Tell whether there is an index file, valid or not."""
-        return self.path.exists()
+        """Tell whether there is an index file, valid or not, whose making was not cut off."""
+        return self.path.exists() and not self._is_unmade()
+
+    def _is_unmade(self) -> bool:
+        """Tell whether a process was ended just when it made the file: without DuckDB's three headers."""
+        try:
+            if self.path.stat().st_size >= _HEADERS_BYTES:
+                return False
+            head = self.path.read_bytes()
+        except OSError:
+            return False
+        return not head or (len(head) < _HEADERS_BYTES and head[8:12] == b"DUCK")
 
     def size_bytes(self) -> int:
         """Return the size of the index on disk, with its write-ahead log and the copy of its vectors."""
@@ -457,6 +469,8 @@ class Store:
         """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""
         import duckdb
 
+        if self._is_unmade():
+            self._delete(f"{NAME}*")
         try:
             db = self._open_writable(engine)
             if db is not None:

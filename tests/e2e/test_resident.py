@@ -363,12 +363,13 @@ def test_twenty_at_once_are_answered_by_one_helper(ready, sit):
     expected, _ = sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
     with ThreadPoolExecutor(20) as pool:
         first = list(pool.map(lambda _: sitting("search", "retry")[0], range(4)))
-        helper = sitting.warm()
+        sitting.warm()
         then = list(pool.map(lambda _: sitting("search", "retry"), range(20)))
     assert first == [expected] * 4
     assert [done for done, _ in then] == [expected] * 20
     assert sum(answered for _, answered in then) > 15
-    assert sitting.helpers() == [helper]
+    wait_until(lambda: len(sitting.helpers()) == 1, "more than one helper is left")
+    [helper] = sitting.helpers()  # another than the first, where a busy machine had one given up
     wait_until(lambda: not _forked_of(helper), "something is left of the commands")
     status = dict(line.split(":", 1) for line in Path(f"/proc/{helper}/status").read_text().splitlines())
     assert int(status["VmHWM"].split()[0]) < MOST_KB

@@ -100,7 +100,7 @@ def test_views_that_no_worktree_uses_are_dropped(tmp_path: Path):
         assert db.execute("SELECT count(*) FROM views").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("noise", [b"", b"not a database", b"SQLite format 3\0" + b"\0" * 5000])
+@pytest.mark.parametrize("noise", [b"not a database", b"SQLite format 3\0" + b"\0" * 5000])
 def test_a_foreign_file_is_moved_aside_and_said(tmp_path: Path, noise: bytes):
     said: list[str] = []
     store = open_store(tmp_path, said)
@@ -112,6 +112,23 @@ def test_a_foreign_file_is_moved_aside_and_said(tmp_path: Path, noise: bytes):
     with store.write("test") as db:
         content.add(db, [(BLOB, "python")])
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("size", [0, 4096, 8192])
+def test_a_file_whose_making_was_cut_off_is_no_index_and_no_damage(tmp_path: Path, size: int):
+    """Killed just then, a process leaves as many of the three headers as it had written."""
+    with duckdb.connect(str(tmp_path / "other.duckdb")):
+        pass
+    said: list[str] = []
+    store = open_store(tmp_path, said)
+    store.path.write_bytes((tmp_path / "other.duckdb").read_bytes()[:size])
+    assert not store.exists()
+    with pytest.raises(StoreMissingError, match="no index"), store.read():
+        pass
+    with store.write("test") as db:
+        content.add(db, [(BLOB, "python")])
+    assert store.exists()
+    assert (said, list(tmp_path.glob("damaged-*"))) == ([], [])
 
 
 def test_a_database_of_something_else_is_moved_aside(tmp_path: Path):

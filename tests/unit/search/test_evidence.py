@@ -88,6 +88,33 @@ def test_coverage_is_the_share_of_the_questions_information():
 # meaning
 
 
+@pytest.mark.parametrize(
+    ("question", "paths", "has", "expected"),
+    [
+        ("where is payNow used", ["page.html", "a.py", "b.py"], [0], [0]),
+        ("where is payNow used", ["a.py", "b.py", "c.py", "d.py"], [0, 1, 2], [0, 1, 2]),
+        ("where is payNow used", ["a.py", "b.py", "c.py", "d.py"], [0, 1, 2, 3], []),
+        ("sign in with GitHub", ["a.py", "README.md", "tests/test_a.py"], [1, 2], []),
+        ("payNow", ["a.py", "README.md", "b.py"], [1], [1]),
+    ],
+    ids=["one has it", "three", "more", "a product's name", "asked alone"],
+)
+def test_a_name_that_hardly_another_file_has(question, paths, has, expected):
+    """A README names products that the code has nothing of: only where it is all that is asked it counts."""
+    term = read(question).is_part.index(False)
+    found = evidence_of(
+        make_files(
+            *((path, 1, 10) for path in paths),
+            languages=[
+                {"md": "markdown", "html": "html"}.get(path.rpartition(".")[2], "python") for path in paths
+            ],
+        ),
+        question,
+        postings=[(term, 10 + file, file, 1, False, 10) for file in has],
+    )
+    assert np.flatnonzero(found.features["rare_name"]).tolist() == expected
+
+
 def test_chunks_that_are_not_near_count_as_the_least():
     """The first file has three chunks, of which one was near; the last has four, of which none was."""
     found = evidence_of(MORE, near=[(11, 0, 0.8), (14, 1, 0.2)])
