@@ -345,8 +345,8 @@ def test_data_stand_behind_all_source_unless_they_are_asked_for_or_alone_have_it
 
 
 def test_a_file_that_alone_has_a_word_of_the_question_is_among_the_first():
-    alone = np.array([False, True, False, False, False, False, True, False])
-    assert ranking.alone_among_the_first(range(8), alone) == [0, 1, 2, 3, 6, 4, 5, 7]
+    alone = np.isin(range(13), [1, 11])
+    assert ranking.alone_among_the_first(range(13), alone) == [*range(7), 11, *range(7, 11), 12]
 
 
 def test_copies_stand_behind_unless_they_are_asked_for():
