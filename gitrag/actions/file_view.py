@@ -99,7 +99,7 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
     else:
         lines = file_lines(workspace, path)
         uncommitted = _uncommitted(workspace, path, len(lines))
-    language = language_of(path, lines[0] if lines else "") or ""
+    language = language_of(path, "\n".join(lines)) or ""
     return FileView(
         path,
         commit,

@@ -125,7 +125,7 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
     if len(lines) <= LONG:
         return None
     parts: list[Part] = []
-    for each in definitions_of(lines, language_of(path, lines[0])):
+    for each in definitions_of(lines, language_of(path, "\n".join(lines))):
         said = (
             each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{each.qualified_name}"
         )

@@ -281,6 +281,7 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
     snippet = _of_chunk(hit.path, chunk, place)
     return replace(
         snippet,
+        language=hit.language,
         score=round(hit.score, 4),
         via=via(hit),
         variants=hit.variants,

@@ -71,7 +71,7 @@ class Touched:
 
 def cutting_once() -> Cut:
     """Return what cuts a side of a file into chunks, each only once however often it is asked for."""
-    return cache(lambda path, data: tuple(chunk(data, language_of(path))))
+    return cache(lambda path, data: tuple(chunk(data, language_of(path, data))))
 
 
 def touched_by(

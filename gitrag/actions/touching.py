@@ -199,7 +199,7 @@ def _lines_of(workspace: Workspace, commit: str, path: str, parts: Sequence[str]
 
 def _lines_in(data: bytes, path: str, parts: Sequence[str]) -> list[tuple[int, int]]:
     lines: dict[str, list[int]] = {}
-    for each in chunk(data, language_of(path)):
+    for each in chunk(data, language_of(path, data)):
         if each.name and _is_called(path, each.qualified_name, parts):
             lines.setdefault(each.qualified_name, []).extend((each.line_start, each.line_end))
     return [(min(own), max(own)) for own in lines.values()]

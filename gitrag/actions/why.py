@@ -229,7 +229,7 @@ def _definition(path: str, lines: Sequence[str], first: int, last: int) -> tuple
     data = "\n".join(lines).encode("utf-8", "surrogateescape")
     around = [
         (each.line_end - each.line_start, each.line_start, each.line_end, each.qualified_name)
-        for each in chunk(data, language_of(path))
+        for each in chunk(data, language_of(path, data))
         if each.kind in {Kind.FUNCTION, Kind.METHOD, Kind.CLASS}
         and each.line_start <= first
         and last <= each.line_end

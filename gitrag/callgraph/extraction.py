@@ -41,7 +41,7 @@ def extract(data: bytes, language: str) -> Facts:
 
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
-    from gitrag.chunking.chunker import dialect_of, for_parser, is_hopelessly_nested, is_plausible
+    from gitrag.chunking.chunker import for_parser, is_hopelessly_nested, is_plausible
     from gitrag.chunking.containers import main_language, spoken
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
@@ -57,9 +57,7 @@ def _read(data: bytes, language: str) -> Facts:
         language, text = main_language(text, language, _SPOKEN)
         if not language:
             return EMPTY
-    row = dialect_of(text.encode(), BY_NAME[language])
-    if spoken(row.name) not in _SPOKEN:
-        return failed(f"it is in {row.name}")
+    row = BY_NAME[language]
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:
         from gitrag.callgraph.general.annotations import without_annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.decoding import decode
-from gitrag.chunking.languages import language_of, needs_first_line
+from gitrag.chunking.languages import key_of, language_in, language_of, named, needs_first_line
 
 if TYPE_CHECKING:
     from gitrag.model import Chunk
@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 # Part of every stored chunk's key: raise it with any change that may alter a chunk of any file.
 CHUNKER_VERSION = 4
 
-__all__ = ["CHUNKER_VERSION", "chunk", "decode", "language_of", "needs_first_line"]
+__all__ = [
+    "CHUNKER_VERSION",
+    "chunk",
+    "decode",
+    "key_of",
+    "language_in",
+    "language_of",
+    "named",
+    "needs_first_line",
+]
 
 
 def chunk(data: bytes, language: str | None) -> list[Chunk]:

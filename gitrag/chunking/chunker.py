@@ -166,20 +166,11 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
     """Return a source's definitions, or None if it cannot be parsed as its language."""
     if len(source) > MAX_PARSED_BYTES or source.lstrip()[:5] == b"<?xml" or is_hopelessly_nested(source):
         return None
-    language = dialect_of(source, language)
     source = for_parser(source, lines, language)
     try:
         return outline(source, lines, language) if is_plausible(source, language) else None
     except (GrammarError, RecursionError):
         return None
-
-
-def dialect_of(source: bytes, language: Language) -> Language:
-    """Return the language that a source is in among those that share a suffix."""
-    for pattern, other in language.dialects:
-        if _compiled(pattern).search(source):
-            return BY_NAME[other]
-    return language
 
 
 def is_plausible(source: bytes, language: Language) -> bool:

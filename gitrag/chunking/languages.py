@@ -1,5 +1,8 @@
 """The table of languages: how a file's language is recognised, and what parses it.
 
+Of an ending that several languages share (`gitrag/chunking/ambiguous.py`), the *key* is the ending with its
+dot, and what the file holds decides: a modeline, its ``#!`` line, or the ending's rules.
+
 A language without a grammar is cut into windows, or at headings if it is prose. It is still in the
 table for ``--lang``, which filters by name.
 """
@@ -8,6 +11,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+from gitrag.chunking.ambiguous import HEAD_BYTES, RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,6 @@ class Language:
         merge_clauses: Whether neighbouring definitions of the same name form one (equations, clauses).
         owner_parts: How many parts of a dotted name, except the last, count as owners; 0 where a dot is part
             of a name.
-        dialects: Regular expressions for sources that another grammar parses better, each with that
-            language's name; the first match counts.
         wary: Whether the grammar takes seconds and gigabytes on text in another language, so that the first
             lines must parse before the rest is tried.
         noise: Regular expression whose first group is hidden from the parser: macros that are not syntax.
@@ -39,7 +43,6 @@ class Language:
     queries: str = ""
     merge_clauses: bool = False
     owner_parts: int = 99
-    dialects: tuple[tuple[str, str], ...] = ()
     noise: str = ""
     wary: bool = False
 
@@ -49,12 +52,6 @@ def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", *
     return Language(name, suffixes, grammar=grammar or name, queries=queries or name, **more)  # type: ignore[arg-type]
 
 
-# C++ and Objective-C share ``.h`` with C; these lines are not valid C.
-_OBJC_HEADER = r"(?m)^@(?:interface|protocol)\b"
-_CPP_HEADER = (
-    r"(?m)^[ \t]*(?:class[ \t]+\w[^;\n]*$|namespace\b|template\s*<|using\s+\w"
-    r"|(?:public|private|protected)\s*:)"
-)
 # class LIB_EXPORT Table : public Base {
 _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
 
@@ -81,7 +78,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("java", "java"),
     _parsed("kotlin", "kt kts"),
     _parsed("scala", "scala sc sbt", interpreters="scala"),
-    _parsed("c", "c h", dialects=((_OBJC_HEADER, "objc"), (_CPP_HEADER, "cpp"))),
+    _parsed("c", "c h"),
     _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1, noise=_EXPORT_MACRO),
     _parsed("cuda", "cu cuh", "cpp", owner_parts=1),
     _parsed("csharp", "cs csx"),
@@ -185,20 +182,82 @@ LANGUAGES: tuple[Language, ...] = (
     Language("diff", "diff patch"),
     Language("gettext", "po pot"),
     Language("bibtex", "bib"),
+    # Told by content (`gitrag/chunking/ambiguous.py`)
+    *(
+        Language(name)
+        for name in """
+        actionscript ampl angelscript apex asp basic bitbake coq cram dtrace forth gap gnuplot hack idl lex
+        limbo maxscript mercury modula-2 mumps nemerle nmodl objectscript opencl openedge picolisp povray
+        puppet q rebol renderscript smalltalk sourcepawn stringtemplate structured-text supercollider turing
+        vba vlang wolfram yacc
+        """.split()
+    ),
+    Language("matlab", "matlab", interpreters="octave"),
+    Language("raku", "raku rakumod rakutest p6 pm6", interpreters="raku perl6"),
+    Language("freemarker"),
+    Language("go-template", "gotmpl gohtml"),
+    Language("smarty"),
+    Language("fluent"),
+    Language("qt-translation"),
+    Language("proguard"),
+    Language("qmake", "pri prf"),
+    Language("roff"),
+    Language("xpm", "xpm"),
+    Language("cassette"),
+    Language("sql-dump"),
+    Language("word-list", "dic aff"),
     Language("gitignore", "gitignore dockerignore npmignore eslintignore gitattributes"),
 )
 
 BY_NAME = {language.name: language for language in LANGUAGES}
+_OTHER_NAMES = {
+    "c++": "cpp",
+    "c#": "csharp",
+    "f#": "fsharp",
+    "objective-c": "objc",
+    "objective-c++": "objc",
+    "objc++": "objc",
+    "shell": "bash",
+    "shell-script": "bash",
+    "tex": "latex",
+    "rocq-prover": "coq",
+    "viml": "vim",
+    "vim-script": "vim",
+    "hcl": "terraform",
+    "cperl": "perl",
+    "octave": "matlab",
+    "makefile": "make",
+    "visual-basic-6.0": "vba",
+    "restructuredtext": "rst",
+    "gettext-catalog": "gettext",
+    "protocol-buffer": "protobuf",
+    "plain-text": "text",
+    "unix-assembly": "assembly",
+    "jinja": "html",
+    "java-server-pages": "html",
+}
+"""Names that linguist and editors have for a language in place of ours."""
 _BY_SUFFIX = {suffix: row.name for row in reversed(LANGUAGES) for suffix in row.suffixes.split()}
 _BY_FILE = {file: row.name for row in reversed(LANGUAGES) for file in row.files.split()}
 _BY_INTERPRETER = {word: row.name for row in reversed(LANGUAGES) for word in row.interpreters.split()}
 
 _SHEBANG = re.compile(r"#!\s*(\S+)(.*)")
+_MODELINE = re.compile(
+    r"-\*-[ \t]*(?:[^\n]{0,200}?\bmode:[ \t]*)?(?P<emacs>[\w+#-]+)[ \t]*(?:;[^\n]{0,200})?-\*-"
+    r"|\b(?:vim?|ex):[^\n]{0,200}?\b(?:ft|filetype|syntax)=(?P<vim>[\w+#-]+)",
+    re.IGNORECASE,
+)
+_MODELINES = 5
+"""Lines at the beginning and at the end of a file in which editors look for one."""
+_MODELINES_BYTES = 1_000
 _VERSION = re.compile(r"-?[\d.]{1,30}$")  # bounded: a shebang may be a megabyte of dots
 
 _PROSE = frozenset("markdown rst asciidoc org latex text".split())
 _DATA = frozenset(
-    "html css json yaml toml ini xml make cmake dockerfile nix csv diff gettext bibtex gitignore".split()
+    """
+    html css json yaml toml ini xml make cmake dockerfile nix csv diff gettext bibtex gitignore
+    freemarker go-template smarty fluent qt-translation proguard qmake roff xpm cassette sql-dump word-list
+    """.split()
 )
 
 
@@ -212,31 +271,76 @@ def is_prose(language: str) -> bool:
     return language in _PROSE
 
 
-def language_of(path: str, first_line: str = "") -> str | None:
-    """Return our name for a path's language, or None if unknown.
+def named(given: str) -> str | None:
+    """Return our name of a language as linguist, an editor or a user call it, or None if it has none."""
+    name = given.lower().replace(" ", "-")
+    name = _OTHER_NAMES.get(name, name)
+    return name if name in BY_NAME else _BY_SUFFIX.get(name)
+
+
+def key_of(path: str, first_line: str = "") -> str | None:
+    """Return what a path says of its language: its name, or the ending with its dot where that is ambiguous.
 
     Args:
         path: A path with ``/``; only its last part matters.
-        first_line: The file's first line; its ``#!`` is used if the name does not tell the language.
+        first_line: The file's first line; used if the name does not tell the language.
     """
     file = path.rpartition("/")[2].lower()
     name = _BY_FILE.get(file)
     if name is None:
         stem, dot, suffix = file.rpartition(".")
         if dot:
-            name = _BY_SUFFIX.get(suffix)
+            name = f".{suffix}" if suffix in RULES else _BY_SUFFIX.get(suffix)
         if name is None:
             # Dockerfile.dev, Makefile.am
             name = _BY_FILE.get(stem) if dot else None
-    if name is None and first_line.startswith("#!"):
-        name = _by_shebang(first_line)
+    if name is None and first_line:
+        name = _by_shebang(first_line) or _by_modeline(first_line)
     return name
+
+
+def language_in(key: str | None, content: bytes) -> str | None:
+    """Return the language of a content by its key (``key_of``), or None if unknown."""
+    if key is None or not key.startswith("."):
+        return key
+    usual = _BY_SUFFIX.get(key[1:])
+    if not content:
+        return usual
+    head = content[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    first = "\n".join(head[:_MODELINES_BYTES].split("\n")[:_MODELINES])
+    last = "\n".join(content[-_MODELINES_BYTES:].decode("latin-1").split("\n")[-_MODELINES:])
+    said = _by_modeline(first) or _by_modeline(last) or _by_shebang(first.partition("\n")[0])
+    return said or next((name for name, rule in _rules(key[1:]) if rule.search(head)), usual)
+
+
+def language_of(path: str, content: str | bytes = b"") -> str | None:
+    """Return our name for a file's language, or None if unknown.
+
+    Args:
+        path: Its path.
+        content: What is in it, at least the first line; used if the name does not tell the language. Empty
+            where that is not at hand: then an ambiguous ending counts as the usual one.
+    """
+    if not content:
+        return language_in(key_of(path), b"")
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    return language_in(key_of(path, data[:HEAD_BYTES].partition(b"\n")[0].decode("utf-8", "replace")), data)
 
 
 def needs_first_line(path: str) -> bool:
     """Return whether only the first line can tell: the name has no suffix and is not in the table."""
     file = path.rpartition("/")[2].lower()
     return "." not in file.lstrip(".") and file not in _BY_FILE and language_of(path) is None
+
+
+@cache
+def _rules(suffix: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, re.compile(rule, re.MULTILINE)) for name, rule in RULES[suffix])
+
+
+def _by_modeline(lines: str) -> str | None:
+    found = _MODELINE.search(lines) if "-*-" in lines or "=" in lines else None
+    return named(found["emacs"] or found["vim"]) if found else None
 
 
 def _by_shebang(line: str) -> str | None:

@@ -20,6 +20,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gitrag.git.patterns import Allowance, PatternTable
 from gitrag.git.repository import FILE_MODE, SUBMODULE_MODE, SYMLINK_MODE
@@ -28,6 +29,7 @@ from gitrag.git.rule_lines import (
     GENERATED,
     IGNORE_FILE,
     INDEXED,
+    LANGUAGE,
     VENDORED,
     Ignore,
     PathAttribute,
@@ -110,7 +112,7 @@ _MINIFIED_NAME = re.compile(r"[.-]min\.[a-z]+$")
 @dataclass(frozen=True, slots=True)
 class _AttributeTable:
     table: PatternTable
-    states: list[bool | None]
+    states: list[bool | str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,12 @@ class Rules:
         directory = self._directory(path.rpartition("/")[0])
         return bool(directory.files) and _attribute(directory, path, INDEXED) is True
 
+    def language(self, path: str) -> str | None:
+        """Return the value of `linguist-language` for a path, or None."""
+        directory = self._directory(path.rpartition("/")[0])
+        said = _attribute(directory, path, LANGUAGE) if directory.files else None
+        return said or None if isinstance(said, str) else None
+
     def _wanted(self, directory: _Directory, path: str) -> bool | None:
         """Return the decision of the configuration, the gitrag attribute or .gitragignore, in this order."""
         excluded = directory.excluded
@@ -236,7 +244,7 @@ class Rules:
             excluded = _last_word(self._exclude, path, excluded, is_directory=False)
         if excluded is not None or not directory.files:
             return None if excluded is None else not excluded
-        indexed = _attribute(directory, path, INDEXED)
+        indexed: bool | None = _attribute(directory, path, INDEXED)
         if indexed is not None:
             return indexed
         ignored = directory.ignored
@@ -292,7 +300,7 @@ def _is_vendored(path: str) -> bool:
     return above.rpartition("/")[2] == "vendor" and (name in _VENDOR_TOOLS or "." in name[1:])
 
 
-def _attribute(directory: _Directory, path: str, name: str) -> bool | None:
+def _attribute(directory: _Directory, path: str, name: str) -> Any:
     """Return an attribute's state, from the nearest file that mentions it for this path."""
     for start, files in directory.files:
         rules = files.attributes.get(name)

@@ -10,7 +10,8 @@ ATTRIBUTES_FILE = ".gitattributes"
 IGNORE_FILE = ".gitragignore"
 
 INDEXED, GENERATED, VENDORED = "gitrag", "linguist-generated", "linguist-vendored"
-_ATTRIBUTES = (INDEXED, GENERATED, VENDORED)
+LANGUAGE = "linguist-language"
+_ATTRIBUTES = (INDEXED, GENERATED, VENDORED, LANGUAGE)
 
 # Limits; the excess is not read.
 MAX_RULE_FILE_BYTES = 1 << 20
@@ -25,11 +26,11 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 @dataclass(frozen=True, slots=True)
 class PathAttribute:
-    """A line's value for one attribute: True (set), False (unset), None (`!attribute`, unspecified)."""
+    """A line's value for one attribute: True (set), False (unset), None (`!attribute`), or a language."""
 
     name: str
     pattern: str
-    state: bool | None
+    state: bool | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def parse_attributes(lines: Iterable[str], *, top: bool) -> Iterator[PathAttribu
             continue
         if not pattern or pattern.startswith(("#", "!")) or pattern.endswith("/"):
             continue  # git forbids negative patterns here, and one that ends in `/` matches no file
-        states: dict[str, bool | None] = {}
+        states: dict[str, bool | str | None] = {}
         for word in words:
             for expanded in [word, *macros.get(word, [])]:
                 name, state = _state(expanded)
@@ -104,10 +105,10 @@ def _unquoted(text: str) -> str:
     return _ESCAPE.sub(character, raw).encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _state(word: str) -> tuple[str, bool | None]:
+def _state(word: str) -> tuple[str, bool | str | None]:
     if word.startswith("-"):
         return word[1:], False
     if word.startswith("!"):
         return word[1:], None
     name, _, value = word.partition("=")
-    return name, value.lower() not in _FALSE
+    return name, value if name == LANGUAGE else value.lower() not in _FALSE

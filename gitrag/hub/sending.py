@@ -99,7 +99,8 @@ def push(
     keys = {content_id: (each.blob, each.language) for content_id, each in contents.items()}
     with db.transaction():
         known = set(_known(hub, branch.repository))
-        missing = [contents[content_id] for content_id, key in keys.items() if key not in known]
+        # the same blob may be here as .h and as .hpp, and both C++
+        missing = list({key: contents[own] for own, key in keys.items() if key not in known}.values())
         sent: set[int] = set()
         with db.cursor() as cursor:
             with cursor.copy(f"COPY gitrag.sent_chunks ({CHUNK_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy:

@@ -6,4 +6,4 @@ keeps (pure), ``pending_contents`` does so for many, in several processes. ``ref
 and writes. ``embed_texts`` computes vectors; ``worker`` is the one background process of a store.
 """
 
-RECORDS_VERSION = 4  # raise when anything in `records` changes: every index is then rebuilt
+RECORDS_VERSION = 5  # raise when anything in `records` changes: every index is then rebuilt

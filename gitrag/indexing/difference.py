@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gitrag.chunking import decode, language_of, needs_first_line
+from gitrag.chunking import decode, key_of, language_of, named, needs_first_line
 from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.layout import Layout, Module
 from gitrag.corpus.manifests import is_manifest
@@ -214,7 +214,8 @@ def decide(
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
         line = first_line(entry) if needs_first_line(entry.path) else ""
-        language = language_of(entry.path, line)
+        said = rules.language(entry.path)
+        language = key_of(entry.path, line) if said is None else named(said)
         blob = as_wanted(entry.blob) if wanted else entry.blob
         added.append(EntryRecord(entry.path, blob, language, collection=collection_of(entry.path)))
     return Difference(tuple(removed), tuple(added))

@@ -32,7 +32,7 @@ _FEW_BYTES = 256 << 10
 """Up to this much source is cut before the view is written: a typical commit, a tenth of a second."""
 
 Cut: TypeAlias = "dict[ContentKey, ContentRecord]"
-"""Contents cut but not written yet, by blob and language."""
+"""Contents cut but not written yet."""
 
 
 def cut_few(store: Store, now: Snapshot, wanted: Sequence[ContentKey], deadline: float | None) -> Cut:
@@ -40,7 +40,7 @@ def cut_few(store: Store, now: Snapshot, wanted: Sequence[ContentKey], deadline:
     if not wanted or (deadline is not None and time.monotonic() >= deadline):
         return {}
     room = _FEW_BYTES
-    for blob, _language in wanted:
+    for blob, _said in wanted:
         room -= now.reader.size(blob) + _OVERHEAD_BYTES
         if room < 0:
             return {}
@@ -51,11 +51,7 @@ def cut_few(store: Store, now: Snapshot, wanted: Sequence[ContentKey], deadline:
 
 def write_cut(db: Connection, waiting: Sequence[PendingContent], cut: Cut) -> int:
     """Write the pending contents that have already been cut; return how many."""
-    records = [
-        replace(cut[item.blob, item.language], content_id=item.content_id)
-        for item in waiting
-        if (item.blob, item.language) in cut
-    ]
+    records = [replace(cut[item.key], content_id=item.content_id) for item in waiting if item.key in cut]
     if records:
         content.write(db, records)
     return len(records)
@@ -115,7 +111,7 @@ def _start(
         try:
             data = now.reader.read(item.blob)
             most = None if content.blob_of(item.blob)[1] else now.options.max_bytes
-            jobs.append((item.blob, (item.content_id, data, item.language, most)))
+            jobs.append((item.blob, (item.content_id, data, item.said, most)))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 why = why or (Skip.ABSENT if now.repo.promised_packs() else Skip.UNREADABLE)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag.chunking import chunk, decode
+from gitrag.chunking import chunk, decode, language_in
 from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WORDS_ONLY = frozenset({"csv", "gettext", "json", "xml"})
+WORDS_ONLY = frozenset(
+    {"cassette", "csv", "fluent", "gettext", "json", "qt-translation", "sql-dump", "word-list", "xml"}
+)
 """Data formats, found by keywords only, without vectors. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences among the answers."""
 
@@ -47,8 +49,8 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
     A content that fails is left out, with the reason.
 
     Args:
-        jobs: For each content the store's id, its bytes, its language, and the size in bytes
-            above which it is left out; None where all that is text is wanted.
+        jobs: For each content the store's id, its bytes, what its path says of its language (``key_of``), and
+            the size in bytes above which it is left out; None where all that is text is wanted.
     """
     try:
         return _prepare(jobs)
@@ -61,15 +63,15 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
 
 def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
-    cut = [_cut(data, language, max_bytes) for _, data, language, max_bytes in jobs]
+    cut = [_cut(data, language_in(said, data), max_bytes) for _, data, said, max_bytes in jobs]
     texts = [
         ["" if language in WORDS_ONLY or chunk.words_only else chunk_text(chunk) for chunk in chunks]
-        for (_, _, language, _), (_, chunks) in zip(jobs, cut, strict=True)
+        for language, _, chunks in cut
     ]
     drafts = shrink(drafter().draft([text for own in texts for text in own if text]))
     records = []
     end = 0
-    for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
+    for (content_id, *_), (language, skip, chunks), own in zip(jobs, cut, texts, strict=True):
         counted = terms.count([(c.text, c.qualified_name) for c in chunks])
         start, end = end, end + sum(map(bool, own))
         records.append(
@@ -83,16 +85,19 @@ def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
                 term_counts=counted[2],
                 lengths=counted[3],
                 drafts=drafts[start:end],
+                language=language or "",
             )
         )
     return records
 
 
-def _cut(data: bytes, language: str | None, max_bytes: int | None) -> tuple[Skip | None, tuple[Chunk, ...]]:
+def _cut(
+    data: bytes, language: str | None, max_bytes: int | None
+) -> tuple[str | None, Skip | None, tuple[Chunk, ...]]:
     if language == NOTEBOOK:  # what is not read of it does not count
         data = decode(data, language).encode()
     skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
-    return skip, () if skip else tuple(chunk(data, language))
+    return language, skip, () if skip else tuple(chunk(data, language))
 
 
 def _key(text: str) -> bytes:

@@ -76,7 +76,7 @@ def refresh(
                 refreshed = _record(db, now, differences, asked)
                 found = refreshed, waiting_in(db, refreshed)
             done = write_cut(db, found[1], cut)
-            found = found[0], [item for item in found[1] if (item.blob, item.language) not in cut]
+            found = found[0], [item for item in found[1] if item.key not in cut]
             if at_once is not None:
                 refreshed = replace(found[0], cut=done, waiting=len(found[1]))
                 at_once(db, refreshed)

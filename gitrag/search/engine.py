@@ -198,16 +198,21 @@ def ask(
         sums = document_scores.candidates(evidence, files, limit)
     else:
         sums = ranking.candidates(evidence, limit)
-    places = {file: int(files.path_id[file]) for file in sums}
-    paths = source.read_paths(list(places.values()), memo)
-    names = {file: paths[path_id] for file, path_id in places.items()}
+    paths = source.read_paths(files.path_id[list(sums)].tolist(), memo)
+    names = {file: paths[int(files.path_id[file])] for file in sums}
     copies: Mapping[int, tuple[str, ...]] = {}
     looked_at = None if every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
         read = _read_best(source, evidence, [item.file for item in found], looked_at)
     else:
-        sums = ranking.copies_behind(sums, names, question.spoken)
+        bulky = ranking.InNumbers.among(
+            names,
+            {file: str(files.language[file]) for file in sums},
+            question.spoken,
+            ranking.having(evidence, sums),
+        )
+        sums = ranking.copies_behind(sums, bulky)
         page = ranking.page(sums, files.content_id, names, len(sums))
         groups = meant_variant.arrange(
             source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped, memo=memo
@@ -215,7 +220,7 @@ def ask(
         if grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
         page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
-        page = ranking.one_of_a_kind(page, names, question.spoken)[:limit]
+        page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[:limit]
         read = _read_best(source, evidence, page, looked_at)
         found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
     found = [item for item in found if item.score >= min_score]

@@ -14,6 +14,7 @@ from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
+from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
@@ -53,6 +54,9 @@ _OTHER_CASE = 0.5
 _FEW_FILES = 3
 """A name that so few files have is what the question is about, whatever kind of file has it."""
 
+_HALF = 0.5
+"""Share of a question's information that a file with a rare word of it must have to be shown for that."""
+
 _RANKS = 10.0
 """Places after which a reciprocal rank has halved."""
 
@@ -83,6 +87,8 @@ class Evidence:
         information: The sum of the idf of the question's terms over the chunks.
         in_source: bool (t,), whether a file of the product's own code has the term; of a scope without any
             such file, whether any file has it.
+        alone: bool (f,), whether it has half of the question or more, and in that a word that hardly another
+            file has: it is shown, whatever kind of file it is.
         is_name: Whether the question is a single word.
         is_report: Whether it is a bug report.
         occurrences: Where the question's words occur.
@@ -100,6 +106,7 @@ class Evidence:
     idf: Column
     information: float
     in_source: NDArray[np.bool_]
+    alone: NDArray[np.bool_]
     is_name: bool = False
     is_report: bool = False
     occurrences: Occurrences | None = None
@@ -217,6 +224,7 @@ def gather(
         idf.astype(np.float32),
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
+        (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question)),
         question.is_name,
         report is not None,
         wording.count((frequency > 0) | name, files),
@@ -255,8 +263,22 @@ def _has_a_rare_name(
     import numpy as np
 
     names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
-    has = frequency[:, names] > 0
-    return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1) & telling)
+    return _has_a_rare_one(frequency, names) & telling
+
+
+def _has_a_rare_one(frequency: NDArray[Any], terms: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which files have one of some terms that hardly another file has."""
+    import numpy as np
+
+    has = frequency[:, terms] > 0
+    return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1))
+
+
+def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
+    """Tell which of the question's terms are of what is asked, not of asking."""
+    import numpy as np
+
+    return np.array([wording.is_telling(word) for word in question.words], dtype=bool)
 
 
 def _title_in_file_names(
@@ -438,7 +460,7 @@ def _is_source(files: Files) -> NDArray[np.bool_]:
     """Tell which files are the product's own code; all, if none is."""
     import numpy as np
 
-    source = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    source = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
     return source if source.any() else np.ones(len(files), dtype=bool)
 
 
@@ -447,7 +469,7 @@ def _code_by_top(files: Files) -> tuple[NDArray[np.intp], NDArray[Any]]:
     import numpy as np
 
     _names, top = np.unique(files.top, return_inverse=True)
-    own = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    own = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
     return top, np.bincount(top, np.where(own, files.length, 0))
 
 
@@ -461,8 +483,8 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     top, by_top = files.memo.get("code by top", lambda: _code_by_top(files))
     enough = min(_ENOUGH * by_top.max(initial=0), _A_LIBRARY)
     return {
-        "test_or_doc": (files.traits & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
-        "support": (files.traits & Trait.SUPPORT) > 0,
+        "test_or_doc": (traits_of(files) & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
+        "support": (traits_of(files) & Trait.SUPPORT) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
         "top_share": np.minimum(by_top[top] / max(enough, 1.0), 1.0) * wanted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitrag.chunking.languages import BY_NAME, language_of
+from gitrag.chunking.languages import BY_NAME, named
 from gitrag.errors import UsageError
 from gitrag.words.spelling import did_you_mean
 
@@ -13,10 +13,9 @@ def language_named(given: str) -> str:
     Raises:
         UsageError: No language is called so, and no suffix is one's.
     """
-    name = given.lower()
-    found = name if name in BY_NAME else language_of(f"a.{name}")
+    found = named(given)
     if found is None:
-        close = did_you_mean(name, list(BY_NAME)).strip()
+        close = did_you_mean(given.lower(), list(BY_NAME)).strip()
         raise UsageError(
             f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
         )

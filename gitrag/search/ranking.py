@@ -8,10 +8,11 @@ repositories left out, and print the values to paste here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitrag.chunking.languages import is_code
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
 from gitrag.words.bulk_files import Bulk, bulk
@@ -173,10 +174,17 @@ _CLOSE = 1.5
 """Least difference of two sums that a declaration before its implementation may keep."""
 
 _COPIES = frozenset({Bulk.VENDORED, Bulk.GENERATED})
+_DATA = frozenset({Bulk.TRANSLATION, Bulk.RECORDED})
 _COPY = 3.0
 """What a copy of another project, or of what it was generated from, loses. Of 79 on the pages of changes to
 53 repositories and of 316 annotated questions none was right; of 62 bug reports 0.77 have a changed file
 first in place of 0.74 (requests has urllib3 in it). From 2 to 5 it makes no difference."""
+
+_SEEN = 7
+"""Files before which nothing is moved: a page has eight."""
+
+LEAST_ALONE = 0.05
+"""Least score of a file that alone has a word of the question (``Evidence.alone``): so it is shown."""
 
 _FAR_BEHIND = 4.0
 """Distance to the best file's sum at which ``behind`` has fallen to 1/e."""
@@ -221,37 +229,74 @@ def page(
     return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]
 
 
-def one_of_a_kind(
-    order: Sequence[int], paths: Mapping[int, str] | Sequence[str], asked: frozenset[str]
-) -> list[int]:
-    """Move files that come in numbers (`words/bulk_files.py`) behind all others, but the first of each kind.
+@dataclass(frozen=True, slots=True)
+class InNumbers:
+    """Which of some files come in numbers (`words/bulk_files.py`).
+
+    Attributes:
+        kinds: The kind of each that does, unless the question asks for it.
+        data: Those that are data and no program: translations, recordings, lists of words; but where only
+            data have what is asked, word for word or a name, not those.
+    """
+
+    kinds: Mapping[int, Bulk]
+    data: frozenset[int] = frozenset()
+
+    @classmethod
+    def among(
+        cls,
+        paths: Mapping[int, str],
+        languages: Mapping[int, str],
+        asked: frozenset[str],
+        has: Collection[int] = (),
+    ) -> InNumbers:
+        """Tell which of some files do.
+
+        Args:
+            paths: The files' paths.
+            languages: Their languages.
+            asked: The question's lower-case words.
+            has: Those that have the question word for word, or a name that hardly another file has.
+        """
+        found = {file: bulk(path, asked, languages[file]) for file, path in paths.items()}
+        kinds = {file: kind for file, kind in found.items() if kind is not None}
+        data = {file for file, kind in kinds.items() if kind in _DATA and not is_code(languages[file])}
+        return cls(kinds, frozenset(data.difference(has) if data.issuperset(has) else data))
+
+
+def one_of_a_kind(order: Sequence[int], bulky: InNumbers) -> list[int]:
+    """Move files that come in numbers behind all others, but the first of each kind; and all data.
 
     Those of the best file's kind stay: the question is about them.
 
     Args:
         order: Files, best first.
-        paths: Their paths.
-        asked: The question's lower-case words.
+        bulky: Which of them come in numbers.
     """
-    kinds = [bulk(paths[file], asked) for file in order]
+    kinds = [bulky.kinds.get(file) for file in order]
     best = kinds[0] if kinds else None
     last = [
-        kind is not None and kind is not best and kind in kinds[:place] for place, kind in enumerate(kinds)
+        file in bulky.data or (kind is not None and kind is not best and kind in kinds[:place])
+        for place, (file, kind) in enumerate(zip(order, kinds, strict=True))
     ]
     return [file for _is_last, _place, file in sorted(zip(last, range(len(order)), order, strict=True))]
 
 
-def copies_behind(
-    sums: Mapping[int, float], paths: Mapping[int, str], asked: frozenset[str]
-) -> dict[int, float]:
-    """Lower the sums of vendored and generated files, unless they are asked for.
+def alone_among_the_first(order: Sequence[int], alone: NDArray[np.bool_]) -> list[int]:
+    """Move files that alone have a word of the question to place `_SEEN`, where they stand behind that."""
+    late = [file for file in order[_SEEN:] if alone[file]]
+    return [*order[:_SEEN], *late, *(file for file in order[_SEEN:] if not alone[file])]
+
+
+def copies_behind(sums: Mapping[int, float], bulky: InNumbers) -> dict[int, float]:
+    """Lower the sums of vendored and generated files and of data, unless they are asked for.
 
     Args:
         sums: ``candidates``.
-        paths: Their paths.
-        asked: The question's lower-case words.
+        bulky: Which of them come in numbers.
     """
-    return {file: total - _COPY * (bulk(paths[file], asked) in _COPIES) for file, total in sums.items()}
+    lowered = {file for file, kind in bulky.kinds.items() if kind in _COPIES} | bulky.data
+    return {file: total - _COPY * (file in lowered) for file, total in sums.items()}
 
 
 def _implementations_first(
@@ -281,7 +326,7 @@ def scored(
 ) -> list[Ranked]:
     """Score a page: the probability of each file that it answers the question.
 
-    A file behind another in order never scores higher.
+    A file behind another in order never scores higher, but for one that alone has a word of the question.
 
     Args:
         evidence: The evidence for the files.
@@ -298,7 +343,8 @@ def scored(
             highest, _logistic(sum(weights.get(name, 0.0) * value for name, value in facts.items()))
         )
         # Rounded, since the last bits of ``said`` depend on the size of the page.
-        found.append(Ranked(file, round(highest, 4), chunks_of(evidence, file), reasons(evidence, file)))
+        score = max(round(highest, 4), LEAST_ALONE * bool(evidence.alone[file]))
+        found.append(Ranked(file, score, chunks_of(evidence, file), reasons(evidence, file)))
     return found
 
 
@@ -353,6 +399,12 @@ def hit_facts(
         facts["cosine"] = best if best > -1 else median - _UNLISTED
         facts["above"] = facts["cosine"] - median
     return facts
+
+
+def having(evidence: Evidence, files: Iterable[int]) -> set[int]:
+    """Return which files have the question word for word, or a name of it that hardly another file has."""
+    has = evidence.features["verbatim"] + evidence.features["rare_name"]
+    return {file for file in files if has[file]}
 
 
 def without_twins(files: Sequence[int], twins: NDArray[np.int32]) -> list[int]:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gitrag.embedding.draft import drafter
+from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.report_reading import Name, Place, Reading
 from gitrag.search.tracebacks import Frame
@@ -188,7 +189,7 @@ class _Paths:
     """The files of the scope that a report's frames, paths and dotted names may mean."""
 
     def __init__(self, source: Source, scope: SearchScope, reading: Reading) -> None:
-        self._own = (scope.files.traits & OUTSIDE_THE_PRODUCT) == 0
+        self._own = (traits_of(scope.files) & OUTSIDE_THE_PRODUCT) == 0
         written = (*reading.paths, *(frame.path for frame in reading.frames))
         stems = {_stem(path.rpartition("/")[2]) for path in written}
         stems |= {part for name in reading.names if "." in name.text for part in name.text.split(".")}

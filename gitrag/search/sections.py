@@ -19,6 +19,7 @@ from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
+from gitrag.search.ranking import LEAST_ALONE
 from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
 from gitrag.store.candidates import Filters
@@ -39,7 +40,7 @@ _LEAST = 0.02
 three files score above, and half of the pages with one answer show three files or fewer
 (`scripts/training/fit_hit_scores.py`)."""
 
-_NOTHING = 0.05
+_NOTHING = LEAST_ALONE
 """Where even the best file scores below, nothing is shown."""
 
 _LEAST_DOCUMENT = 0.3

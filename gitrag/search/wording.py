@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gitrag.chunking.languages import is_prose
+from gitrag.search.outside import traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Files
 from gitrag.words import terms
@@ -142,10 +143,11 @@ def groups_of(files: Files) -> NDArray[np.int8]:
     """Return the number of each file's group, int8."""
     import numpy as np
 
+    traits = traits_of(files)
     beside: list[tuple[Group, Any]] = [
-        (Group.DOCS, files.among(is_prose) | ((files.traits & Trait.DOCUMENT) > 0)),
-        (Group.EXAMPLES, (files.traits & Trait.EXAMPLE) > 0),
-        (Group.TESTS, (files.traits & Trait.TEST) > 0),
+        (Group.DOCS, files.among(is_prose) | ((traits & Trait.DOCUMENT) > 0)),
+        (Group.EXAMPLES, (traits & Trait.EXAMPLE) > 0),
+        (Group.TESTS, (traits & Trait.TEST) > 0),
     ]
     groups = np.zeros(len(files), dtype=np.int8)
     for group, chosen in beside:
@@ -179,7 +181,7 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
             pieces = [word]
         for piece in pieces:
             own = [place[form] for form in terms.split(piece) if form in place]
-            if not own or not _is_telling(piece):
+            if not own or not is_telling(piece):
                 continue
             files = counts[own].max(axis=0)
             if not files[0] and piece.casefold() not in seen:
@@ -200,8 +202,8 @@ def absent_names(question: Question, occurrences: Sequence[Occurrences]) -> tupl
     return tuple(found)
 
 
-def _is_telling(word: str) -> bool:
-    """Tell whether it means something that a word of the question occurs nowhere."""
+def is_telling(word: str) -> bool:
+    """Tell whether it means something that a word of the question occurs nowhere, or in one file."""
     form = stem(word.casefold().strip("_"))
     if len(word) < _SHORTEST and not _SPACELESS.search(word):
         return False

@@ -27,7 +27,7 @@ _RUN = 8_000_000
 _LEAST_RUN = 500_000
 
 ContentKey: TypeAlias = "tuple[str, str | None]"
-"""A content: its blob's id and its language."""
+"""A content: its blob's id, and what its path says of its language: a name, or an ambiguous ending."""
 
 
 def as_wanted(blob: str) -> str:
@@ -55,6 +55,7 @@ class ContentRecord:
         term_counts: int64, for each chunk the number of its entries in ``terms``.
         lengths: int64, for each chunk the sum of its frequencies.
         drafts: int8 (n, 384), draft vectors of the chunks that have a text key, in order.
+        language: What it is in; empty if unknown, None where it could not be read.
     """
 
     content_id: int
@@ -66,15 +67,21 @@ class ContentRecord:
     term_counts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     drafts: NDArray[np.int8]
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """A content of a view that has not been read yet."""
+    """A content of a view that has not been read yet; ``said`` is what its path says of its language."""
 
     content_id: int
     blob: str
-    language: str | None
+    said: str | None
+
+    @property
+    def key(self) -> ContentKey:
+        """What it is known by."""
+        return self.blob, self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +101,13 @@ def add(db: DuckDBPyConnection, keys: Sequence[ContentKey]) -> dict[ContentKey, 
     columns = [
         integers(range(first, first + len(keys))),
         objects(bytes.fromhex(blob) for blob, _language in keys),
-        objects(language or "" for _blob, language in keys),
+        objects(said or "" for _blob, said in keys),
     ]
     run(
         db,
         columns,
-        "INSERT INTO contents SELECT column0, column1, column2, ?, 0, 0, now() FROM columns ORDER BY column0",
+        "INSERT INTO contents SELECT column0, column1, if(column2[1] = '.', '', column2), ?, 0, 0, now(),"
+        " column2 FROM columns ORDER BY column0",
         [PENDING],
     )
     return {key: first + i for i, key in enumerate(keys)}
@@ -111,15 +119,15 @@ def look_up(db: DuckDBPyConnection, wanted: Sequence[ContentKey]) -> dict[Conten
         return {}
     columns = [
         objects(bytes.fromhex(blob) for blob, _language in wanted),
-        objects(language or "" for _blob, language in wanted),
+        objects(said or "" for _blob, said in wanted),
     ]
     rows = run(
         db,
         columns,
-        "SELECT DISTINCT lower(hex(blob)), language, content_id FROM contents"
-        " JOIN columns ON blob = column0 AND language = column1",
+        "SELECT DISTINCT lower(hex(blob)), said, content_id FROM contents"
+        " JOIN columns ON blob = column0 AND said = column1",
     ).fetchall()
-    return {(blob, language or None): content_id for blob, language, content_id in rows}
+    return {(blob, said or None): content_id for blob, said, content_id in rows}
 
 
 def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:
@@ -128,12 +136,12 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
     rows = run(
         db,
         columns,
-        "SELECT content_id, lower(hex(blob)), language FROM contents WHERE state = ? AND content_id IN"
+        "SELECT content_id, lower(hex(blob)), said FROM contents WHERE state = ? AND content_id IN"
         " (SELECT content_id FROM entries WHERE view_id = ? UNION ALL SELECT column0 FROM columns)"
         " ORDER BY content_id",
         [PENDING, view_id],
     ).fetchall()
-    return [PendingContent(content_id, blob, language or None) for content_id, blob, language in rows]
+    return [PendingContent(content_id, blob, said or None) for content_id, blob, said in rows]
 
 
 def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
@@ -158,11 +166,13 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
         objects(record.state for record in records),
         integers(len(record.chunks) for record in records),
         integers(int(record.lengths.sum()) for record in records),
+        objects(record.language for record in records),
     ]
     run(
         db,
         columns,
-        "UPDATE contents SET state = column1, chunks = column2, length = column3 FROM columns"
+        "UPDATE contents SET state = column1, chunks = column2, length = column3,"
+        " language = coalesce(column4, language) FROM columns"
         " WHERE content_id = column0",
     )
     chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]

@@ -11,7 +11,7 @@ from gitrag.model import DIMENSIONS
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-TABLES_VERSION = 3  # raise when a table changes that no release has written: such an index is rebuilt
+TABLES_VERSION = 4  # raise when a table changes that no release has written: such an index is rebuilt
 
 
 class ForeignDatabaseError(Exception):
@@ -28,13 +28,14 @@ def _create(db: DuckDBPyConnection) -> None:
         -- What was built how: schema, recipe.
         CREATE TABLE meta (key VARCHAR, value VARCHAR);
 
-        -- A blob read in a language. state: 'pending', 'indexed', or why it is skipped (model.Skip): and how
-        -- it failed.
+        -- A blob, and what its path says of its language: a name, or an ambiguous ending with its dot.
+        -- language: what it is in; empty if unknown, and of such an ending until it is read.
+        -- state: 'pending', 'indexed', or why it is skipped (model.Skip): and how it failed.
         -- chunks and length: how many, and the sum of their lengths, once it is indexed.
         -- left_at: when it was added, or when a view last dropped it.
         CREATE TABLE contents (
             content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
-            left_at TIMESTAMPTZ
+            left_at TIMESTAMPTZ, said VARCHAR
         );
 
         -- name_key is the case-folded name; length counts terms, weighted as in postings.

@@ -57,7 +57,7 @@ class PathRecord:
 
 @dataclass(frozen=True, slots=True)
 class EntryRecord:
-    """What a path has: a content (blob and language) or why it is left out; and its collection."""
+    """What a path has: a content (blob, and language by name) or why it is left out; and its collection."""
 
     path: str
     blob: str

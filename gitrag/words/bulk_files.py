@@ -1,7 +1,7 @@
-"""Files of which a page needs few: copies of other projects, generated, translated, logged. Pure.
+"""Files of which a page needs few: copies of other projects, generated, translated, logged, recorded. Pure.
 
 They repeat what other files say, or one another, and there are many. Unlike `path_traits`, which are stored,
-they are told from the paths of a page, so that a new pattern needs no new index.
+they are told from the paths and languages of a page, so that a new pattern needs no new index.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ class Bulk(StrEnum):
     GENERATED = "generated"
     TRANSLATION = "translation"
     CHANGELOG = "changelog"
+    RECORDED = "recorded"
     FIXTURE = "fixture"
 
 
@@ -43,13 +44,14 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         Bulk.VENDORED,
         re.compile(
             r"(?:^|/)(?:_?vendor(?:s|ed)?|third[_-]?party|3rd[_-]?party|node_modules|bower_components"
-            r"|jspm_packages|c?extern|externals|submodules|subprojects|pods|carthage|godeps)/(?P<folder>[^/]+)"
+            r"|jspm_packages|c?extern|externals|submodules|subprojects(?!/[^/]+/src/)|(?-i:Pods|Carthage|Godeps)"
+            r")/(?P<folder>[^/]+)"
             r"|^(?:deps|dependencies)/(?P<top>[^/]+)/"
             rf"|/packages/(?P<package>{_PACKAGED})(?:/|\.py$)"
             r"|(?:^|/)(?P<script>jquery)[.-][^/]*\.js$",
             re.IGNORECASE,
         ),
-        frozenset("vendor vendored vendoring bundled third".split()),
+        frozenset("vendor vendors vendored vendoring bundled third".split()),
     ),
     (
         Bulk.GENERATED,
@@ -67,7 +69,8 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     (
         Bulk.TRANSLATION,
         re.compile(
-            r"\.(?:po|pot|xlf|xliff|arb|ftl)$"
+            r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings)$"
+            rf"|_{_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-{_LOCALE}/[^/]*\.xml$"
             rf"|(?:^|/)(?:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
             rf"|(?:^|/)(?:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
             rf"(?:/.*)?{_DATA}"
@@ -78,7 +81,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         Bulk.CHANGELOG,
         re.compile(
             r"(?:^|/)(?:changelogs?|changes|history|news|release[-_.]?notes|whats[-_]?new)(?:[-_][^/.]*|\.\d[^/]*)?"
-            r"(?:\.(?:mdx?|markdown|rst|txt|adoc|org|html?))?$"
+            r"(?:\.(?:mdx?|markdown|rst|txt|adoc|org))?$|(?:^|/)(?:changelogs?|release[-_.]?notes)[^/]*\.html?$"
             r"|(?:^|/)(?:changelogs?(?:\.d)?|release[-_]?notes|whats[-_]?new|newsfragments|\.changesets?)/"
             r".*\.(?:mdx?|rst|txt|adoc|ya?ml|feature|bugfix)$",
             re.IGNORECASE,
@@ -86,9 +89,27 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         frozenset("changelog changelogs release releases news".split()),
     ),
     (
+        Bulk.RECORDED,
+        re.compile(
+            r"\.(?:har|dic|aff)$|(?:^|/)(?:\w*cassettes?|vcr|_*recordings_*)/.*\.(?:ya?ml|json)$"
+            r"|(?:^|/)(?:seeds?|(?:seed|initial|sample)[-_]?data)/.*\.(?:sql|json|ya?ml|csv|tsv|xml)$"
+            r"|(?:^|/)(?:[^/]*[._-])?(?:seeds?|dump|(?:seed|initial|sample)[-_]?data)\.(?:sql|json|ya?ml|csv)$"
+            r"|(?:^|/)(?:dumps?|backups?)/.*\.sql$"
+            r"|(?:^|/)(?:word[-_]?lists?|stop[-_]?words|dictionar(?:y|ies)|corpora)/.*\.(?:txt|lst|json|csv)$"
+            r"|(?:^|/)[^/]*(?:word[-_]?list|stop[-_]?words|bad[-_]?words)s?[^/]*\.(?:txt|lst|json|csv)$",
+            re.IGNORECASE,
+        ),
+        frozenset(
+            """
+            cassette cassettes recording recordings seed seeds dump dumps dictionary dictionaries wordlist
+            wordlists stopword stopwords
+            """.split()
+        ),
+    ),
+    (
         Bulk.FIXTURE,
         re.compile(
-            r"(?:^|/)(?:_*fixtures?_*|testdata|test[-_]data|__snapshots__|cassettes|golden)/|\.snap$",
+            r"(?:^|/)(?:_*fixtures?_*|testdata|test[-_]data|__snapshots__|golden)/|\.snap$",
             re.IGNORECASE,
         ),
         frozenset("fixture fixtures testdata snapshot snapshots golden".split()),
@@ -96,15 +117,29 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
 )
 
 
-def bulk(path: str, asked: frozenset[str] = frozenset()) -> Bulk | None:
+_BY_LANGUAGE = {
+    "qt-translation": Bulk.TRANSLATION,
+    "gettext": Bulk.TRANSLATION,
+    "fluent": Bulk.TRANSLATION,
+    "cassette": Bulk.RECORDED,
+    "sql-dump": Bulk.RECORDED,
+    "word-list": Bulk.RECORDED,
+}
+_ASKED_BY = {kind: asked_by for kind, _pattern, asked_by in _PATTERNS}
+
+
+def bulk(path: str, asked: frozenset[str] = frozenset(), language: str = "") -> Bulk | None:
     """Return the kind of a file that comes in numbers; None for any other, and where it is asked for.
 
     Args:
         path: The file's path.
         asked: The lower-case words of a question: "changelog" asks for changelogs, "urllib3" for the copy of
             that project.
+        language: Its language, where that is known.
     """
     kind, asked_by = _kind(path)
+    if kind is None and (kind := _BY_LANGUAGE.get(language)):
+        asked_by = _ASKED_BY[kind]
     return kind if asked.isdisjoint(asked_by) else None
 
 

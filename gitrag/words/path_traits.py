@@ -27,6 +27,20 @@ def _words(*words: str) -> str:
     return rf"(^|[/_.-])({'|'.join(words)})([/_.-]|$)"
 
 
+_PRODUCT = r"(?:src|app|lib|pkg|internal|server|client|backend|frontend)/"
+_PROGRAM = r"\.(?:c|cc|cpp|cs|dart|ex|go|h|hpp|java|[jt]sx?|kt|php|py|rb|rs|scala|svelte|swift|vue)$"
+"""A program in docs/ below one of these directories is the product's: src/docs/editor.ts."""
+
+_SCAFFOLD = r"cookiecutter|generator|installer|scaffold|boilerplate|skeleton|starter|archetype|create[-_]"
+_TEMPLATES = (
+    rf"(^|/)([^/]*({_SCAFFOLD})[^/]*/(.*/)?|priv/)[^/]*templates?[^/]*/"
+    r"|(^|/)(project|app|plugin|package|service|starter|issue|pull_request)[-_]templates?([/.-]|$)"
+    r"|(^|/)templates?/[^/]+/(.*/)?(src/|(package\.json|pyproject\.toml|cargo\.toml|go\.mod|gemfile)$)"
+    r"|(^|/)templates?/(.*/)?\.template\.config/|cookiecutter"
+)
+"""Templates of projects. Any others are pages, charts, roles or a template engine: what people edit."""
+
+
 _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     (
         Trait.TEST,
@@ -42,7 +56,8 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
                 "testutils?",
                 "conftest",
             )
-            + r"|Tests?\.\w+$|(^|[/.])([A-Z]\w*)?Tests?/|__tests__|(^|/)[Tt]est[A-Z]|test[_-]suite"
+            + r"(?<!\.spec)"  # of RPM
+            r"|Tests?\.\w+$|(^|[/.])([A-Z]\w*)?Tests?/|__tests__|(^|/)[Tt]est[A-Z]|test[_-]suite"
         ),
         frozenset("test tests testing spec specs fixture fixtures mock mocks".split()),
     ),
@@ -58,8 +73,8 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
                 "docs?_src",
                 "playgrounds?",
                 "tutorials?",
-                "templates?",
-            ),
+            )
+            + f"|{_TEMPLATES}",
             re.IGNORECASE,
         ),
         frozenset(
@@ -69,9 +84,12 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     (
         Trait.DOCUMENT,
         re.compile(
-            r"(^|/)(docs?|documentation|www|website|site|man|guides?|_artifacts)/"
+            rf"^((?!{_PRODUCT})[^/]+/)*(docs?|documentation|website|_artifacts)/"
+            rf"|(^|/)(docs?|documentation|website|_artifacts)/(?!.*{_PROGRAM})"
+            r"|(^|/)(www|site|man|guides?)/.*\.(mdx?|markdown|rst|adoc|asciidoc|org|pod|txt|\d\w?)$"
             r"|(^|/)(changelog|changes|history|news|release.?notes|readme|contributing|skill|agents|claude|gemini)"
-            r"([_-][^/.]*|([._-][^/]*)?\.(mdx?|markdown|rst|rdoc|adoc|asciidoc|org|pod|textile|txt|html?))?$",
+            r"([_-][^/.]*|([._-][^/]*)?\.(mdx?|markdown|rst|rdoc|adoc|asciidoc|org|pod|textile|txt))?$"
+            r"|(^|/)(changelog|release.?notes|readme)[^/]*\.html?$",
             re.IGNORECASE,
         ),
         frozenset("doc docs documentation readme guide changelog tutorial".split()),

@@ -87,7 +87,7 @@ def measure_first_index(repository: Path) -> None:
 
 def stage_seconds(repository: Path) -> dict[str, float]:
     """Do the first index's work once more in this process, and time each stage."""
-    from gitrag.chunking import chunk, language_of
+    from gitrag.chunking import chunk, key_of, language_of
     from gitrag.embedding.draft import Drafter
     from gitrag.embedding.text import chunk_text, text_key
     from gitrag.git import content_skip
@@ -114,15 +114,15 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         data = [(entry.path, workspace.repo.read_blob(entry.blob)) for entry in entries]
         data = [(path, text) for path, text in data if content_skip(text, path, 1 << 20) is None]
     with stage("cut"):
-        cut = [chunk(text, language_of(path)) for path, text in data]
+        cut = [chunk(text, language_of(path, text)) for path, text in data]
     with stage("terms"):
         for pieces in cut:
             terms.count([(piece.text, piece.qualified_name) for piece in pieces])
     with stage("texts"):
         texts = [
             [chunk_text(piece) for piece in pieces]
-            for (path, _), pieces in zip(data, cut, strict=True)
-            if language_of(path) not in WORDS_ONLY
+            for (path, text), pieces in zip(data, cut, strict=True)
+            if language_of(path, text) not in WORDS_ONLY
         ]
         for own in texts:
             for text in own:
@@ -133,10 +133,10 @@ def stage_seconds(repository: Path) -> dict[str, float]:
             drafter.draft([text for own in texts[i : i + 16] for text in own])
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), recipe="bench")
-        records = [views.EntryRecord(entry.path, entry.blob, language_of(entry.path)) for entry in entries]
+        records = [views.EntryRecord(entry.path, entry.blob, key_of(entry.path)) for entry in entries]
         with store.write("bench") as db:
             ids = content.add(db, list(dict.fromkeys((entry.blob, entry.language) for entry in records)))
-        blobs = {entry.path: (entry.blob, language_of(entry.path)) for entry in entries}
+        blobs = {entry.path: (entry.blob, key_of(entry.path)) for entry in entries}
         prepared = prepare_all([(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data])
         with stage("write"):
             for i in range(0, len(prepared), 500):

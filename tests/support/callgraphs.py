@@ -16,7 +16,7 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
     manifests = {path for path in files if path.rpartition("/")[2] in NAMES}
     return ResolvedCalls(
         {
-            path: (_language_of(path), extract(dedent(text).encode(), _language_of(path)))
+            path: (_language_of(path, text), extract(dedent(text).encode(), _language_of(path, text)))
             for path, text in files.items()
             if path not in manifests
         },
@@ -25,8 +25,8 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
     )
 
 
-def _language_of(path: str) -> str:
-    return "erb" if path.endswith(".erb") else language_of(path) or ""
+def _language_of(path: str, text: str) -> str:
+    return "erb" if path.endswith(".erb") else language_of(path, text) or ""
 
 
 def edges_of(files: Mapping[str, str], least: float = LIKELY) -> set[str]:

@@ -141,7 +141,7 @@ class Asked:
         chunks: list[Chunk] = []
         for path, text in target.texts:
             if len(chunks) < _MOST_CHUNKS:
-                chunks += chunk(text.encode("utf-8", "surrogateescape"), language_of(path))
+                chunks += chunk(text.encode("utf-8", "surrogateescape"), language_of(path, text))
         chunks = chunks[:_MOST_CHUNKS]
         return cls(
             Target(

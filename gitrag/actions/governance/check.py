@@ -223,7 +223,7 @@ def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
     names: list[str] = []
     sentences: list[str] = []
     for own, text in texts:
-        language = language_of(own)
+        language = language_of(own, text)
         chunks = chunk(text.encode("utf-8", "surrogateescape"), language)
         sentences += [each.docstring for each in chunks[:1] if each.kind is Kind.MODULE]
         for each in exported(chunks, language):

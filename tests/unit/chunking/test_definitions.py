@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.chunking import chunk
+from gitrag.chunking import chunk, language_of
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.parsing import definition_query
 from tests.support.samples import SAMPLES
@@ -219,12 +219,12 @@ def test_a_file_that_is_not_of_its_language_is_cut_into_windows():
 
 def test_a_cpp_header_with_the_suffix_of_c_is_read_as_cpp():
     source = "class Table {\n public:\n  int size() const {\n    return size_;\n  }\n};\n"
-    assert rows(source, "c") == ["class Table 1-2", "method Table.size 3-6"]
+    assert rows(source, language_of("table.h", source)) == ["class Table 1-2", "method Table.size 3-6"]
 
 
 def test_an_objective_c_header_with_the_suffix_of_c_is_read_as_objective_c():
     source = "#import <F/F.h>\n\n@interface Session : NSObject\n- (void)send:(id)request;\n@end\n"
-    assert rows(source, "c") == ["module - 1-1", "class Session 3-5"]
+    assert rows(source, language_of("session.h", source)) == ["module - 1-1", "class Session 3-5"]
 
 
 def test_definitions_on_one_line_are_one_chunk():

@@ -79,6 +79,21 @@ def test_attributes(attributes, expected):
     assert skip("dir/a.py", {".gitattributes": attributes}) == expected
 
 
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        (b"*.py linguist-language=Ruby\n", "Ruby"),
+        (b"*.py linguist-language=Ruby\na.py !linguist-language\n", None),
+        (b"*.py -linguist-language\n", None),
+        (b"*.py linguist-language\n", None),
+        (b"*.rb linguist-language=Ruby\n", None),
+        (b"[attr]ours linguist-language=Ruby\n*.py ours\n", "Ruby"),
+    ],
+)
+def test_the_language_that_an_attribute_says(attributes, expected):
+    assert Rules.build({".gitattributes": attributes}).language("dir/a.py") == expected
+
+
 def test_nearest_attributes_win():
     files = {
         ".gitattributes": b"*.py linguist-generated\n",

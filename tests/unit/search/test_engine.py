@@ -15,7 +15,7 @@ NONE = np.empty(0)
 def test_a_definition_comes_before_a_head_that_is_hardly_better(definition, order, head):
     worth = np.array([1.6, definition])
     evidence = Evidence(
-        {}, np.array([7, 8]), np.array([0, 0]), NONE, NONE, NONE, worth, NONE, NONE, NONE, 0.0, NONE > 0
+        {}, np.array([7, 8]), np.array([0, 0]), *[NONE] * 3, worth, *[NONE] * 3, 0.0, NONE > 0, NONE > 0
     )
     found = _whole(evidence, {0: chunk(head), 1: chunk(Kind.FUNCTION)})
     assert [place for place, _further in found] == order

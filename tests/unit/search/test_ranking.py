@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitrag.chunking import language_of
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
@@ -235,7 +237,7 @@ def test_scores_are_shares_that_never_rise(cosines, rows, defining, is_name):
     )
     ranked = rank(evidence)
     assert all(0 <= item.score <= 1 for item in ranked)
-    assert all(one.score >= other.score for one, other in pairwise(ranked))
+    assert all(one.score >= other.score or evidence.alone[other.file] for one, other in pairwise(ranked))
     assert set(found(ranked)) == set(evidence.file.tolist())
     singles = ranking.singles(evidence, ranked, limit=100, min_score=0.0)
     assert all(0 <= item.score <= 1 for item in singles)
@@ -304,20 +306,51 @@ def test_a_test_is_less_likely_the_answer_unless_it_is_asked_for():
     assert score(replace(evidence, features=outside), 0) < score(evidence, 0)
 
 
-def test_of_files_that_come_in_numbers_one_of_each_kind_stands_before_the_others():
-    def page(*paths: str, asked: str = "") -> list[str]:
-        order = ranking.one_of_a_kind(range(len(paths)), paths, frozenset(asked.split()))
-        return [paths[file] for file in order]
+def among(paths: Sequence[str], asked: str = "", has: Collection[int] = ()) -> ranking.InNumbers:
+    languages = {file: language_of(path) or "" for file, path in enumerate(paths)}
+    return ranking.InNumbers.among(dict(enumerate(paths)), languages, frozenset(asked.split()), has)
 
-    found = ("app.py", "po/de.po", "po/fr.po", "CHANGES.rst", "door.py")
-    assert page(*found) == ["app.py", "po/de.po", "CHANGES.rst", "door.py", "po/fr.po"]
-    assert page(*found, asked="translations of app") == list(found)
-    assert page(*found[1:]) == list(found[1:])  # the question is about them
-    assert page() == []
+
+def shown_of(*paths: str, asked: str = "", has: Collection[int] = ()) -> list[str]:
+    return [paths[file] for file in ranking.one_of_a_kind(range(len(paths)), among(paths, asked, has))]
+
+
+def test_of_files_that_come_in_numbers_one_of_each_kind_stands_before_the_others():
+    found = ("app.py", "deps/a/a.c", "deps/b/b.c", "CHANGES.rst", "door.py")
+    assert shown_of(*found) == ["app.py", "deps/a/a.c", "CHANGES.rst", "door.py", "deps/b/b.c"]
+    assert shown_of(*found, asked="vendored app") == list(found)
+    assert shown_of(*found[1:]) == list(found[1:])  # the question is about them
+    assert shown_of() == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "po/de.po",
+        "config/locales/en.yml",
+        "Door/Resources.de.resx",
+        "ios/de.lproj/Door.strings",
+        "spec/cassettes/door.yml",
+        "db/seeds/doors.json",
+        "words/stopwords.txt",
+    ],
+)
+def test_data_stand_behind_all_source_unless_they_are_asked_for_or_alone_have_it(path: str):
+    assert shown_of(path, "door.py", "README.md") == ["door.py", "README.md", path]
+    words = {"po/de.po": "translations", "config/locales/en.yml": "locale"}
+    if path in words:
+        assert shown_of(path, "door.py", asked=words[path]) == [path, "door.py"]
+    assert shown_of(path, "door.py", has={0}) == [path, "door.py"]
+    assert shown_of(path, "door.py", has={0, 1}) == ["door.py", path]
+
+
+def test_a_file_that_alone_has_a_word_of_the_question_is_among_the_first():
+    alone = np.isin(range(13), [1, 11])
+    assert ranking.alone_among_the_first(range(13), alone) == [*range(7), 11, *range(7, 11), 12]
 
 
 def test_copies_stand_behind_unless_they_are_asked_for():
-    paths = {0: "requests/packages/urllib3/util.py", 1: "requests/util.py", 2: "dist/util.min.js"}
-    sums = {0: 5.0, 1: 4.0, 2: 3.0}
-    assert ranking.copies_behind(sums, paths, frozenset({"retry"})) == {0: 2.0, 1: 4.0, 2: 0.0}
-    assert ranking.copies_behind(sums, paths, frozenset({"urllib3"})) == sums | {2: 0.0}
+    paths = ("requests/packages/urllib3/util.py", "requests/util.py", "dist/util.min.js", "po/de.po")
+    sums = {0: 5.0, 1: 4.0, 2: 3.0, 3: 5.0}
+    assert ranking.copies_behind(sums, among(paths, "retry")) == {0: 2.0, 1: 4.0, 2: 0.0, 3: 2.0}
+    assert ranking.copies_behind(sums, among(paths, "urllib3")) == sums | {2: 0.0, 3: 2.0}

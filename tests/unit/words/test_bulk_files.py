@@ -20,6 +20,10 @@ from gitrag.words.bulk_files import Bulk, bulk, untranslated
         # a product's own packages
         ("packages/zod/src/index.ts", None),
         ("packages/six/six.py", None),
+        ("pkg/kubelet/pods/status.go", None),
+        ("ios/Pods/Door/Door.m", Bulk.VENDORED),
+        ("subprojects/core/src/main/java/Door.java", None),
+        ("subprojects/zlib/inflate.c", Bulk.VENDORED),
         ("python/packages/agents/src/agents/chat.py", None),
         ("src/deps/resolver.py", None),
         ("src/vendor.py", None),
@@ -47,12 +51,31 @@ from gitrag.words.bulk_files import Bulk, bulk, untranslated
         ("src/indexer/languages/cs.rs", None),
         ("src/i18n/index.ts", None),
         ("src/i18n/mod.rs", None),
+        ("res/values-de/strings.xml", Bulk.TRANSLATION),
+        ("res/values-sw600dp/dimens.xml", None),
+        ("res/values/strings.xml", None),
+        ("ios/pt-BR.lproj/Main.strings", Bulk.TRANSLATION),
+        ("src/messages_de.properties", Bulk.TRANSLATION),
+        ("src/log4j.properties", None),
+        ("Door/Resources.resx", Bulk.TRANSLATION),
         # changelogs
         ("CHANGES.rst", Bulk.CHANGELOG),
         ("docs/release-notes/1.2.md", Bulk.CHANGELOG),
         ("doc/whatsnew/3/fragment.rst", Bulk.CHANGELOG),
         ("src/history/index.ts", None),
         ("src/changes.go", None),
+        ("app/templates/history.html", None),
+        # recorded, listed, seeded
+        ("spec/cassettes/door.yml", Bulk.RECORDED),
+        ("spec/fixtures/vcr_cassettes/door.yml", Bulk.RECORDED),
+        ("tests/__recordings__/door/recording.har", Bulk.RECORDED),
+        ("db/seeds/doors.csv", Bulk.RECORDED),
+        ("db/seeds.rb", None),
+        ("backups/shop.sql", Bulk.RECORDED),
+        ("roles/backups/tasks/main.yml", None),
+        ("data/english-wordlist.txt", Bulk.RECORDED),
+        ("spell/de.dic", Bulk.RECORDED),
+        ("src/dump.py", None),
         # fixtures
         ("tests/fixtures/order.json", Bulk.FIXTURE),
         ("parser/testdata/a.txt", Bulk.FIXTURE),
@@ -63,6 +86,13 @@ from gitrag.words.bulk_files import Bulk, bulk, untranslated
 )
 def test_what_comes_in_numbers_is_told_by_its_path(path: str, expected: Bulk | None):
     assert bulk(path) == expected
+
+
+def test_a_language_that_is_told_by_content_says_it_too():
+    assert bulk("src/app_de.ts") is None
+    assert bulk("src/app_de.ts", language="qt-translation") is Bulk.TRANSLATION
+    assert bulk("src/app_de.ts", frozenset({"translations"}), "qt-translation") is None
+    assert bulk("a/words.txt", language="word-list") is Bulk.RECORDED
 
 
 def test_what_a_question_asks_for_is_like_any_other_file():
