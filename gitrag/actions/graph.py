@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,22 +17,21 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer
+from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
-from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Followed, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
-from gitrag.callgraph.reach import Reach, no_callee, no_caller, reach
+from gitrag.callgraph.reach import Reach, Uncalled, no_callee, no_caller, reach
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.callgraph.subjects import Subject, is_test, subjects, tests_within
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
 from gitrag.git import matcher, meant_path
-from gitrag.git.grep import grep
 from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
 from gitrag.machine.files import existing, within
@@ -55,11 +53,8 @@ _LEAST_SCORE = 0.2
 _MOST_NAMED = 3
 """Unreadable files that are named; `gitrag doctor` lists more."""
 
-_MOST_LOOKED_FOR = 5
-"""Definitions without a caller whose names are looked for as text."""
-
-_SHORTEST_NAME = 3
-"""A shorter name stands in too many lines to say anything."""
+_MOST_LISTED = 5
+"""Definitions that one sentence names."""
 
 _MOST_LINES = 80
 """Lines of a definition that are shown beside a picture."""
@@ -101,11 +96,17 @@ class NoCall:
         subject: What was asked for.
         is_caller: Whether it is callers that are missing.
         sentence: The same for a reader.
+        looked_at: What was looked at.
+        gaps: What was not looked at, a phrase each.
+        known: What else is known of who calls it; None where it is calls of its own that are missing.
     """
 
     subject: Subject
     is_caller: bool
     sentence: str
+    looked_at: str = ""
+    gaps: tuple[str, ...] = ()
+    known: Uncalled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,23 @@ class GraphAnswer:
     def negatives(self) -> tuple[str, ...]:
         """Lines on what was not followed, and on what was not found and where it was looked for."""
         followed = self.graph.followed.notes if self.graph is not None else ()
-        none = (f"{each.subject.name}: {each.sentence}" for each in self.none)
-        return (*followed, *none, *([self.no_path] if self.no_path else ()))
+        none: dict[str, list[str]] = {}
+        for each in self.none:
+            none.setdefault(each.sentence, []).append(each.subject.name)
+        said = (f"{_listed(names)}: {sentence}" for sentence, names in none.items())
+        return (*followed, *said, *not_looked_at(self.none), *([self.no_path] if self.no_path else ()))
+
+
+def not_looked_at(none: Sequence[NoCall]) -> Iterator[str]:
+    """Yield what was not looked at for what was not found, once for all that it holds for."""
+    for gaps in dict.fromkeys(each.gaps for each in none if each.gaps):
+        yield f"Not looked at: {'; '.join(gaps)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    names = list(dict.fromkeys(names))
+    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
 
 
 def _language(path: str) -> str:
@@ -212,7 +228,7 @@ def call_graph(
                 found = answering.answer(calls, question)
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
             asked = paths is None
-            none = tuple(_missing(workspace, question, found, loaded, unread, others)) if asked else ()
+            none = tuple(_missing(workspace, question, found, calls, loaded, unread, others)) if asked else ()
     except answering.NoMatchError as error:
         tell_absent(workspace)
         if not skipped:
@@ -346,6 +362,7 @@ def _missing(
     workspace: Workspace,
     question: GraphQuestion,
     found: Graph,
+    calls: ResolvedCalls,
     loaded: Loaded,
     unread: Sequence[str],
     others: Callable[[], list[tuple[str, str, str]]],
@@ -384,29 +401,21 @@ def _missing(
     def looked_at(language: str) -> Reach:
         return reach(language, files, unread, beyond)
 
-    for each in no_callers:
-        mentions = _mentions(workspace, each) if each in no_callers[:_MOST_LOOKED_FOR] else []
-        yield NoCall(each, True, no_caller(looked_at(files[each.own.path]), mentions))
+    known = without_callers(workspace, calls, loaded, [each.members for each in no_callers], _outside(about))
+    for each, uncalled in zip(no_callers, known, strict=True):
+        looked = looked_at(files[each.own.path])
+        yield NoCall(
+            each, True, no_caller(looked.looked_at, uncalled), looked.looked_at, looked.gaps, uncalled
+        )
     for each in no_callees:
         looked = looked_at(files[each.own.path])
-        yield NoCall(each, False, no_callee(looked, with_gaps=each not in no_callers))
+        yield NoCall(each, False, no_callee(looked.looked_at), looked.looked_at, looked.gaps)
 
 
-def _mentions(workspace: Workspace, subject: Subject) -> list[str]:
-    """Return the places, ``path:line``, where a definition's name stands as a word outside of it."""
-    name = subject.name.rpartition(".")[2]
-    if subject.kind not in {"function", "class"} or len(name) < _SHORTEST_NAME or name in CONSTRUCTORS:
-        return []
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    return [
-        f"{line.path}:{line.number}"
-        for line in grep(workspace.repo, [name]).lines
-        if word.search(line.text)
-        and not any(
-            line.path == node.path and node.line_start <= line.number <= node.line_end
-            for node in subject.members
-        )
-    ]
+def _outside(about: Sequence[Subject]) -> Callable[[Node, str], bool]:
+    """Return what tells whether a place is outside of a file or directory asked about."""
+    inside = {each.name for each in about if each.kind in {"file", "directory"}}
+    return lambda _node, path: not any(path == name or path.startswith(f"{name}/") for name in inside)
 
 
 @contextmanager

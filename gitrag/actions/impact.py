@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from gitrag.actions.graph import calls_of, log_failure, tests_of
 from gitrag.actions.lines import file_lines
+from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.graph import MODULE, Edge, Followed, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.reach import reach
+from gitrag.callgraph.reach import Uncalled, reach
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import is_code, language_of
@@ -61,7 +62,8 @@ class Impact:
 
     Attributes:
         called: Those with callers, those with the most first.
-        uncalled: Those of which no caller was found, by path and line.
+        uncalled: Those to which no call was resolved, by path and line.
+        known: What else is known of who calls each of these.
         definitions: How many definitions are asked about.
         looked_at: What was read for it: ``12 files``.
         left_out: What was not looked at, a sentence each.
@@ -69,6 +71,7 @@ class Impact:
 
     called: tuple[Called, ...]
     uncalled: tuple[Node, ...] = ()
+    known: tuple[Uncalled, ...] = ()
     definitions: int = 0
     looked_at: str = ""
     left_out: tuple[str, ...] = ()
@@ -170,6 +173,14 @@ def _callers(
     wanted: dict[Node, Id] = {}
     done: list[Node] = []
     looked_at = ""
+    known: dict[Node, Uncalled] = {}
+
+    def counts(edge: Edge) -> bool:
+        return edge.caller != edge.callee and is_outside(edge.callee, edge.caller.path)
+
+    def is_outside(node: Node, path: str) -> bool:
+        return not _lies_in(path, inside.get(node.path))
+
     try:
         with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
             wanted = _definitions_in(calls, {path: spans[path] for path in supported})
@@ -185,6 +196,11 @@ def _callers(
             for batch in _batches(list(wanted)):
                 edges += calls.callers([wanted[node] for node in batch])
                 done += batch
+            called = {edge.callee for edge in edges if counts(edge)}
+            uncalled = [node for node in done if node not in called]
+            asked = [(node,) for node in uncalled]
+            none = without_callers(workspace, calls, loaded, asked, is_outside)
+            known = dict(zip(uncalled, none, strict=True))
             said += Followed(doubtful=calls.doubtful(done, lambda _path: True), limits=calls.notes).notes
     except TimeoutReachedError:
         if wanted:
@@ -197,15 +213,18 @@ def _callers(
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
         log_failure(workspace, "callers could not be read", failure)
         said.append(f"Callers could not be read: {failure or type(failure).__name__}")
-    counted = [
-        edge
-        for edge in edges
-        if edge.caller != edge.callee and not _lies_in(edge.caller.path, inside.get(edge.callee.path))
-    ]
-    found = tuple(_called(workspace, done, counted))
-    known = {each.node for each in found}
-    uncalled = tuple(node for node in done if node not in known)
-    return Impact(found, uncalled, len(wanted), looked_at, tuple(said))
+    found = _called(workspace, done, [edge for edge in edges if counts(edge)])
+    with_callers = {each.node for each in found}
+    uncalled = [node for node in done if node not in with_callers]
+    unsearched = Uncalled(is_searched=False)  # the time was over before
+    return Impact(
+        tuple(found),
+        tuple(uncalled),
+        tuple(known.get(node, unsearched) for node in uncalled),
+        len(wanted),
+        looked_at,
+        tuple(said),
+    )
 
 
 def _called(workspace: Workspace, nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Called]:

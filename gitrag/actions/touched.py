@@ -9,6 +9,7 @@ from functools import cache
 from typing import TypeAlias
 
 from gitrag.actions.impact import Called
+from gitrag.callgraph.reach import Uncalled
 from gitrag.chunking import chunk, language_of
 from gitrag.chunking.languages import is_code
 from gitrag.embedding.text import chunk_text
@@ -47,6 +48,7 @@ class Touched:
         line_start: Its first line; of a removed one the first that it had.
         called: Who calls it; None where nobody was found, or it was not looked for.
         is_looked_for: Whether its callers were looked for; of a removed one, what still has its name.
+        known: Where no call was resolved to it, what else is known of who calls it.
         named: Of a removed one the lines outside the change that still have its name.
     """
 
@@ -58,6 +60,7 @@ class Touched:
     called: Called | None = None
     is_looked_for: bool = False
     named: tuple[GrepLine, ...] = ()
+    known: Uncalled | None = None
 
     @property
     def risk(self) -> int:

@@ -13,9 +13,6 @@ from gitrag.model import Skip
 from gitrag.store.content import INDEXED, PENDING
 from gitrag.words.numbers import count
 
-_MANY = 40
-"""The search for text stops at so many lines of a file."""
-
 _MOST_PLACES = 5
 _MOST_LANGUAGES = 3
 
@@ -111,22 +108,54 @@ def reach(
     )
 
 
-def no_caller(looked: Reach, mentions: Sequence[str]) -> str:
-    """Return that nothing calls a definition, and what was looked at: ``no caller in 412 files; …``.
+@dataclass(frozen=True, slots=True)
+class Uncalled:
+    """A definition that no call was resolved to, and what else has its name.
+
+    Attributes:
+        unresolved: Places, ``path:line``, that may call it or hand it on, but were not resolved.
+        mentioned: Places that only have its name.
+        registered: Decorators, annotations and modifiers by which a framework calls it.
+        is_searched: Whether all places were looked for.
+    """
+
+    unresolved: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] = ()
+    registered: tuple[str, ...] = ()
+    is_searched: bool = True
+
+    @property
+    def is_without_caller(self) -> bool:
+        """Whether nothing was found that may call it: only of such a definition it is said."""
+        return self.is_searched and not self.unresolved and not self.registered
+
+
+def no_caller(looked_at: str, found: Uncalled) -> str:
+    """Return what is known of who calls a definition: ``no caller in 412 files``, only if nothing may.
 
     Args:
-        looked: What was looked at.
-        mentions: Places, ``path:line``, where the name stands elsewhere as a word.
+        looked_at: What was looked at.
+        found: What else has its name.
     """
-    said = [f"no caller in {looked.looked_at}", *looked.gaps]
-    if mentions:
-        places = ", ".join(mentions[:_MOST_PLACES]) + (", …" if len(mentions) > _MOST_PLACES else "")
-        number = count(len(mentions), "textual mention")
-        said.append(f"{number}{' or more' if len(mentions) >= _MANY else ''} in {places}")
+    said = []
+    if found.registered:
+        said.append(f"registered by {', '.join(found.registered)}")
+    if found.unresolved:
+        number = count(len(found.unresolved), "place")
+        said.append(f"unresolved in {number}: {_listed(found.unresolved)}")
+    verdict = "no caller" if found.is_without_caller else "no call resolved"
+    said.append(f"{verdict} in {looked_at}")
+    if not found.is_searched:
+        said.append("not all of the text was searched")
+    if found.mentioned:
+        said.append(f"{count(len(found.mentioned), 'textual mention')} in {_listed(found.mentioned)}")
     return "; ".join(said)
 
 
-def no_callee(looked: Reach, *, with_gaps: bool) -> str:
+def _listed(places: Sequence[str]) -> str:
+    return ", ".join(places[:_MOST_PLACES]) + (", …" if len(places) > _MOST_PLACES else "")
+
+
+def no_callee(looked_at: str) -> str:
     """Return that a definition calls nothing of the repository, and what was looked at."""
-    gaps = looked.gaps if with_gaps else ()
-    return "; ".join([f"no call found in it to a definition in {looked.looked_at}", *gaps])
+    return f"no call found in it to a definition in {looked_at}"

@@ -21,7 +21,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from gitrag.actions.graph import GraphAnswer
+    from gitrag.actions.graph import GraphAnswer, NoCall
     from gitrag.actions.references import References
     from gitrag.actions.repositories.calls import CallsElsewhere
     from gitrag.callgraph.answering import GraphQuestion
@@ -208,7 +208,7 @@ def _show(
         is_page = form == "html"
         terminal.print(_picture(workspace, found.answer, found.question, to=to, tests=tests, is_page=is_page))
     else:
-        _print_data(whole, named, elsewhere, form, terminal)
+        _print_data(whole, named, elsewhere, found.answer.none, form, terminal)
     if elsewhere is not None:
         _say(terminal, *elsewhere.notes)
     if form not in {"text", "json"}:
@@ -262,6 +262,7 @@ def _print_data(
     graph: Graph,
     named: References | None,
     elsewhere: CallsElsewhere | None,
+    none: Sequence[NoCall],
     form: str,
     terminal: Terminal,
 ) -> None:
@@ -270,7 +271,7 @@ def _print_data(
     from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        terminal.print_json_text(graph_json(graph, named, elsewhere))
+        terminal.print_json_text(graph_json(graph, named, elsewhere, none))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print(Text(draw(graph)))

@@ -21,6 +21,8 @@ from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.memory.projects import name_of
 from gitrag.report import listed_paths, reworded_lines, shown, wording_line
+from gitrag.report.documents import UncalledDefinition
+from gitrag.report.graph_data import uncalled
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
 
@@ -169,6 +171,7 @@ class Calls:
     references_left_out: int = 0
     matches_left_out: int = 0
     elsewhere: list[CallsOfRepository] = field(default_factory=list)
+    without_callers: list[UncalledDefinition] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +430,7 @@ def calls(
         ],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
+        without_callers=list(uncalled(found.none))[:limit],
     )
 
 

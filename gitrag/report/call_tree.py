@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gitrag.actions.graph import NoCall
+from gitrag.actions.graph import NoCall, not_looked_at
 from gitrag.callgraph.answering import Direction
 from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.callgraph.paths import Paths
@@ -107,6 +107,8 @@ class CallTree:
     ) -> None:
         self._graph = graph
         self._none = {(each.subject.members, each.is_caller): each.sentence for each in none}
+        self._not_looked_at = tuple(not_looked_at(none))
+        self._said: set[str] = set()
         self._tests = tests
         self._direction = direction
         self._style = style
@@ -134,6 +136,9 @@ class CallTree:
             if number:
                 yield ""
             yield from self._tree(subject)
+        for said in self._not_looked_at:
+            yield ""
+            yield self._dim(said)
         if self._is_likely:
             yield ""
             yield from self._legend()
@@ -221,7 +226,7 @@ class CallTree:
             verb = "called by" if upwards else "calls"
             lines.append(self._dim(f"{verb} {count(len(own), 'function')}"))
         elif not tests:
-            lines.append(self._dim(self._none.get((subject.members, upwards), _NOT_LOOKED[upwards])))
+            lines.append(self._dim(self._nothing(subject, upwards=upwards)))
         if tests and not folds:
             lines += self._fitted(self._rows(tests, seen, folds=folds, upwards=upwards))
         if tests:
@@ -229,6 +234,14 @@ class CallTree:
             hint = "; --tests shows them" if folds else ""
             lines.append(self._dim(f"{len(tests):,} {one if len(tests) == 1 else many}{hint}"))
         yield from reversed(lines) if upwards else lines
+
+    def _nothing(self, subject: Subject, *, upwards: bool) -> str:
+        """Return that there are no callers, or callees; the whole sentence only once."""
+        said = self._none.get((subject.members, upwards), _NOT_LOOKED[upwards])
+        if said in self._said:
+            return "no caller, as above" if said.startswith("no caller") else "the same as above"
+        self._said.add(said)
+        return said
 
     def _title(self, subject: Subject) -> str:
         own = subject.own

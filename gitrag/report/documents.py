@@ -267,6 +267,31 @@ class RepositoryCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class UncalledDefinition:
+    """A definition that no call was resolved to; nothing calls it only where ``is_without_caller``.
+
+    Attributes:
+        path: The file.
+        name: Its qualified name.
+        line_start: First line.
+        is_without_caller: Whether everything was searched, and nothing found that may call it.
+        unresolved: Places, ``path:line``, that may call it or hand it on.
+        registered: Decorators, annotations and modifiers by which a framework calls it.
+        mentioned: Places that only have its name.
+        looked_at: The files whose calls were read, counted.
+    """
+
+    path: str
+    name: str
+    line_start: int
+    is_without_caller: bool
+    unresolved: tuple[str, ...]
+    registered: tuple[str, ...]
+    mentioned: tuple[str, ...]
+    looked_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class GraphDocument:
     """What `gitrag graph` prints.
 
@@ -277,6 +302,7 @@ class GraphDocument:
         left_out: What was not followed, a sentence each, if anything.
         references: Where it is named besides, if that was asked for, or nothing calls it.
         elsewhere: The calls between it and other repositories, if those were asked.
+        without_callers: What was asked for by name and has no call that was resolved, if anything.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -285,6 +311,7 @@ class GraphDocument:
     left_out: tuple[str, ...] | UnsetType = UNSET
     references: NamedPlaces | UnsetType = UNSET
     elsewhere: tuple[RepositoryCalls, ...] | UnsetType = UNSET
+    without_callers: tuple[UncalledDefinition, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,22 +357,13 @@ class CalledDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class UncalledDefinition:
-    """A definition that no call was found of."""
-
-    path: str
-    name: str
-    line_start: int
-
-
-@dataclass(frozen=True, slots=True)
 class ImpactPart:
     """Who calls what a file defines or a change touches.
 
     Attributes:
         called: Definitions that are called.
         with_callers: How many there are.
-        without_callers: Definitions that no call was found of.
+        without_callers: Definitions that no call was resolved to.
         definitions: How many definitions there are.
         looked_at: What was looked at, in a sentence.
         left_out: What was not followed, a sentence each.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from msgspec import UNSET
 
+from gitrag.actions.graph import NoCall, not_looked_at
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.callgraph.graph import Graph, Node
+from gitrag.callgraph.reach import Uncalled
 from gitrag.report.documents import (
     CallElsewhere,
     GraphDocument,
@@ -14,26 +18,33 @@ from gitrag.report.documents import (
     GraphNode,
     PackageName,
     RepositoryCalls,
+    UncalledDefinition,
     json_text,
 )
 from gitrag.report.parts import shown
 from gitrag.report.reference_lines import named_places
 
 
-def graph_json(graph: Graph, named: References | None = None, elsewhere: CallsElsewhere | None = None) -> str:
+def graph_json(
+    graph: Graph,
+    named: References | None = None,
+    elsewhere: CallsElsewhere | None = None,
+    none: Sequence[NoCall] = (),
+) -> str:
     """Return a whole graph as JSON, with where its target is named besides, if that is known.
 
     Args:
         graph: The calls.
         named: Where the target is named besides.
         elsewhere: The calls between it and other repositories; None if none were asked.
+        none: What was not found.
     """
     places = {node: place for place, node in enumerate(graph.nodes)}
     edges = (
         GraphEdge(places[edge.caller], places[edge.callee], edge.line, edge.confidence)
         for edge in graph.edges
     )
-    notes = (*graph.followed.notes, *(elsewhere.notes if elsewhere else ()))
+    notes = (*graph.followed.notes, *not_looked_at(none), *(elsewhere.notes if elsewhere else ()))
     return json_text(
         GraphDocument(
             nodes=tuple(_node(node, matched=node in graph.matches) for node in graph.nodes),
@@ -42,7 +53,29 @@ def graph_json(graph: Graph, named: References | None = None, elsewhere: CallsEl
             left_out=notes or UNSET,
             references=UNSET if named is None else named_places(named),
             elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
+            without_callers=tuple(uncalled(none)) or UNSET,
         )
+    )
+
+
+def uncalled(none: Sequence[NoCall]) -> Iterator[UncalledDefinition]:
+    """Yield what no call was resolved to."""
+    for each in none:
+        if each.known is not None:
+            yield uncalled_definition(each.subject.own, each.subject.name, each.known, each.looked_at)
+
+
+def uncalled_definition(node: Node, name: str, known: Uncalled, looked_at: str) -> UncalledDefinition:
+    """Return a definition that no call was resolved to, and what else is known of who calls it."""
+    return UncalledDefinition(
+        path=shown(node.path),
+        name=shown(name),
+        line_start=node.line_start,
+        is_without_caller=known.is_without_caller,
+        unresolved=tuple(map(shown, known.unresolved)),
+        registered=known.registered,
+        mentioned=tuple(map(shown, known.mentioned)),
+        looked_at=looked_at,
     )
 
 

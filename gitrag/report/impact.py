@@ -15,6 +15,7 @@ from gitrag.actions.governance.check import name_of
 from gitrag.actions.governance.review import ReviewQuestion
 from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
+from gitrag.callgraph.reach import no_caller
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text
 from gitrag.report.governance import document_data, near_documents
@@ -50,6 +51,9 @@ class TouchedEntry:
         callers: The calls from product code, an entry for each calling definition.
         tests: The calls from tests.
         still_named: Of a removed one the places outside the change that have its name: ``path:line``.
+        is_without_caller: Whether everything was searched, and nothing found that may call it.
+        unresolved: Where no call was resolved to it: places, ``path:line``, that may call it.
+        registered: The same: decorators, annotations and modifiers by which a framework calls it.
     """
 
     path: str
@@ -62,6 +66,9 @@ class TouchedEntry:
     callers: tuple[Caller, ...]
     tests: tuple[Caller, ...]
     still_named: tuple[str, ...]
+    is_without_caller: bool
+    unresolved: tuple[str, ...]
+    registered: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +234,9 @@ def _notes(found: ChangeImpact) -> Iterator[str]:
     yield from found.notes
 
 
-def _definition_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
+def _definition_lines(  # noqa: C901 - one kind of definition after another
+    found: ChangeImpact, form: Form
+) -> Iterator[str]:
     if not found.definitions:
         yield f"None: no function, method or class differs in the {count(len(found.files), 'file')}."
         return
@@ -249,8 +258,16 @@ def _definition_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
     rest = [each for each in found.definitions if each not in risky]
     where = found.callers.looked_at if found.callers else ""
     gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
+    unsure = [each for each in rest if each.known and not each.known.is_without_caller]
+    for each in unsure[:MOST_DEFINITIONS]:
+        if each.known:
+            yield f"- {form(each.name, 'name')} ({each.how}): {no_caller(where, each.known)}"
+    if len(unsure) > MOST_DEFINITIONS:
+        more = count(len(unsure) - MOST_DEFINITIONS, "more definition")
+        yield f"- … and {more} of which no call was resolved"
+    bare = [each for each in rest if each.is_looked_for and each not in gone and each not in unsure]
     for said, own in (
-        (f"No caller in {where}", [each for each in rest if each.is_looked_for and each not in gone]),
+        (f"No caller in {where}", bare),
         ("No line of code outside the change found that has its name", gone),
         ("Callers were not looked for", [each for each in rest if not each.is_looked_for]),
     ):
@@ -380,6 +397,9 @@ def _touched_entry(each: Touched) -> TouchedEntry:
         callers=_callers(each.called.callers) if each.called else (),
         tests=_callers(each.called.tests) if each.called else (),
         still_named=tuple(f"{shown(line.path)}:{line.number}" for line in each.named),
+        is_without_caller=each.known.is_without_caller if each.known else False,
+        unresolved=tuple(map(shown, each.known.unresolved)) if each.known else (),
+        registered=each.known.registered if each.known else (),
     )
 
 

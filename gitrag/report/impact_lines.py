@@ -7,7 +7,9 @@ from typing import Any
 
 from gitrag.actions.impact import Called, Impact
 from gitrag.callgraph.graph import MODULE, Edge
-from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, UncalledDefinition, plain_data
+from gitrag.callgraph.reach import no_caller
+from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, plain_data
+from gitrag.report.graph_data import uncalled_definition
 from gitrag.report.parts import Style, plain, shown
 from gitrag.words.numbers import count
 
@@ -22,7 +24,9 @@ LIKELY = "~ likely, not certain"
 _MOST_UNCALLED = 10
 
 
-def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
+def impact_lines(  # noqa: C901 - one kind of definition after another
+    found: Impact, style: Style = plain
+) -> Iterator[str]:
     """Yield who calls some definitions, tests apart, and what was looked at for it."""
     for each in found.called[:MOST_DEFINITIONS]:
         yield from _called(each, style)
@@ -37,10 +41,18 @@ def impact_lines(found: Impact, style: Style = plain) -> Iterator[str]:
     if any(edge.confidence < 1 for edge in shown_edges):
         yield style(LIKELY, "dim")
     if found.uncalled:
-        names = ", ".join(f"`{node.name}`" for node in found.uncalled[:_MOST_UNCALLED])
-        more = ", …" if len(found.uncalled) > _MOST_UNCALLED else ""
-        number = count(len(found.uncalled), "definition")
-        yield f"No caller of {number} in {found.looked_at}: {names}{more}."
+        known = list(zip(found.uncalled, found.known, strict=True))
+        unsure = [(node, own) for node, own in known if not own.is_without_caller]
+        for node, own in unsure[:_MOST_UNCALLED]:
+            yield f"`{node.name}`: {no_caller(found.looked_at, own)}."
+        if len(unsure) > _MOST_UNCALLED:
+            others = count(len(unsure) - _MOST_UNCALLED, "more definition")
+            yield f"… and {others} that no call was resolved to; --output json has them all."
+        bare = [node for node, own in known if own.is_without_caller]
+        if bare:
+            names = ", ".join(f"`{node.name}`" for node in bare[:_MOST_UNCALLED])
+            more = ", …" if len(bare) > _MOST_UNCALLED else ""
+            yield f"No caller of {count(len(bare), 'definition')} in {found.looked_at}: {names}{more}."
     elif found.called:
         yield style(f"Looked at: {found.looked_at}.", "dim")
     elif found.looked_at and not found.definitions:
@@ -75,8 +87,8 @@ def impact_part(
         for each in found.called[:most_definitions]
     )
     uncalled = (
-        UncalledDefinition(shown(node.path), node.name, node.line_start)
-        for node in found.uncalled[:most_definitions]
+        uncalled_definition(node, node.name, known, found.looked_at)
+        for node, known in zip(found.uncalled[:most_definitions], found.known, strict=False)
     )
     return ImpactPart(
         called=tuple(called),

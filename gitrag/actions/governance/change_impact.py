@@ -256,12 +256,17 @@ def _content(workspace: Workspace, path: str) -> bytes | None:
 
 def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[Touched]:
     known = {(each.node.path, each.node.name): each for each in callers.called} if callers else {}
-    uncalled = {(node.path, node.name) for node in callers.uncalled} if callers else set()
+    uncalled = (
+        {(node.path, node.name): each for node, each in zip(callers.uncalled, callers.known, strict=True)}
+        if callers
+        else {}
+    )
     return [
         replace(
             each,
             called=known.get((each.path, each.name)),
-            is_looked_for=(each.path, each.name) in known.keys() | uncalled,
+            is_looked_for=(each.path, each.name) in known.keys() | uncalled.keys(),
+            known=uncalled.get((each.path, each.name)),
         )
         for each in touched
     ]

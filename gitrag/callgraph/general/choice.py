@@ -50,6 +50,9 @@ class Choice:
         return [*((own, confidence) for own in chosen), *others]
 
     def _fit(self, given: Sequence[str], taken: Signature, own: Id) -> int | None:
+        extends = self._tables.language(own[0]) == "csharp" and own[1] in self._tables.body(own[0]).statics
+        if extends and len(given) < taken.least:  # the first is what it is called on
+            taken = Signature(taken.function, taken.types[1:], taken.least - 1, taken.variadic)
         missing = taken.least - len(given)
         if missing <= 0 or self._tables.language(own[0]) not in C_FAMILY:
             return fit(given, taken, self._resolver.is_a)

@@ -13,6 +13,13 @@ ELEMENT = "[]"
 """Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
 
 
+NUMBERED = "#"
+"""Between a variable's name and its number, where several in a definition have the name."""
+
+ANY_OF = "|"
+"""Between the numbers of those that one use may mean."""
+
+
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.
 
@@ -23,6 +30,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
             parts, joined by dots; empty if not known.
         handed: Whether it is no call: a function is handed on by its name.
+        unsure: Whether another object may be meant: Kotlin's ``this`` in a block that is given one.
     """
 
     caller: int
@@ -30,6 +38,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     line: int
     handed: bool = False
     given: tuple[str, ...] | None = None
+    unsure: bool = False
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -91,7 +100,8 @@ class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"orig
 class Body(Struct, array_like=True, frozen=True, gc=False):
     """The whole file. Of definitions, the index of each one's parent; -1 for the file itself.
 
-    ``needs`` are the methods that an interface lists, with their result's type.
+    ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
+    Ruby's classes themselves, not of their instances, and C#'s extension methods.
     """
 
     parents: tuple[int, ...]
@@ -102,6 +112,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     imports: tuple[ImportRow, ...]
     needs: tuple[Declaration, ...] = ()
     signatures: tuple[Signature, ...] = ()
+    statics: tuple[int, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

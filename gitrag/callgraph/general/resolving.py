@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
@@ -16,7 +17,7 @@ from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
-from gitrag.callgraph.general.records import ELEMENT, SCOPED, Declaration
+from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 from gitrag.callgraph.limits import Limits
 
@@ -27,10 +28,18 @@ LIKE_NAMED = 0.5
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
 
-BUILT_INSTEAD = 0.6
-"""Confidence in one of several functions of a name in a package of Go, one of which a build has."""
+ONE_OF_SEVERAL = 0.6
+"""Confidence in one of several functions of a name, where nothing says which: overloads, builds."""
 
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
+_BY_KEYWORD = {
+    "php": "__construct",
+    "ruby": "initialize",
+    "swift": "init",
+    **dict.fromkeys(["javascript", "typescript", "tsx", "kotlin", "solidity"], "constructor"),
+    **dict.fromkeys(["go", "rust"], ""),
+}
+"""What a constructor is called where it has not its class's name; empty where there is none."""
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
 
@@ -38,7 +47,16 @@ _FEW = 4
 _MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely."""
 _DEPTH = 8
-_SELF = frozenset({"this", "self", "Self", "@self", "static"})
+_SELF = {
+    "go": frozenset[str](),
+    "rust": frozenset({"self", "Self"}),
+    "swift": frozenset({"self", "Self"}),
+    "ruby": frozenset({"self"}),
+    "php": frozenset({"this", "self", "static"}),
+}
+"""What an object calls itself, or a class itself."""
+_THIS = frozenset({"this", "self"})
+"""In all other languages; JavaScript's ``self`` is by custom a ``this``."""
 _SUPER = {"csharp": "base", "php": "parent"}
 """What a class calls its base class; elsewhere ``super``."""
 _IMPLICIT_SELF = frozenset({"java", "csharp", "c", "cpp", "kotlin", "swift", "scala", "ruby", "solidity"})
@@ -50,6 +68,8 @@ CHOOSING = OVERLOADING | C_FAMILY
 """Languages of files in which a call's arguments choose."""
 _INHERITING = frozenset({"java", "csharp"})
 """Languages in which a class has, beside its own functions of a name, the overloads of its bases."""
+_WHOLE = frozenset({"java", "kotlin", "php", *SCRIPTS})
+"""Languages in which a class is all in one file."""
 _SPARING = frozenset({"rust", "go"})
 """Languages in which a type has no method but those that are found."""
 _PASSING = frozenset(
@@ -70,14 +90,17 @@ class Owner(NamedTuple):
     """What a method or function is looked for in.
 
     Attributes:
-        kind: ``class``; ``super`` for a class whose overrides do not count; ``module``.
+        kind: ``class``; ``super`` for a class whose overrides do not count; ``type`` for a class of Ruby as
+            an object of its own; ``module``.
         name: The class's name; empty for a module.
         home: The file that the class is known by, or the module's file or directory.
+        full: In Ruby its name with those of the modules around it.
     """
 
-    kind: Literal["class", "super", "module"]
+    kind: Literal["class", "super", "type", "module"]
     name: str
     home: str
+    full: str = ""
 
 
 class PassedOn(NamedTuple):
@@ -112,12 +135,15 @@ class Resolver:
         self._tables = tables
         self._imports = imports
         self._check = check
-        self._methods_found: dict[tuple[str, str, str], Found] = {}
-        self._classes_found: dict[tuple[str, str], Owner | None] = {}
+        self._methods_found: dict[tuple[Owner, str], Found] = {}
+        self._classes_found: dict[tuple[str, str, str], Owner | None] = {}
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
         self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
         self._owners_of: dict[Id, Owner | None] = {}
+        self._known: dict[Id, Owner] = {}
+        self._chosen: set[tuple[str, str, str]] = set()
+        self._sure = CERTAIN  # of the receiver's type, in the call that is being resolved
 
     # calls
 
@@ -129,9 +155,19 @@ class Resolver:
             caller: The definition that it stands in.
             handed: Whether it is the name of a function that is handed on: no class is meant, nor a guess.
         """
-        found = self._resolve(parts, caller, _DEPTH)
-        if len(found) > 1 and self._tables.language(caller[0]) == "go":
-            found = [(each, min(sure, BUILT_INSTEAD)) for each, sure in found]
+        head, _, numbers = parts[0].partition(NUMBERED)
+        if ANY_OF in numbers:  # a variable that may hold several things
+            found = [
+                (own, min(sure, OVERRIDDEN))
+                for each in numbers.split(ANY_OF)
+                for own, sure in self._resolve([f"{head}{NUMBERED}{each}", *parts[1:]], caller, _DEPTH)
+            ]
+        else:
+            self._sure = CERTAIN
+            found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, _DEPTH)]
+        several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
+        if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
+            found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
         if not handed:
             return found
         functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
@@ -196,38 +232,57 @@ class Resolver:
             parts = self._unscoped(parts[1:])
         *before, name = parts
         if not before:
-            return [(each, CERTAIN) for each in self._plain(name, caller)]
+            return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
         if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
-            return [(each, CERTAIN) for each in self._plain(name, caller)]
+            return self._plain(name, caller)
         if owner is None:
-            return self._by_convention(before[-1], name, caller) or self._only_one(before[0], name, caller)
+            extending = self._extensions(None, name, caller)
+            return (
+                extending
+                or self._by_convention(before[-1], name, caller)
+                or self._only_one(before[0], name, caller)
+            )
         if owner.kind == "module":
             found = self._exported(owner.home, name)
-            return [(built, CERTAIN) for own in found for built in self._constructed(own)]
+            return _sure(built for own in found for built in self._constructed(own))
         methods = self._methods(owner, name)
         if owner.kind == "super":
             return [each for each in methods if each[1] == CERTAIN]
+        methods = methods or self._extensions(owner, name, caller)
         if methods:
             return methods
         if self._tables.language(caller[0]) == "rust":
             return []
         inner = self._class(f"{owner.name}.{name}", owner.home) if name in self._tables.classes else None
         if inner is not None and self._is_inner(inner, owner):
-            return [(each, CERTAIN) for each in self._made(inner)]
+            return _sure(self._made(inner))
         if name in {"new", "of", "create"} and owner.name in self._tables.classes:
-            return [(each, CERTAIN) for each in self._made(owner)]
+            return [(each, CERTAIN if name == "new" else OVERRIDDEN) for each in self._made(owner)]
         return self._alike(owner, name)
 
     def _alike(self, owner: Owner, name: str) -> Found:
         """Find the few methods of a name, where the receiver's type says no more than that it has one."""
-        if not self._is_abstract(owner.name):
+        if owner.full or not self._is_abstract(owner) or self._declares_field(owner, name):
             return []
         needs = self._needs(owner)
-        if needs and name not in needs:
+        if name not in needs and (needs or self._tables.language(owner.home) in _SPARING):
             return []
         alike = self._tables.methods.get(name, [])
         return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
+
+    def _extensions(self, owner: Owner | None, name: str, caller: Id) -> Found:
+        """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
+        if self._tables.language(caller[0]) != "csharp":
+            return []
+        every = [
+            own for own in self._tables.methods.get(name, ()) if own[1] in self._tables.body(own[0]).statics
+        ]
+        above = {each.name for each in self._upwards(owner)} if owner is not None else set()
+        known = [own for own in every if (self._parameter_types(own) or ("",))[0] in above]
+        if known:
+            return _sure(known)
+        return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
@@ -258,7 +313,7 @@ class Resolver:
 
     def _plain(  # noqa: C901, PLR0912 - the places to search, in order
         self, name: str, caller: Id
-    ) -> list[Id]:
+    ) -> Found:
         """Resolve a call without a receiver."""
         path = caller[0]
         language = self._tables.language(path)
@@ -267,50 +322,67 @@ class Resolver:
             if definition.kind == "class":
                 if language not in _IMPLICIT_SELF:
                     continue
-                around = Owner("class", definition.name.rpartition(".")[2], path)
-                found = self._own_or_first(around, name, language)
+                found = self._own_or_any(self._self(caller, self._known_as(scope)), name, language)
                 if found:
                     return found
             qualified = f"{definition.name}.{name}" if definition.name else name
-            found = self._tables.named(path, qualified)
-            if found:
-                if language in CHOOSING and self._tables.definition(found[-1]).kind == "function":
-                    return found
-                return self._constructed(found[-1])
+            named = self._tables.named(path, qualified)
+            if named:
+                if language not in SCRIPTS and self._tables.definition(named[-1]).kind == "function":
+                    return _sure(named)
+                return _sure(self._constructed(named[-1]))
         owner = self._class_of(caller)
         if owner is not None:
+            owner = self._self(caller, owner)
             if name == _SUPER.get(language, "super"):
                 made = [
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)
                 ]
-                return made if language in CHOOSING else made[:1]
+                return _sure(made if language in CHOOSING else made[:1])
             if name == "Self" or (name == "this" and language == "java"):
-                return self._made(owner)
+                return _sure(self._made(owner))
+            if name == "new" and owner.kind == "type":
+                return _sure(self._made(owner))
             if language in _IMPLICIT_SELF:
-                found = self._own_or_first(owner, name, language)
+                found = self._own_or_any(owner, name, language)
                 if found:
                     return found
         if language == "java":
             found = self._static(name, path)
             if found:
                 return found
-        found, is_imported = self._imported(name, path)
-        if found:
-            return [built for own in found for built in self._constructed(own)]
-        return [] if is_imported else self._elsewhere(name, path, language)
+        named, is_imported = self._imported(name, path)
+        if named:
+            return _sure([built for own in named for built in self._constructed(own)])
+        return [] if is_imported else _sure(self._elsewhere(name, path, language))
 
-    def _own_or_first(self, owner: Owner, name: str, language: str) -> list[Id]:
-        """Return the methods of one name that a class has; the first where arguments do not choose."""
+    def _own_or_any(self, owner: Owner, name: str, language: str) -> Found:
+        """Return the method of one name that a class has; if it only declares one, any override too.
+
+        Where arguments choose, all methods of the name are returned.
+        """
         found = self._methods(owner, name)
-        sure = [each for each, confidence in found if confidence == CERTAIN]
-        return sure if sure and language in CHOOSING else [each for each, _ in found[:1]]
+        sure = [each for each in found if each[1] == CERTAIN]
+        if not sure or name in self._needs(owner):
+            return found
+        return sure if language in CHOOSING else sure[:1]
 
-    def _static(self, name: str, path: str) -> list[Id]:
+    def _self(self, caller: Id, cls: Owner) -> Owner:
+        """Return what a definition in a class calls itself: in Ruby the class, or one of its instances."""
+        if self._tables.language(caller[0]) != "ruby":
+            return cls
+        own = (
+            self._tables.definition(caller).kind == "class"
+            or caller[1] in self._tables.body(caller[0]).statics
+        )
+        return cls._replace(kind="type") if own else cls
+
+    def _static(self, name: str, path: str) -> Found:
         """Find what a file of Java imports of a class under a name."""
         imports = self._tables.body(path).imports
         for each in (*imports.get(name, ()), *imports.get("*", ())):
             cls = self._class(each.origin.rpartition(".")[2], path)
-            found = self._own_or_first(cls, name, "java") if cls is not None else []
+            found = self._own_or_any(cls, name, "java") if cls is not None else []
             if found:
                 return found
         return []
@@ -344,21 +416,24 @@ class Resolver:
     def _constructed(self, own: Id) -> list[Id]:
         if self._tables.definition(own).kind != "class":
             return [own]
-        return self._made(Owner("class", self._tables.last_name(own), own[0]), own)
+        return self._made(self._known_as(own), own)
 
     def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
         """Return a class's constructors, inherited ones where there are such; the class if it has none."""
         if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
             inherited = self._tables.files.get(owner.home, ("",))[0] not in CHOOSING
-            for each in self._upwards(owner) if inherited else (owner,):
-                for name in (*CONSTRUCTORS, each.name):
-                    found = self._own_methods(each, name)
-                    if found:
-                        return found
+            for each in self._upwards(owner._replace(kind="class")) if inherited else (owner,):
+                found = self._own_methods(each, self._constructor(each))
+                if found:
+                    return found
         if only_constructors:
             return []
-        nearest = [own] if own else self._nearest(self._tables.classes.get(owner.name, []), owner.home)
-        return nearest[:1]
+        return [own] if own else self._nearest(self._classes(owner), owner.home)[:1]
+
+    def _constructor(self, cls: Owner) -> str:
+        """Return the name of a class's constructors."""
+        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
+        return _BY_KEYWORD.get(language, cls.name)
 
     def _nearest(self, found: list[Id], path: str) -> list[Id]:
         """Choose those in the file, else in its directory, else the nearest; none if several are as near."""
@@ -376,15 +451,59 @@ class Resolver:
 
     # classes
 
-    def _class(self, written: str, path: str) -> Owner | None:
-        """Return the class that a name means in a file; None if it is none of the view."""
-        key = written, path
+    def _class(self, written: str, path: str, around: str = "") -> Owner | None:
+        """Return the class that a name means in a file; None if it is none of the view.
+
+        Args:
+            written: The name.
+            path: The file.
+            around: The definition where it is written: in Ruby its modules are searched first.
+        """
+        ruby = self._tables.language(path) == "ruby"
+        key = written, path, around if ruby else ""
         if key not in self._classes_found:
             self._classes_found[key] = None  # while it is looked for: an alias may lead in a circle
-            self._classes_found[key] = self._find_class(written, path)
+            found = self._constant(*key) if ruby else self._find_class(written, path)
+            self._classes_found[key] = found
+        if key in self._chosen:  # one of several of its name, by its place
+            self._sure = min(self._sure, OVERRIDDEN)
         return self._classes_found[key]
 
-    def _find_class(  # noqa: C901 - the places to search, in order
+    def _constant(self, written: str, path: str, around: str) -> Owner | None:
+        """Return Ruby's class of a name: of the innermost module around that has one, else of any."""
+        every = self._tables.classes.get(written.rpartition(".")[2], [])
+        names = {own: self._tables.definition(own).name for own in every}
+        outer = around.split(".") if around else []
+        for depth in range(len(outer), -1, -1):
+            full = ".".join([*outer[:depth], written])
+            found = [own for own in every if names[own] == full]
+            if found:
+                break
+        else:
+            found = [own for own in every if f".{names[own]}".endswith(f".{written}")]
+            if len({names[own] for own in found}) > 1:
+                self._chosen.add((written, path, around))
+                found = self._nearest(found, path)
+        chosen = self._nearest(found, path) or found
+        return self._known_as(chosen[0]) if chosen else None
+
+    def _known_as(self, own: Id) -> Owner:
+        """Return a class by its definition."""
+        found = self._known.get(own)
+        if found is None:
+            name = self._tables.definition(own).name
+            full = name if self._tables.language(own[0]) == "ruby" else ""
+            found = self._known[own] = Owner("class", name.rpartition(".")[2], own[0], full)
+        return found
+
+    def _classes(self, owner: Owner) -> list[Id]:
+        """Return the definitions of classes of an owner's name."""
+        every = self._tables.classes.get(owner.name, [])
+        if not owner.full or len(every) == 1:
+            return every
+        return [own for own in every if self._tables.definition(own).name == owner.full]
+
+    def _find_class(  # noqa: C901, PLR0912 - the places to search, in order
         self, written: str, path: str
     ) -> Owner | None:
         *before, name = written.split(".")
@@ -412,14 +531,22 @@ class Resolver:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
             if near:
+                if len(near) > 1 and self._are_several(every, language):
+                    self._chosen.add((written, path, ""))
                 return Owner("class", name, min(near))
             if language == "go":
                 return None
         places = sorted({where for where, _ in every})
         if len(places) == 1:
             return Owner("class", name, places[0])
+        if self._are_several(every, language):
+            self._chosen.add((written, path, ""))
         nearest = self._nearest(every, path)
         return Owner("class", name, nearest[0][0] if nearest else path)
+
+    def _are_several(self, every: Iterable[Id], language: str) -> bool:
+        """Tell whether definitions are of several classes, not parts of one."""
+        return language in _WHOLE or len({self._tables.definition(own).name for own in every}) > 1
 
     def _inner_class(self, outer: str, name: str, path: str) -> Owner | None:
         """Find a class that stands in another, in languages without modules in between."""
@@ -467,37 +594,38 @@ class Resolver:
         for each in self._tables.outwards(own):
             definition = self._tables.definition(each)
             if definition.kind == "class":
-                return Owner("class", definition.name.rpartition(".")[2], own[0])
+                return self._known_as(each)
         name = self._tables.definition(own).name
         if self._tables.language(own[0]) in SCRIPTS:
             outermost = name.partition(".")[0]
             known = self._tables.classes.get(outermost, ())
             return Owner("class", outermost, own[0]) if any(own[0] == path for path, _ in known) else None
-        owner = name.rpartition(".")[0].rpartition(".")[2]
-        if not owner:
-            return None
-        return self._class(owner, own[0])
+        owner = name.rpartition(".")[0]
+        if self._tables.language(own[0]) != "ruby":
+            owner = owner.rpartition(".")[2]
+        return self._class(owner, own[0]) if owner else None
 
     def _definitions_of(self, owner: Owner) -> list[Id]:
         """Return a class's definitions, those in its own file first: Rust's impls may be elsewhere."""
-        every = self._tables.classes.get(owner.name, [])
+        every = self._classes(owner)
         here = [each for each in every if each[0] == owner.home]
         others = [each for each in every if each[0] != owner.home]
         return here + self._nearest(others, owner.home)
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
         """Yield the classes that a class inherits from, as far as they are in the view."""
-        every = self._tables.classes.get(owner.name, [])
-        here = [each for each in every if each[0] == owner.home] or every
+        every = self._classes(owner)
+        here = every if owner.full else [each for each in every if each[0] == owner.home] or every
         for own in here:
-            for base in self._tables.definition(own).bases:
-                found = self._class(base, own[0])
+            definition = self._tables.definition(own)
+            for base in definition.bases:
+                found = self._class(base, own[0], definition.name)
                 if found is not None:
-                    yield found
+                    yield found._replace(kind="type") if owner.kind == "type" else found
 
     def _upwards(self, owner: Owner) -> Iterator[Owner]:
         """Yield a class and those that it inherits from, the nearest first, each once."""
-        seen: set[tuple[str, str]] = set()
+        seen: set[tuple[str, str, str]] = set()
         waiting = deque([owner])
         while waiting and len(seen) < _MOST_ANCESTORS:
             each = waiting.popleft()
@@ -510,10 +638,16 @@ class Resolver:
 
     def _methods(self, owner: Owner, name: str) -> Found:
         """Find a method of a class or its bases, and its overrides; computed once for all calls."""
-        key = owner.name, owner.home, name
+        key = owner, name
         found = self._methods_found.get(key)
         if found is None:
-            found = self._methods_found[key] = self._find_methods(owner, name)
+            before, self._sure = self._sure, CERTAIN
+            found = [(each, min(sure, self._sure)) for each, sure in self._find_methods(owner, name)]
+            self._sure = before
+            fitting = [each for each in found if self._fits(each[0], owner)]
+            # Rails calls an instance's method as its class's.
+            found = fitting or [(each, LIKE_NAMED) for each, _ in found]
+            self._methods_found[key] = found
         return found
 
     def _find_methods(self, owner: Owner, name: str) -> Found:
@@ -524,17 +658,24 @@ class Resolver:
         further = language in _INHERITING
         taken: set[tuple[str, ...] | None] = set()
         for each in self._upwards(owner):
+            if (each.name, name) not in self._tables.members:
+                continue
             own = self._own_methods(each, name)
             types = {member: self._parameter_types(member) for member in own}
             found += [(member, CERTAIN) for member in own if types[member] not in taken]
-            taken |= set(types.values())
-            if found and not further:
+            taken |= set(types.values()) if further else set()
+            if found and not further and any(self._fits(member, owner) for member in own):
                 break
-        if not found and language in _SPARING and not self._is_abstract(owner.name):
+        if (
+            not found
+            and language in _SPARING
+            and not self._is_abstract(owner)
+            and name not in self._needs(owner)
+        ):
             return []  # elsewhere it is declared without a body, or where we do not see it
         known = {member for member, _ in found}
         for subclass in self._subclasses(owner):
-            for member in self._tables.members.get((subclass.name, name), ()):
+            for member in self._owned(subclass, name):
                 if member not in known and member[0] == subclass.home:
                     known.add(member)
                     found.append((member, OVERRIDDEN))
@@ -548,13 +689,17 @@ class Resolver:
 
     def _own_methods(self, cls: Owner, name: str) -> list[Id]:
         """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
-        found = self._tables.members.get((cls.name, name), [])
-        if not found or cls.home not in self._tables.files or self._tables.language(cls.home) not in C_FAMILY:
-            nearest = self._nearest(found, cls.home)
-            if nearest or not cls.home.endswith(".go"):
-                return nearest
+        found = self._owned(cls, name)
+        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
+        if found and language == "go":
             folder = cls.home.rpartition("/")[0]
-            return self._built([each for each in found if each[0].rpartition("/")[0] == folder], cls.home)
+            found = [each for each in found if each[0].rpartition("/")[0] == folder]
+            return self._nearest(found, cls.home) or self._built(found, cls.home)
+        if not found or language not in C_FAMILY:
+            if language in _WHOLE:
+                others = {where for where, _ in self._tables.classes.get(cls.name, ())} - {cls.home}
+                found = [each for each in found if each[0] not in others]
+            return self._nearest(found, cls.home)
         every = self._tables.classes.get(cls.name, ())
         here = [own for own in every if own[0] == cls.home] or every
         meant = {self._tables.definition(own).name for own in here}
@@ -568,18 +713,30 @@ class Resolver:
         ]
         return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
 
+    def _owned(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods of one name of all classes of a name."""
+        found = self._tables.members.get((cls.name, name), [])
+        if not cls.full:
+            return found
+        return [each for each in found if self._tables.definition(each).name == f"{cls.full}.{name}"]
+
+    def _fits(self, own: Id, owner: Owner) -> bool:
+        """Tell whether a method is an instance's, or in Ruby the class's own, as is meant."""
+        return not owner.full or (own[1] in self._tables.body(own[0]).statics) == (owner.kind == "type")
+
     def _subclasses(self, owner: Owner) -> list[Owner]:
         """Return the classes that inherit from a class, by name and place."""
         known: set[Owner] = set()
         border = deque([owner])
         while border and len(known) < _MOST_SUBCLASSES:
             each = border.popleft()
-            alone = len({where for where, _ in self._tables.classes.get(each.name, ())}) < 2
+            every = self._tables.classes.get(each.name, ())
+            alone = len({self._tables.definition(own).name if each.full else own[0] for own in every}) < 2
             for own in self._tables.subclasses.get(each.name, ()):
-                subclass = Owner("class", self._tables.last_name(own), own[0])
+                subclass = self._known_as(own)
                 if subclass in known:
                     continue
-                if not alone and each not in self._bases(subclass):
+                if not alone and not any(_is_same(each, base) for base in self._bases(subclass)):
                     continue
                 known.add(subclass)
                 border.append(subclass)
@@ -587,9 +744,25 @@ class Resolver:
             self.limits.reached(limits.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
 
-    def _is_abstract(self, cls: str) -> bool:
+    def _is_abstract(self, owner: Owner) -> bool:
         """Tell whether a type is known but has no method of its own."""
-        return cls in self._tables.classes and cls not in self._tables.owners
+        every = self._tables.classes.get(owner.name)
+        if every is None:
+            return False
+        others = {path for path, _ in every if path != owner.home}
+        if owner.home.endswith(".go"):  # a package's files
+            folder = owner.home.rpartition("/")[0]
+            others = {
+                path for path in self._tables.owners.get(owner.name, ()) if path.rpartition("/")[0] != folder
+            }
+        return self._tables.owners.get(owner.name, set()) <= others
+
+    def _declares_field(self, owner: Owner, name: str) -> bool:
+        return any(
+            (own[1], name) in self._tables.body(own[0]).fields
+            for each in self._upwards(owner)
+            for own in self._definitions_of(each)
+        )
 
     # Go's interfaces
 
@@ -636,6 +809,9 @@ class Resolver:
             found, parts = self._path_head(parts, name, caller)
             if found is not None:
                 return self._along(found, parts, caller, depth)
+        if self._tables.language(caller[0]) == "ruby":
+            constant = list(takewhile(lambda part: part[:1].isupper(), parts))
+            parts = [".".join(constant), *parts[len(constant) :]] if len(constant) > 1 else parts
         found = self._head(parts[0], caller, depth)
         return self._along(found, parts[1:], caller, depth)
 
@@ -673,20 +849,23 @@ class Resolver:
             return Owner("module", "", caller[0]), parts[1:]
         return None, parts
 
-    def _head(self, head: str, caller: Id, depth: int) -> Owner | None:
+    def _head(  # noqa: C901 - the places to search, in order
+        self, head: str, caller: Id, depth: int
+    ) -> Owner | None:
         bare = head.removesuffix("()")
         path = caller[0]
         language = self._tables.language(path)
-        if bare in _SELF:
-            return self._class_of(caller)
+        if bare in _SELF.get(language, _THIS):
+            owner = self._class_of(caller)
+            return owner and self._self(caller, owner)
         if bare == _SUPER.get(language, "super"):
             owner = self._class_of(caller)
             base = next(self._bases(owner), None) if owner is not None else None
             return None if base is None else base._replace(kind="super")
         if head.endswith("()"):
-            for own in self._plain(bare, caller):
-                return self._given(own)
-            return None
+            if bare == "new" and language == "ruby":
+                return self._class_of(caller)
+            return self._given_by(self._plain(bare, caller))
         for scope in self._tables.outwards(caller):
             declared = self._tables.body(path).variables.get((scope[1], bare))
             made_of_itself = (
@@ -702,10 +881,51 @@ class Resolver:
             field = self._field(owner, bare.lstrip("@"), depth) if owner is not None else None
             if field is not None:
                 return field
+        if language in SCRIPTS:
+            held = self._held(bare, path, depth)
+            if held is not None:
+                return held
         module = self._module(bare, path)
         if module is not None:
             return Owner("module", "", module)
-        return self._class(bare, path) or self._crate(bare, path)
+        cls = self._class(bare, path, self._tables.definition(caller).name)
+        if cls is not None and language == "ruby":
+            return cls._replace(kind="type")
+        return cls or self._crate(bare, path)
+
+    def _held(self, name: str, path: str, depth: int) -> Owner | None:
+        """Find what a file of JavaScript imports under a name: a class by ``require``, or a variable."""
+        for each in self._tables.body(path).imports.get(name, ()):
+            if each.kind != "file" or each.alias == "*":
+                continue
+            for file, _ in self._imports.files(each, path):
+                if each.name is None:  # of CommonJS; of a namespace all but its main export is asked for
+                    cls = self._as_class(self._exported(file, DEFAULT))
+                    if cls is not None:
+                        return cls
+                held = self._exported_variable(file, each.name or DEFAULT, depth)
+                if held is not None:
+                    return held
+        return None
+
+    def _exported_variable(self, file: str, name: str, depth: int) -> Owner | None:
+        """Find what a variable holds that a file exports, or passes on."""
+        if depth <= 0 or file not in self._tables.files:
+            return None
+        body = self._tables.body(file)
+        for each in (name, "exports") if name == DEFAULT else (name,):
+            declared = body.variables.get((0, each))
+            if declared is not None:
+                return self._declared(declared, (file, 0), depth)
+        for imported in (*body.imports.get(name, ()), *body.imports.get("*", ())):
+            if imported.kind == "local" and imported.name != name:
+                return self._exported_variable(file, imported.name or name, depth - 1)
+            if imported.kind == "file" and (imported.name or imported.alias == "*"):
+                for place, _ in self._imports.files(imported, file):
+                    held = self._exported_variable(place, imported.name or name, depth - 1)
+                    if held is not None:
+                        return held
+        return None
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":
@@ -753,23 +973,25 @@ class Resolver:
         if part == "await":
             return owner
         if part == ELEMENT:
-            many = owner.name.startswith(ELEMENT)
-            return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0)) if many else None
+            if owner.name.startswith(ELEMENT):
+                return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0))
+            return self._field(owner, ELEMENT, depth)
         if not part.endswith("()"):
             inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
             if inner is not None:
                 return inner
             made = bare == "new" and owner.name in self._tables.classes
-            return owner if made else self._field(owner, bare, depth)
+            return owner._replace(kind="class") if made else self._field(owner, bare, depth)
         methods = self._methods(owner, bare)
-        if self._is_abstract(owner.name):
-            declared, where = self._needs(owner).get(bare, (None, ""))
-            if declared is not None and declared.type_name:
-                return self._class(declared.type_name, where)
-        if methods:
-            return self._given(methods[0][0])
+        declared, where = self._needs(owner).get(bare, (None, ""))
+        if declared is not None and declared.type_name:
+            return self._class(declared.type_name, where)
+        if methods and not (bare == "new" and owner.kind == "type"):
+            return self._given_by(methods)
         if bare == "new" and owner.name in self._tables.classes:
-            return owner
+            return owner._replace(kind="class")
+        if bare == "class" and owner.full:
+            return owner._replace(kind="type")
         if self._tables.language(caller[0]) == "rust" and (bare in _PASSING or bare[:1].isupper()):
             return owner  # an enumeration's variant is one of it
         return None
@@ -778,7 +1000,7 @@ class Resolver:
         bare = part.removesuffix("()")
         found = self._exported(owner.home, bare)
         if part.endswith("()"):
-            return self._given(found[0]) if found else None
+            return self._given_by(_sure(found))
         cls = self._as_class(found)
         if cls is not None:
             return cls
@@ -809,8 +1031,9 @@ class Resolver:
             return None
         if declared.made[-1] == ELEMENT:
             return self._owner(declared.made, "", scope, depth - 1)
-        for own, _ in self._resolve(declared.made, scope, depth - 1):
-            return self._given(own)
+        found = self._resolve(declared.made, scope, depth - 1)
+        if found:
+            return self._given_by(found)
         *before, name = declared.made
         if before and self._tables.language(scope[0]) == "rust":
             if name in _PASSING:
@@ -824,22 +1047,29 @@ class Resolver:
             return Owner("class", type_name, scope[0])
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
-        return self._class(type_name, scope[0])
+        return self._class(type_name, scope[0], self._tables.definition(scope).name)
+
+    def _given_by(self, found: Found) -> Owner | None:
+        """Return the type of the result of calling the first of what may be called, and how sure that is."""
+        sure = [each for each in found if each[1] == CERTAIN]
+        types = [self._given(own) for own, _ in sure or found]
+        if found and (not sure or any(each != types[0] for each in types)):
+            self._sure = min(self._sure, found[0][1], OVERRIDDEN)
+        return types[0] if types else None
 
     def _given(self, own: Id) -> Owner | None:
         """Return the type of the result of calling a definition."""
         definition = self._tables.definition(own)
         if definition.kind == "class":
-            return Owner("class", definition.name.rpartition(".")[2], own[0])
+            return self._known_as(own)
         type_ = self._tables.body(own[0]).results.get(own[1], "")
         if type_:
             return self._typed(type_, own)
         if self._is_class(own):
             return Owner("class", self._tables.last_name(own), own[0])
         owner, _, name = definition.name.rpartition(".")
-        if name in CONSTRUCTORS or (owner and name == owner.rpartition(".")[2]):
-            return self._class_of(own)
-        return None
+        cls = self._class_of(own) if owner else None
+        return cls if cls is not None and name == self._constructor(cls) else None
 
     # what files import and export
 
@@ -962,3 +1192,11 @@ class Resolver:
                             if imported.public:
                                 found.names.setdefault(alias, []).append((file, imported))
         return further
+
+
+def _sure(found: Iterable[Id]) -> Found:
+    return [(each, CERTAIN) for each in found]
+
+
+def _is_same(one: Owner, other: Owner) -> bool:
+    return (one.name, one.full or one.home) == (other.name, other.full or other.home)

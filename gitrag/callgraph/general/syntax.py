@@ -6,7 +6,11 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
-  ``@ranged``, many of which it holds one.
+  ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
+  With ``@assigned`` it may have held something else before.
+- ``@elements``: the type of what the enclosing class, a named list, has many of.
+- ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
+  its first parameter's type.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
@@ -26,7 +30,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -46,6 +50,7 @@ from gitrag.callgraph.general.records import (
     Signature,
     WrittenCall,
 )
+from gitrag.callgraph.general.scopes import Scopes, Variable
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -85,7 +90,7 @@ _SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
 _NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr"
-    " Result Mutex RwLock Pin Cow OnceCell Weak Future".split()
+    " Result Mutex RwLock Pin Cow OnceCell Weak Future Task ValueTask Lazy".split()
 )
 _MOST_WRAPPERS = 4
 _OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
@@ -104,6 +109,17 @@ _MANY = {
 _CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
 """Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
+_IMPORTING = frozenset({"require", "import"})
+_REBINDING = re.compile(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
+"""Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
+_PARAMETER = re.compile(r"param|arrow_function")
+_SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
+_LIMITING = frozenset({"only", "except"})
+_DECLARING = re.compile(
+    r"attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
+    r"|module_function|serialize|cattr|mattr|class_attribute|let|subject"
+)
+"""Ruby's methods whose symbols name no method that is called: what is declared, or who may call it."""
 _MIXES = frozenset({"include", "prepend"})
 _NO_PART = frozenset(
     "new await async mut dyn impl const final static readonly ref struct class typename".split()
@@ -132,15 +148,17 @@ class QueryReader:
         self._source = source
         self._language = language
 
-    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912 - a branch per kind of match
+    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
         found = self._outlined()  # first: it refuses a tree that is too deep for a query
         matches = self._matches(tree)
         self._place(tree, found, [each for each in matches if "value" in each])
-        calls: list[WrittenCall] = []
+        calls: list[tuple[WrittenCall, tree_sitter.Node]] = []
         handed: list[tree_sitter.Node] = []
         needs: list[Declaration] = []
-        declared: dict[str, list[Declaration]] = {"var": [], "field": []}
+        variables: list[Variable] = []
+        fields: list[Declaration] = []
+        statics: list[int] = []
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
@@ -153,6 +171,11 @@ class QueryReader:
                 calls += self._calls_in_tokens(captures["tokens"][0])
             elif "needed" in captures:
                 needs += self._needed(captures)
+            elif "static" in captures:
+                statics.append(self._around(captures["static"][0]))
+            elif "elements" in captures:
+                node = captures["elements"][0]
+                fields.append(Declaration(self._class_around(node), ELEMENT, self._type(node), None))
             elif "value" in captures:
                 continue
             elif "sent" in captures:
@@ -180,10 +203,17 @@ class QueryReader:
                     }
                 )
             else:
-                kind = "field" if "field" in captures else "var"
-                declared[kind] += self._declarations(captures, kind)
+                fields += [each for each, _ in self._declarations(captures, "field")]
+                since = max(node.end_byte for nodes in captures.values() for node in nodes)
+                variables += [
+                    Variable(each, node, since, "assigned" in captures)
+                    for each, node in self._declarations(captures, "var")
+                ]
+        hidden = self._hidden(names["local"])
+        calls = [each for each in calls if not hidden(each[0])]
         calls += self._bare_calls(**names)
         calls += self._handed_on(handed, names["local"])
+        scopes = Scopes(variables, [parent for *_, parent in self._rows], self._spans)
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
         for own, type_ in bases:
             above[own] += [type_] if type_ else []
@@ -193,15 +223,16 @@ class QueryReader:
         )
         body = Body(
             tuple([parent for *_, parent in self._rows]),
-            tuple(calls),
-            tuple(declared["var"]),
-            tuple(declared["field"]),
+            tuple([self._numbered(call, node, scopes) for call, node in calls]),
+            tuple(scopes.declarations()),
+            tuple(fields),
             tuple(results),
             tuple([msgspec.convert(each, ImportRow) for each in imports]),
             tuple(needs),
             tuple(signatures.values()),
+            tuple(statics),
         )
-        return Facts(definitions, _mentions(calls, imports), packed_body(body))
+        return Facts(definitions, _mentions([call for call, _ in calls], imports), packed_body(body))
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -266,7 +297,22 @@ class QueryReader:
         )
         return [captures for _, captures in cursor.matches(tree.root_node)]
 
-    def _call(self, captures: dict[str, list[tree_sitter.Node]]) -> list[WrittenCall]:
+    def _numbered(self, call: WrittenCall, node: tree_sitter.Node, scopes: Scopes) -> WrittenCall:
+        """Say which of several variables of one name a call means."""
+        given = call.given and tuple(
+            [
+                each if each[:1] in {"", ":"} else ".".join(scopes.named(each.split("."), call.caller, node))
+                for each in call.given
+            ]
+        )
+        parts = tuple(scopes.named(call.parts, call.caller, node)) if len(call.parts) > 1 else call.parts
+        if parts == call.parts and given == call.given:
+            return call
+        return msgspec.structs.replace(call, parts=parts, given=given)
+
+    def _call(
+        self, captures: dict[str, list[tree_sitter.Node]]
+    ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
         if "call" in captures:
             node = captures["call"][0]
             parts = parts_of(self._text(node))
@@ -275,7 +321,8 @@ class QueryReader:
             receiver = captures.get("receiver")
             text = self._text(node)
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
-            parts = [*(parts_of(self._text(receiver[0])) or ["?"]), *own] if receiver else own
+            # The receiver as that of something: or the brackets of a call at its end would be lost.
+            parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
         if not parts or (self._language.name == "cpp" and _DESTRUCTOR.search(self._text(node))):
             return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
@@ -283,12 +330,30 @@ class QueryReader:
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
-        return [WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)]
+        call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
+        if self._language.name == "kotlin" and len(parts) == 1:
+            this = self._rebound(node)
+            if this is not None:
+                unsure = msgspec.structs.replace(call, unsure=True)
+                of_it = msgspec.structs.replace(unsure, parts=(*this, *parts))
+                return [(unsure, node), (of_it, node)]
+        return [(call, node)]
+
+    def _rebound(self, node: tree_sitter.Node) -> list[str] | None:
+        """Return the parts of what is ``this`` in the innermost block of Kotlin's that has one of its own."""
+        above = node.parent
+        while above is not None and above.type not in {"function_declaration", "class_body"}:
+            if above.type == "call_expression":
+                found = _REBINDING.match(self._raw(above))
+                if found and above.start_byte + found.end() <= node.start_byte:
+                    return _receiver(found["on"] or found["given"])
+            above = above.parent
+        return None
 
     def _read_sent(
         self,
         node: tree_sitter.Node,
-        calls: list[WrittenCall],
+        calls: list[tuple[WrittenCall, tree_sitter.Node]],
         taken: list[tree_sitter.Node],
         bases: list[tuple[int, str]],
     ) -> None:
@@ -297,9 +362,28 @@ class QueryReader:
         if method is None:
             return
         calls += self._call({"name": [method], **({"receiver": [receiver]} if receiver else {})})
+        calls += self._named_by_symbols(node, self._text(method), receiver)
         if method.type == "identifier":
             taken.append(method)
             bases += self._mixed_in(node, method)
+
+    def _named_by_symbols(
+        self, call: tree_sitter.Node, method: str, receiver: tree_sitter.Node | None
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the methods that a Ruby call names by symbols: ``before_action :load``, ``send(:load)``."""
+        arguments, place = call.child_by_field_name("arguments"), self._around(call)
+        in_class = receiver is None and self._rows[place][0] == "class" and not _DECLARING.match(method)
+        if arguments is None or not (in_class or method in _SENDING):
+            return
+        parts = _receiver(self._raw(receiver)) if receiver is not None else ["self"]
+        for argument in arguments.named_children:
+            node = argument
+            if argument.type == "pair" and in_class:
+                key, value = argument.named_children[0], argument.named_children[-1]
+                node = key if self._text(key) in _LIMITING else value
+            if node.type == "simple_symbol" and parts:
+                line = node.start_point[0] + 1
+                yield WrittenCall(place, (*parts, self._text(node)[1:]), line, handed=True), node
 
     def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
         """Return what Ruby's ``include`` and ``prepend`` add to the enclosing class."""
@@ -313,18 +397,34 @@ class QueryReader:
         bare: list[tree_sitter.Node],
         taken: list[tree_sitter.Node],
         local: list[tree_sitter.Node],
-    ) -> Iterator[WrittenCall]:
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the calls that consist of a name only."""
         elsewhere = {node.start_byte for node in taken}
         variables = {(self._around(node), self._text(node)) for node in local}
         for node in bare:
             place, name = self._around(node), self._text(node)
             if node.start_byte not in elsewhere and (place, name) not in variables:
-                yield WrittenCall(place, ("self", name), node.start_point[0] + 1)
+                yield WrittenCall(place, ("self", name), node.start_point[0] + 1), node
+
+    def _hidden(self, local: list[tree_sitter.Node]) -> Callable[[WrittenCall], bool]:
+        """Return what tells whether a call by a name alone is one of what a parameter holds."""
+        parameters = {
+            (self._around(node), self._text(node))
+            for node in local
+            if node.parent is not None and _PARAMETER.search(node.parent.type)
+        }
+
+        def is_hidden(call: WrittenCall) -> bool:
+            scope = call.caller if len(call.parts) == 1 else 0
+            while scope > 0 and (scope, call.parts[0]) not in parameters:
+                scope = self._rows[scope][4]
+            return scope > 0
+
+        return is_hidden
 
     def _handed_on(
         self, handed: list[tree_sitter.Node], local: list[tree_sitter.Node]
-    ) -> Iterator[WrittenCall]:
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
         variables = {(self._around(node), self._text(node)) for node in local}
         for node in handed:
@@ -333,9 +433,9 @@ class QueryReader:
             while parts and scope > 0 and (scope, parts[0]) not in variables:
                 scope = self._rows[scope][4]
             if parts and parts[0] != "?" and (scope <= 0 or len(parts) > 1):
-                yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True)
+                yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
 
-    def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[WrittenCall]:
+    def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the calls among tokens: a name, or names joined by dots or colons, before a bracket."""
         waiting = [tokens]
         while waiting:
@@ -351,9 +451,8 @@ class QueryReader:
                         text = self._source[start : node.start_byte][-_TEXT_BYTES:].decode("utf-8", "replace")
                         parts = tuple(parts_of(text))
                         if parts:
-                            yield WrittenCall(
-                                self._around(node), parts, children[place - 1].start_point[0] + 1
-                            )
+                            line = children[place - 1].start_point[0] + 1
+                            yield WrittenCall(self._around(node), parts, line), node
                 elif node.type in _JOINING:
                     joined = True
                 elif node.type in _IN_PATHS and not (start >= 0 and not joined):
@@ -369,10 +468,14 @@ class QueryReader:
         type_ = self._type(result[0]) if result else ""
         yield Declaration(self._class_around(node), self._text(node), type_, None)
 
-    def _declarations(self, captures: dict[str, list[tree_sitter.Node]], kind: str) -> list[Declaration]:
+    def _declarations(
+        self, captures: dict[str, list[tree_sitter.Node]], kind: str
+    ) -> list[tuple[Declaration, tree_sitter.Node]]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
             return []  # another pattern gives the module
-        return [self._declared(node, captures, kind) for node in captures.get(kind, [])]
+        if "made" in captures and self._text(captures["made"][0]) in _IMPORTING:
+            return []  # it is a module; an import says which
+        return [(self._declared(node, captures, kind), node) for node in captures.get(kind, [])]
 
     def _declared(
         self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
@@ -392,11 +495,15 @@ class QueryReader:
             if parts and text.endswith(")"):
                 parts[-1] += "()"
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
-        return Declaration(place, name, "", tuple(parts_of(self._text(captures["made"][0]))))
+        made = tuple(parts_of(self._text(captures["made"][0]))) if "made" in captures else None
+        return Declaration(place, name, "", made)
+
+    def _raw(self, node: tree_sitter.Node, most: int = _TEXT_BYTES) -> str:
+        text = self._source[node.start_byte : min(node.end_byte, node.start_byte + most)]
+        return text.decode("utf-8", "replace")
 
     def _text(self, node: tree_sitter.Node, most: int = _TEXT_BYTES) -> str:
-        text = self._source[node.start_byte : min(node.end_byte, node.start_byte + most)]
-        return text.decode("utf-8", "replace").strip("\"'`")
+        return self._raw(node, most).strip("\"'`")
 
     def _type(self, node: tree_sitter.Node) -> str:
         text = self._text(node).lstrip(":*&?( ")
@@ -421,7 +528,7 @@ class QueryReader:
                 break
             text = _first_argument(wrapped[2]).lstrip("*&? ")
         inside = text.rstrip().removesuffix("?").rstrip().removesuffix("]").rstrip()
-        if text.startswith(("[", "map[", "func")) or _OF_ANOTHER.search(inside):
+        if text.startswith(("[", "map[", "func(", "func (")) or _OF_ANOTHER.search(inside):
             return ""
         parts = parts_of(text)
         return ".".join(parts) if parts and "?" not in parts else ""
@@ -435,6 +542,10 @@ def parts_of(text: str) -> list[str]:
     return list(_parts_of(text))
 
 
+def _receiver(text: str) -> list[str]:
+    return parts_of(f"{text}.x")[:-1]
+
+
 _DESTRUCTOR = re.compile(r"~\s*\w+$")
 
 
@@ -443,10 +554,14 @@ def _scoped(text: str, parts: list[str]) -> list[str]:
     return [SCOPED, *parts] if _QUALIFIED.match(text) else parts
 
 
+def _blank(found: re.Match[str]) -> str:
+    return "\1" if found[0][0] == "[" else "\0"
+
+
 @lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read
 def _parts_of(text: str) -> tuple[str, ...]:
     for _ in range(6):
-        shorter = _GENERICS.sub("", _ARGUMENTS.sub("\0", text))
+        shorter = _GENERICS.sub("", _ARGUMENTS.sub(_blank, text))
         if shorter == text:
             break
         text = shorter
@@ -455,13 +570,18 @@ def _parts_of(text: str) -> tuple[str, ...]:
     text = "".join(words)
     parts: list[str] = []
     for part in _SEPARATOR.split(text):
-        bare = part.replace("\0", "").strip("*&?!~(")
+        element = part.endswith("\1")  # `list[0].f()`
+        bare = part.replace("\0", "").replace("\1", "").strip("*&?!~(")
         if not bare:
-            if "\0" in part and not parts:
+            if part.strip("*&?!~(") and not parts:
                 parts.append("?")  # `(a as B).f()`: what is in brackets is not known
             continue
         named = _NAME.fullmatch(bare)
         parts.append((bare.lstrip("$") + ("()" if "\0" in part else "")) if named else "?")
+        if element:
+            parts.append(ELEMENT)
+    if parts and parts[-1] == ELEMENT:
+        parts.pop()
     if parts:
         parts[-1] = parts[-1].removesuffix("()")
     return () if not parts or parts[-1] == "?" else tuple(parts)

@@ -28,6 +28,7 @@ class File:
         imports: By the name in the file; ``*`` for those of all names.
         inner: Names of modules inside the file.
         signatures: What functions take, where arguments choose among functions of one name.
+        statics: The functions of Ruby's classes themselves.
     """
 
     parents: Sequence[int]
@@ -39,6 +40,7 @@ class File:
     imports: Mapping[str, Sequence[ImportedName]]
     inner: frozenset[str]
     signatures: Mapping[int, Signature]
+    statics: frozenset[int]
 
 
 class Tables:
@@ -54,7 +56,7 @@ class Tables:
         methods: Functions of classes, by name.
         subclasses: Classes by the last part of a base's name.
         by_name: Indices by path and qualified name.
-        owners: Names of classes with methods.
+        owners: Names of classes with methods, and the files of these.
     """
 
     def __init__(self, files: Mapping[str, tuple[str, Facts]]) -> None:
@@ -86,7 +88,9 @@ class Tables:
         self._places: dict[str, list[str]] = {}
         for path, name in self.by_name:
             self._places.setdefault(name, []).append(path)
-        self.owners = frozenset(owner for owner, _ in self.members)
+        self.owners: dict[str, set[str]] = {}
+        for (owner, _), every in self.members.items():
+            self.owners.setdefault(owner, set()).update(path for path, _ in every)
 
     def _add_prototypes(self) -> None:
         """Count as classes JavaScript's functions that are given methods: ``Store.prototype.save = …``."""
@@ -157,4 +161,5 @@ def _unpacked(language: str, facts: Facts) -> File:
         imports,
         frozenset(each.inner for each in body.imports if each.inner is not None),
         {each.function: each for each in body.signatures},
+        frozenset(body.statics),
     )

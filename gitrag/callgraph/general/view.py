@@ -94,7 +94,7 @@ class GeneralView:
                     continue
             found = self._resolver.resolve(call.parts, caller, handed=call.handed)
             for callee, sure in self._choice.fitting(found, call, caller):
-                confidence = min(sure, HANDED_ON) if call.handed else sure
+                confidence = min(sure, HANDED_ON) if call.handed or call.unsure else sure
                 known = edges.get((caller, callee))
                 if known is None or known[0] < confidence:
                     line = call.line if known is None else min(call.line, known[1])

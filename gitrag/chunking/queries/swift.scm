@@ -1,7 +1,7 @@
 (class_declaration name: (_) @name body: (_) @body) @definition.class
 (protocol_declaration name: (_) @name body: (_) @body) @definition.class
 (typealias_declaration name: (type_identifier) @name) @minor.class
-(function_declaration name: [(simple_identifier) (_)] @name body: (_) @body) @definition.function
+(function_declaration "func" . name: _ @name body: (_) @body) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @minor.method
 (init_declaration body: (_) @body (#set! name "init")) @definition.method
 (deinit_declaration body: (_) @body (#set! name "deinit")) @definition.method

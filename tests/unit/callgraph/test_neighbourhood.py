@@ -21,7 +21,7 @@ FILES = {
     """,
     "test/spec_builder.rb": """\
         def builder(app)
-          Rack::Builder.new.use(app)
+          app.call
         end
 
         describe Rack::Builder do

@@ -1,3 +1,4 @@
+(method_declaration parameters: (parameter_list . (parameter (modifier) @_this)) (#eq? @_this "this")) @static
 (invocation_expression function: (_) @call)
 (object_creation_expression type: (_) @call)
 (base_list (_) @base)
@@ -11,3 +12,9 @@
 (property_declaration type: (_) @type name: (identifier) @field)
 (method_declaration parameters: (_) @parameters)
 (constructor_declaration parameters: (_) @parameters)
+(method_declaration returns: (_) @returns)
+(local_declaration_statement (variable_declaration (variable_declarator
+  name: (identifier) @var [
+    (invocation_expression function: (_) @made)
+    (await_expression (invocation_expression function: (_) @made))])))
+(declaration_pattern type: (_) @type name: (identifier) @var)

@@ -41,3 +41,8 @@
 
 (range_clause left: (expression_list (_) . (identifier) @var .) right: (_) @ranged)
 (variadic_parameter_declaration name: (identifier) @var type: (_) @each)
+
+; A named list: what it has many of.
+(type_spec type: (slice_type element: (_) @elements))
+(type_spec type: (array_type element: (_) @elements))
+(type_spec type: (map_type value: (_) @elements))

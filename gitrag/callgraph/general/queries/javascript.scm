@@ -71,3 +71,31 @@
   (#eq? @_require "require"))
 
 (for_in_statement left: (identifier) @var operator: "of" right: (_) @ranged)
+
+; What a variable is given later.
+(assignment_expression left: (identifier) @var @assigned right: (new_expression constructor: (_) @type))
+(assignment_expression left: (identifier) @var @assigned right: (call_expression function: (_) @made))
+(assignment_expression
+  left: (identifier) @var @assigned right: (await_expression (call_expression function: (_) @made)))
+(assignment_expression left: (identifier) @var @assigned)
+
+; What a file exports by assignment, or as its main value.
+(export_statement "default" @var value: (new_expression constructor: (_) @type))
+(assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @var)
+  right: (new_expression constructor: (_) @type)
+  (#any-of? @_module "module" "exports"))
+(assignment_expression
+  left: (member_expression) @_exports
+  right: (object (pair key: (_) @import.alias value: (identifier) @import.local))
+  (#eq? @_exports "module.exports"))
+
+(variable_declarator
+  name: (object_pattern (shorthand_property_identifier_pattern) @import.name)
+  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
+(variable_declarator
+  name: (object_pattern (pair_pattern key: (_) @import.name value: (identifier) @import.alias))
+  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
+(variable_declarator
+  name: (identifier) @import.module
+  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))

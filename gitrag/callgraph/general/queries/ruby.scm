@@ -1,6 +1,8 @@
 (call) @sent
 (superclass (_) @base)
-(assignment left: (identifier) @var right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
+(assignment
+  left: (identifier) @var @assigned right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
+(assignment left: (identifier) @var @assigned)
 (assignment
   left: (instance_variable) @field right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
 
@@ -24,3 +26,6 @@
 (block_parameter name: (identifier) @local)
 (exception_variable (identifier) @local)
 (for pattern: (identifier) @local)
+
+(singleton_method) @static
+(singleton_class body: (_ (method) @static))

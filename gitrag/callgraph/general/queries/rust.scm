@@ -29,3 +29,5 @@
 (tuple_pattern (identifier) @local)
 (tuple_struct_pattern (identifier) @local)
 (for_expression pattern: (identifier) @local)
+
+(trait_item body: (declaration_list (function_signature_item name: (_) @needed return_type: (_)? @type)))

@@ -1,0 +1,159 @@
+"""What is said of definitions that no call was resolved to: the one place where "no caller" is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from gitrag.actions.lines import file_lines
+from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.graph import MODULE, Node
+from gitrag.callgraph.loading import Loaded, TimeoutReachedError
+from gitrag.callgraph.reach import Uncalled
+from gitrag.callgraph.resolution import ResolvedCalls
+from gitrag.callgraph.uses import may_use, registrations
+from gitrag.chunking.languages import is_code, language_of
+from gitrag.errors import GitragError
+from gitrag.git.grep import GrepLine, grep
+from gitrag.workspace import Workspace
+
+_SHORTEST_NAME = 3
+"""A shorter name stands in too many lines to say anything."""
+
+_MOST_NAMES = 100
+"""Names that are looked for as text at once."""
+
+_LINES_ABOVE = 4
+_LINES_OF_HEAD = 8
+"""Lines above and at the start of a definition in which its decorators and annotations stand."""
+
+_MOST_MENTIONING = 200
+"""Definitions with such a line whose own calls are resolved, to know which lines mean another of the name."""
+
+
+def without_callers(
+    workspace: Workspace,
+    calls: ResolvedCalls,
+    loaded: Loaded,
+    asked: Sequence[Sequence[Node]],
+    outside: Callable[[Node, str], bool] = lambda _node, _path: True,
+) -> list[Uncalled]:
+    """Return what is known of definitions to which no call was resolved.
+
+    Args:
+        workspace: gitrag on the repository.
+        calls: The calls.
+        loaded: The facts that they were resolved from.
+        asked: The definitions; each alone, or a class or a file with all that is in it.
+        outside: Tells whether a place in a file can call a definition.
+    """
+    names = {name: None for members in asked for node in members for name in _names(node)}
+    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
+    there = grep(workspace.repo, wanted, names=True)
+    by_name = {name: [line for line in there.lines if name in line.text] for name in wanted}
+    uses = _Uses(calls, loaded, by_name)
+    found = []
+    for members in asked:
+        unresolved: dict[str, None] = {}
+        mentioned: dict[str, None] = {}
+        for node in members:
+            language = loaded.files[node.path][0]
+            for name in _names(node):
+                for line in by_name.get(name, ()):
+                    if not outside(node, line.path) or any(_lies_in(line, member) for member in members):
+                        continue
+                    if uses.mean_another(line, name):
+                        continue
+                    kind = unresolved if may_use(line.path, line.text, name, language) else mentioned
+                    kind[f"{line.path}:{line.number}"] = None
+        mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
+        is_searched = there.is_whole and all(name in by_name for node in members for name in _names(node))
+        registered = _registered(workspace, members[0])
+        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
+    return found
+
+
+class _Uses:
+    """Tells which lines with a name are known to mean another definition, or to define one."""
+
+    def __init__(
+        self, calls: ResolvedCalls, loaded: Loaded, by_name: Mapping[str, Sequence[GrepLine]]
+    ) -> None:
+        paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
+        self._nodes: dict[str, list[tuple[tuple[str, int], Node]]] = {path: [] for path in paths}
+        for own, node in calls.nodes():
+            if node.path in paths:
+                self._nodes[node.path].append((own, node))
+        around = {
+            self._nodes[line.path][self._innermost(line)][0]: None
+            for lines in by_name.values()
+            for line in lines
+            if self._nodes.get(line.path)
+        }
+        edges = []
+        if len(around) <= _MOST_MENTIONING:
+            with suppress(TimeoutReachedError):
+                edges = calls.callees(list(around))
+        self._resolved = {
+            (edge.caller.path, edge.line, part) for edge in edges for part in edge.callee.name.split(".")[-2:]
+        }
+        self._heads: set[tuple[str, int, str]] = set()
+        for name, lines in by_name.items():
+            for path in {line.path for line in lines}:
+                numbers = [line.number for line in lines if line.path == path]
+                for _, node in self._nodes.get(path, ()):
+                    if name in _names(node):
+                        head = next((each for each in numbers if node.line_start <= each <= node.line_end), 0)
+                        self._heads.add((path, head, name))
+
+    def mean_another(self, line: GrepLine, name: str) -> bool:
+        """Tell whether a line is known to call or to define another definition of the name."""
+        key = (line.path, line.number, name)
+        if key in self._resolved or key in self._heads:
+            return True
+        nodes = self._nodes.get(line.path)
+        within = nodes[self._innermost(line)][1] if nodes else None
+        # A method that an interface of Go, or a trait, lists without a body.
+        return within is not None and within.kind == "class" and line.path.endswith((".go", ".rs"))
+
+    def _innermost(self, line: GrepLine) -> int:
+        found = 0
+        for place, (_, node) in enumerate(self._nodes[line.path]):
+            if node.line_start <= line.number <= node.line_end:
+                found = place  # in the order of the source: what lies in another comes after it
+        return found
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    """Return the names by which a definition is called: a constructor by its class's."""
+    owner, _, name = node.name.rpartition(".")
+    if node.name == MODULE or (name in CONSTRUCTORS and not owner):
+        return ()
+    return (owner.rpartition(".")[2],) if name in CONSTRUCTORS else (name,)
+
+
+def _is_prose(place: str) -> bool:
+    return not is_code(language_of(place.rpartition(":")[0]) or "")
+
+
+def _lies_in(line: GrepLine, node: Node) -> bool:
+    is_there = line.path == node.path and node.name != MODULE
+    return is_there and node.line_start <= line.number <= node.line_end
+
+
+def _registered(workspace: Workspace, node: Node) -> tuple[str, ...]:
+    """Return what a framework calls a definition by, from its first lines and those above."""
+    if node.name == MODULE:
+        return ()
+    try:
+        lines = file_lines(workspace, node.path)
+    except GitragError:
+        return ()
+    start = node.line_start - 1
+    while (
+        start > 0
+        and node.line_start - start <= _LINES_ABOVE
+        and lines[start - 1].lstrip().startswith(("@", "[", "#["))
+    ):
+        start -= 1
+    return registrations(lines[start : node.line_start - 1 + _LINES_OF_HEAD], node.name.rpartition(".")[2])

@@ -1,0 +1,153 @@
+"""Which of several variables of one name a use means: by blocks, and by what is assigned in between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitrag.callgraph.general.records import ANY_OF, NUMBERED, Declaration
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_BLOCK = re.compile(
+    r"block|body|statements|compound|_literal$|_case$|_entry$|_arm$|_section$|enhanced_for"
+    r"|^(?:for|foreach|while|if|unless|until|else|elsif|elseif|when|case|catch|rescue|try|with|using|do|loop|match"
+    r"|switch|lambda|closure|arrow|then|begin|conditional|ternary)(?:_|$)"
+)
+_LOOP = re.compile(r"^(?:for|foreach|while|until|do|loop|repeat)(?:_|$)|enhanced_for|^(?:do_)?block$")
+_HEAD = re.compile(r"(?:parameters?|pattern)$|^(?:for|range|with)_clause$")
+"""What only looks like a block by its name."""
+
+Span = tuple[int, int]
+
+
+class Variable(NamedTuple):
+    """A variable as it is written.
+
+    Attributes:
+        declared: What it is.
+        node: Its name.
+        since: The byte from which on it holds.
+        assigned: Whether it is only given another value here, and may have been declared before.
+    """
+
+    declared: Declaration
+    node: tree_sitter.Node
+    since: int
+    assigned: bool
+
+
+class Scopes:
+    """The variables of a file that have more than one declaration in a definition.
+
+    Args:
+        variables: All variables; of those with one name node the first counts.
+        parents: Index of the definition that each definition lies in.
+        spans: First byte and end of each definition.
+    """
+
+    def __init__(self, variables: Iterable[Variable], parents: Sequence[int], spans: Sequence[Span]) -> None:
+        self._parents, self._spans = parents, spans
+        found: dict[int, Variable] = {}
+        for each in variables:
+            known = found.get(each.node.start_byte)
+            if known is None or not _says_something(known):
+                found[each.node.start_byte] = each
+        self._every: dict[tuple[int, str], list[Variable]] = {}
+        for each in found.values():
+            self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
+        self._blocks: dict[int, Span] = {}
+
+    def declarations(self) -> list[Declaration]:
+        """Return what is known of variables; of several with one name each with its number."""
+        found = []
+        for every in self._every.values():
+            if not any(map(_says_something, every)):
+                continue
+            if not self._differ(every):
+                found.append(every[0].declared)
+                continue
+            for number, each in enumerate(every):
+                name = f"{each.declared.name}{NUMBERED}{number}"
+                made = each.declared.made and tuple(
+                    self.named(each.declared.made, each.declared.owner, each.node)
+                )
+                found.append(Declaration(each.declared.owner, name, each.declared.type_name, made))
+        return found
+
+    def named(self, parts: Sequence[str], place: int, node: tree_sitter.Node) -> Sequence[str]:
+        """Number the variable that an expression begins with, where several have its name.
+
+        Args:
+            parts: The expression.
+            place: The definition that it stands in.
+            node: Its node.
+        """
+        scope = place
+        while scope >= 0:
+            every = self._every.get((scope, parts[0]))
+            if every is not None:
+                if not self._differ(every):
+                    return parts
+                numbers = self._meant(every, node, inner=scope != place)
+                return (f"{parts[0]}{NUMBERED}{ANY_OF.join(map(str, numbers))}", *parts[1:])
+            scope = self._parents[scope]
+        return parts
+
+    def _differ(self, every: Sequence[Variable]) -> bool:
+        return len({(each.declared.type_name, each.declared.made) for each in every}) > 1
+
+    def _meant(self, every: Sequence[Variable], node: tree_sitter.Node, *, inner: bool) -> list[int]:
+        """Return which variables a use may mean: the nearest before it, and what is assigned since."""
+        at = node.start_byte
+        around = [
+            (each.since, number)
+            for number, each in enumerate(every)
+            if each.since <= at and self._within(at, self._block(each)) and not (inner and each.assigned)
+        ]
+        if not around:
+            return list(range(len(every)))
+        since, nearest = max(around)
+        start, end = self._block(every[nearest])
+        until = end if inner else max(at, self._loop_end(node, start))
+        others = [
+            number
+            for number, each in enumerate(every)
+            if each.assigned and since < each.since <= until and start <= each.node.start_byte < end
+        ]
+        return [nearest, *others]
+
+    def _block(self, variable: Variable) -> Span:
+        """Return the bytes in which a variable can be used."""
+        found = self._blocks.get(variable.node.start_byte)
+        if found is None:
+            start, end = self._spans[variable.declared.owner]
+            for each in _above(variable.node, start, end):
+                if _BLOCK.search(each.type) and not _HEAD.search(each.type):
+                    start, end = each.start_byte, each.end_byte
+                    break
+            found = self._blocks[variable.node.start_byte] = start, end
+        return found
+
+    def _loop_end(self, node: tree_sitter.Node, start: int) -> int:
+        """Return the end of the outermost loop around a use that begins after a byte; -1 if there is none."""
+        loops = [each.end_byte for each in _above(node, start, 1 << 62) if _LOOP.search(each.type)]
+        return loops[-1] if loops else -1
+
+    @staticmethod
+    def _within(at: int, span: Span) -> bool:
+        return span[0] <= at < span[1]
+
+
+def _says_something(variable: Variable) -> bool:
+    return not variable.assigned or bool(variable.declared.type_name) or variable.declared.made is not None
+
+
+def _above(node: tree_sitter.Node, start: int, end: int) -> Iterable[tree_sitter.Node]:
+    """Yield the nodes around a node, the nearest first, as far as they lie in a span."""
+    above = node.parent
+    while above is not None and start <= above.start_byte and above.end_byte <= end:
+        yield above
+        above = above.parent

@@ -1,0 +1,97 @@
+"""What is said of definitions that no call was resolved to: no "no caller" where something may call them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitrag.actions.graph import call_graph
+from gitrag.actions.impact import callers_from_outside
+from gitrag.callgraph.answering import Direction, GraphQuestion
+from gitrag.mcp_server import replies
+from gitrag.report.call_tree import CallTree
+from gitrag.report.graph_data import graph_json
+from gitrag.report.impact_lines import impact_data, impact_lines
+from tests.support.indexes import open_app
+from tests.support.repository import create_repository, isolated_environment
+
+FILES = {
+    "shop/views.py": (
+        "@app.route('/x')\ndef shown():\n    pass\n\n\n"
+        "def loaded():\n    pass\n\n\n"
+        "def linked():\n    pass\n\n\n"
+        "def printed():\n    pass\n\n\n"
+        "def rested():\n    pass\n\n\n"
+        "def it():\n    pass\n"
+    ),
+    "shop/use.py": "def main(store):\n    store.loaded(1)\n    Linker(callbacks=[linked])\n",
+    "shop/other.py": (
+        "class Own:\n    def rested(self):\n        pass\n\n\ndef run(own: Own):\n    own.rested()\n"
+    ),
+    "shop/page.html": "{{ item|printed }}\n",
+    "CHANGELOG.md": "- `rested()` is gone.\n",
+}
+EXPECTED = {
+    "shown": (False, [], ["@app.route"]),
+    "loaded": (False, ["shop/use.py:2"], []),
+    "linked": (False, ["shop/use.py:3"], []),
+    "printed": (False, ["shop/page.html:1"], []),
+    "rested": (True, [], []),
+    "it": (False, [], []),
+}
+"""Whether it is without a caller, what may call it, what registers it; ``it`` is too short to look for."""
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    environment = isolated_environment(tmp_path_factory.mktemp("home"))
+    workspace = open_app(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
+    workspace.update()
+    return workspace
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
+    question = GraphQuestion(f"shop/views.py:{name}", direction=Direction.CALLERS)
+    found = call_graph(workspace, question)
+    (known,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    is_without, unresolved, registered = EXPECTED[name]
+    assert (known["is_without_caller"], known["unresolved"], known["registered"]) == (
+        is_without,
+        unresolved,
+        registered,
+    )
+    assert known["looked_at"] == "3 files"
+    (said,) = found.negatives
+    assert ("no caller" in said) == is_without
+    assert said in "\n".join(f"{name}: {line}" for line in CallTree(found.graph, found.none).lines(None))
+    assert replies.calls(found, None, 9, None, None).without_callers[0].unresolved == tuple(unresolved)
+
+
+def test_a_file_has_no_caller_only_where_none_of_its_definitions_may(workspace):
+    found = call_graph(workspace, GraphQuestion("shop/views.py", direction=Direction.CALLERS))
+    (known,) = [each.known for each in found.none]
+    assert known.unresolved == ("shop/use.py:2", "shop/use.py:3", "shop/page.html:1")
+
+
+def test_a_check_and_an_impact_say_the_same(workspace):
+    impact = callers_from_outside(workspace, "shop/views.py", ["shop/views.py"])
+    data = {each["name"]: each for each in impact_data(impact)["without_callers"]}
+    assert {
+        name: (each["is_without_caller"], list(each["unresolved"]), list(each["registered"]))
+        for name, each in data.items()
+    } == EXPECTED
+    lines = list(impact_lines(impact))
+    assert "`loaded`: unresolved in 1 place: shop/use.py:2; no call resolved in 3 files." in lines
+    assert "No caller of 1 definition in 3 files: `rested`." in lines
+
+
+def test_what_holds_for_many_is_said_once(make_repository):
+    workspace = open_app(make_repository({f"a{n}.py": "def alone():\n    pass\n" for n in range(8)}))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS))
+    assert found.negatives == ("alone: no caller in 8 files",)
+    lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
+    assert lines.count("no caller in 8 files") == 1
+    assert lines.count("no caller, as above") == 7

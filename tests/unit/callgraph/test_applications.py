@@ -1,0 +1,695 @@
+"""Calls as applications write them, each in the smallest input that went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from gitrag.callgraph.graph import Node
+from tests.support.callgraphs import calls_of
+
+GO_STORE = {
+    "store/store.go": """
+        package store
+        type Driver interface { Put(int) error }
+        type Store struct { driver Driver }
+        func (s *Store) Save() { s.driver.Put(1) }
+    """,
+    "db/db.go": "package db\ntype DB struct{}\nfunc (d *DB) Put(n int) error { return nil }\n",
+    "other/other.go": "package other\ntype Driver struct{}\nfunc (d *Driver) Open() {}\n",
+}
+RUST_STORE = """
+    trait Store { fn load(&self); fn both(&self) { self.load() } }
+    struct Db;
+    impl Store for Db { fn load(&self) {} }
+    fn f(s: &dyn Store) { s.load() }
+    fn g(s: &dyn Store) { s.both() }
+"""
+GO_BRUSHES = """
+    package a
+    type Red struct{}
+    type Blue struct{}
+    func (r *Red) Paint() {}
+    func (b *Blue) Paint() {}
+    func newRed() *Red { return nil }
+    func newBlue() *Blue { return nil }
+"""
+JS_BRUSHES = "class Red { paint() {} }\nclass Blue { paint() {} }\n"
+JAVA_BRUSHES = "class Red { void paint() {} }\nclass Blue { void paint() {} }\n"
+RUBY_BRUSHES = "class Red\n  def paint\n  end\nend\nclass Blue\n  def paint\n  end\nend\n"
+PHP_BRUSHES = "<?php\nclass Red { function paint() {} }\nclass Blue { function paint() {} }\n"
+RUBY_TOOLS = """
+module A
+  class Tool
+    def self.make
+      new
+    end
+    def initialize
+    end
+    def run
+    end
+  end
+end
+module B
+  class Tool
+    def self.make
+      new
+    end
+    def initialize
+    end
+    def run
+    end
+  end
+end
+"""
+RUBY_JOB = """
+class Job
+  def self.go(id) = new(id).go
+  def go
+  end
+end
+"""
+GO_ROWS = """
+    package a
+    type Row struct{ Owner int }
+    type Sess struct{}
+    func (s *Sess) Owner() int { return 1 }
+    func show(n int) {}
+    func use(r Row) { show(r.Owner) }
+    func read(r Row) { r.Owner() }
+"""
+GO_NAMES = """
+    package a
+    type funcMap struct{}
+    func (f funcMap) Add() {}
+    func use(m funcMap) { m.Add() }
+    func take(f func() int) { f() }
+    type outline struct{}
+    func (o outline) Title() {}
+    type outlines []outline
+    type byName map[string]*outline
+    func each(all outlines) { for _, o := range all { o.Title() } }
+    func value(all byName) { for _, o := range all { o.Title() } }
+    func first(all outlines) { all[0].Title() }
+    func bare(list []outline) { list[1].Title() }
+"""
+
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    # An interface is abstract by itself, not by a name that another type has too.
+    "go, an interface's name is a struct's elsewhere": (GO_STORE, {"Store.Save ~> DB.Put"}),
+    "go, two packages of one name for a type": (
+        {
+            "a/a.go": "package a\ntype Cat interface { Meow() }\nfunc Call(c Cat) { c.Meow() }\n",
+            "b/b.go": "package b\ntype Cat struct{}\nfunc (c Cat) Meow() {}\nfunc (c Cat) Run() {}\n",
+        },
+        {"Call ~> Cat.Meow"},
+    ),
+    "rust, a trait with a default": (
+        {"a.rs": RUST_STORE},
+        {"Store.both ~> Db.load", "f ~> Db.load", "g -> Store.both"},
+    ),
+    "rust, a method that no trait lists": (
+        {"a.rs": RUST_STORE + "fn h(s: &dyn Store) { s.gone() }\nstruct X;\nimpl X { fn gone(&self) {} }\n"},
+        {"Store.both ~> Db.load", "f ~> Db.load", "g -> Store.both"},
+    ),
+    # A Swift function is one definition.
+    "swift, a function with a result": (
+        {
+            "a.swift": """
+                struct Item {}
+                func helper(_ x: Int) -> Int { x }
+                class Sheet {
+                    func count(_ x: Int) -> Int { return helper(x) }
+                    func load() -> Item { Item() }
+                    func both() async throws -> [Item]? { load() }
+                    static func == (a: Sheet, b: Sheet) -> Bool { same(a) }
+                    func pair() -> (Int, Item) { helper(2) }
+                }
+                func same(_ a: Sheet) -> Bool { true }
+            """
+        },
+        {
+            "Sheet.count -> helper",
+            "Sheet.load -> Item",
+            "Sheet.both -> Sheet.load",
+            "Sheet.== -> same",
+            "Sheet.pair -> helper",
+        },
+    ),
+    # CommonJS, and instances that are exported.
+    "javascript, a module by require": (
+        {
+            "hash.js": "exports.make = function () {};\n",
+            "main.js": 'const hash = require("./hash");\nfunction login() { hash.make(); }\n',
+        },
+        {"login -> make"},
+    ),
+    "javascript, a required class's statics": (
+        {
+            "thing.js": "class Thing { static all() {} }\nmodule.exports = Thing;\n",
+            "main.js": 'const Thing = require("./thing");\nfunction f() { Thing.all(); new Thing(); }\n',
+        },
+        {"f -> Thing.all", "f -> Thing"},
+    ),
+    "javascript, an object of functions that is the export": (
+        {
+            "a.js": "function one() {}\nfunction three() {}\nmodule.exports = { one, two: three };\n",
+            "main.js": 'const a = require("./a");\nfunction f() { a.one(); }\nfunction g() { a.two(); }\n',
+        },
+        {"f -> one", "g -> three", "<module> ~> one", "<module> ~> three"},
+    ),
+    "javascript, an exported instance": (
+        {
+            "a.ts": "export class Api { get(n: number) {} }\nexport const api = new Api();\n",
+            "barrel.ts": "export { api } from './a';\n",
+            "every.ts": "export * from './a';\n",
+            "b.ts": "import { api } from './a';\nfunction f() { api.get(1); }\n",
+            "c.ts": "import { api as it } from './barrel';\nfunction g() { it.get(1); }\n",
+            "d.ts": "import { api } from './every';\nfunction h() { api.get(1); }\n",
+        },
+        {"<module> -> Api", "f -> Api.get", "g -> Api.get", "h -> Api.get"},
+    ),
+    "javascript, an instance that is the export": (
+        {
+            "a.js": "class Api { get() {} }\nmodule.exports = new Api();\n",
+            "b.js": "import { Far } from './far';\nexport default new Far();\n",
+            "far.js": "export class Far { go() {} }\n",
+            "c.js": "const api = require('./a');\nfunction f() { api.get(); }\n",
+            "d.js": "import far from './b';\nfunction g() { far.go(); }\n",
+        },
+        {"<module> -> Api", "<module> -> Far", "f -> Api.get", "g -> Far.go"},
+    ),
+    "javascript, an import that is awaited": (
+        {
+            "a.js": "export function boot() {}\nexport function stop() {}\n",
+            "b.js": """
+                async function f() { const { boot } = await import("./a"); boot(); }
+                async function g() { const a = await import("./a"); a.stop(); }
+            """,
+        },
+        {"f -> boot", "g -> stop"},
+    ),
+    # A variable is what its nearest declaration says.
+    "go, two declarations in two blocks": (
+        {
+            "a.go": GO_BRUSHES
+            + "func use(x bool) { brush := newRed(); if x { brush := newBlue(); brush.Paint() } }\n"
+        },
+        {"use -> newRed", "use -> newBlue", "use -> Blue.Paint"},
+    ),
+    "go, the outer one again": (
+        {
+            "a.go": GO_BRUSHES
+            + "func use() { b := newRed(); if x { b := newBlue(); func() { b.Paint() }() }; b.Paint() }\n"
+        },
+        {"use -> newRed", "use -> newBlue", "use -> Blue.Paint", "use -> Red.Paint"},
+    ),
+    "javascript, const in blocks": (
+        {
+            "a.js": JS_BRUSHES
+            + "function f(x) { if (x) { const b = new Red(); } else { const b = new Blue(); b.paint(); } }\n"
+        },
+        {"f -> Red", "f -> Blue", "f -> Blue.paint"},
+    ),
+    "javascript, a variable that is given another": (
+        {"a.js": JS_BRUSHES + "function f(x) { let b = new Red(); if (x) b = new Blue(); b.paint(); }\n"},
+        {"f -> Red", "f -> Blue", "f ~> Red.paint", "f ~> Blue.paint"},
+    ),
+    "java, two loops": (
+        {
+            "A.java": JAVA_BRUSHES + "class C { void f(Red[] reds, Blue[] blues) { for (Red r : reds) { }"
+            " for (Blue r : blues) { r.paint(); } } }\n"
+        },
+        {"C.f -> Blue.paint"},
+    ),
+    "java, if and else": (
+        {
+            "A.java": JAVA_BRUSHES + "class C { void f(boolean x) { if (x) { Red r = null; r.paint(); }"
+            " else { var r = new Blue(); r.paint(); } } }\n"
+        },
+        {"C.f -> Blue", "C.f -> Blue.paint", "C.f -> Red.paint"},
+    ),
+    "ruby, a variable that is given another": (
+        {"a.rb": RUBY_BRUSHES + "def f(x)\n  b = Red.new\n  b = Blue.new if x\n  b.paint\nend\n"},
+        {"f -> Red", "f -> Blue", "f ~> Red.paint", "f ~> Blue.paint"},
+    ),
+    "php, a variable that is given another": (
+        {
+            "a.php": PHP_BRUSHES
+            + "function f($x) { $b = new Red(); $b->paint(); $b = new Blue(); $b->paint(); }\n"
+        },
+        {"f -> Red", "f -> Blue", "f -> Red.paint", "f -> Blue.paint"},
+    ),
+    "php, a variable that a loop gives another": (
+        {
+            "a.php": PHP_BRUSHES
+            + "function f($x) { $b = new Red(); foreach ($x as $y) { $b->paint(); $b = new Blue(); } }\n"
+        },
+        {"f -> Red", "f -> Blue", "f ~> Red.paint", "f ~> Blue.paint"},
+    ),
+    "javascript, a variable that is given what is not known": (
+        {"a.js": JS_BRUSHES + "function f(x) { let b = new Red(); b.paint(); if (x) b = x; b.paint(1); }\n"},
+        {"f -> Red", "f -> Red.paint"},
+    ),
+    "javascript, and is known no more": (
+        {"a.js": JS_BRUSHES + "function f(x) { let b = new Red(); if (x) b = x; b.paint(); }\n"},
+        {"f -> Red", "f ~> Red.paint"},
+    ),
+    # A method without a body is any of its overrides.
+    "kotlin, an abstract method of its own": (
+        {
+            "a.kt": """
+                interface T { fun status(): Int }
+                abstract class B : T { fun save() { status() } }
+                class Alpha : B() { override fun status() = 1 }
+                class Beta : B() { override fun status() = 2 }
+            """
+        },
+        {"B.save ~> Alpha.status", "B.save ~> Beta.status"},
+    ),
+    "java, an abstract method of its own": (
+        {
+            "A.java": """
+                abstract class B { abstract int status(); void save() { status(); } }
+                class Alpha extends B { int status() { return 1; } }
+                class Beta extends B { int status() { return 2; } }
+            """
+        },
+        {"B.save ~> Alpha.status", "B.save ~> Beta.status"},
+    ),
+    "swift, one override is a guess too": (
+        {
+            "a.swift": """
+                protocol T { func status() -> Int }
+                class B: T { func save() { status() } }
+                class Alpha: B { func status() -> Int { 1 } }
+            """
+        },
+        {"B.save -> T.status", "B.save ~> Alpha.status"},
+    ),
+    # Ruby: equal last names; a class's method is no instance's.
+    "ruby, classes of one name in two modules": (
+        {"a.rb": RUBY_TOOLS, "b.rb": "def f\n  B::Tool.make\n  B::Tool.new.run\nend\n"},
+        {
+            "A.Tool.make -> A.Tool.initialize",
+            "B.Tool.make -> B.Tool.initialize",
+            "f -> B.Tool.make",
+            "f -> B.Tool.initialize",
+            "f -> B.Tool.run",
+        },
+    ),
+    "ruby, the nearest class of a name": (
+        {"a.rb": RUBY_TOOLS + "module B\n  class Shop\n    def go\n      Tool.make\n    end\n  end\nend\n"},
+        {
+            "A.Tool.make -> A.Tool.initialize",
+            "B.Tool.make -> B.Tool.initialize",
+            "B.Shop.go -> B.Tool.make",
+        },
+    ),
+    "ruby, a method of a class and one of its instances": (
+        {
+            "job.rb": RUBY_JOB,
+            "test.rb": "def test_it\n  Job.go(1)\nend\ndef test_that\n  Job.new(1).go\nend\n",
+        },
+        {
+            "Job.go:3 -> Job",
+            "Job.go:3 -> Job.go:4",
+            "test_it -> Job.go:3",
+            "test_that -> Job",
+            "test_that -> Job.go:4",
+        },
+    ),
+    "ruby, an instance's method is not surely a class's": (
+        {"a.rb": "class Mail\n  def hello\n  end\nend\ndef f\n  Mail.hello\nend\n"},
+        {"f ~> Mail.hello"},
+    ),
+    "ruby, what a class inherits for itself": (
+        {
+            "a.rb": """
+class Base
+  class << self
+    def find
+    end
+  end
+end
+class Item < Base
+  def find
+  end
+end
+def f
+  Item.find
+end
+"""
+        },
+        {"f -> Base.find"},
+    ),
+    # Go: to read a field is no call.
+    "go, fields are no calls": ({"a.go": GO_ROWS}, {"use -> show"}),
+    "go, a field of functions is no method elsewhere": (
+        {
+            "a.go": """
+                package a
+                type Row struct{ Owner func() int }
+                type Sess struct{}
+                func (s *Sess) Owner() int { return 1 }
+                func use(r *Row) int { return r.Owner() }
+                func pass(r *Row) { use2(r.Owner) }
+                func use2(f func() int) {}
+            """
+        },
+        {"pass -> use2"},
+    ),
+    # Go: names.
+    "go, what begins with func, and elements of named types": (
+        {"a.go": GO_NAMES},
+        {
+            "use -> funcMap.Add",
+            "each -> outline.Title",
+            "value -> outline.Title",
+            "first -> outline.Title",
+            "bare -> outline.Title",
+        },
+    ),
+    "go, packages that are called self and static": (
+        {
+            "self/a.go": "package self\nfunc Go() {}\n",
+            "static/a.go": "package static\nfunc Serve() {}\n",
+            "main.go": """
+                package main
+                import ("x/self"; "x/static")
+                type T struct{}
+                func (t T) f() { self.Go(); static.Serve() }
+            """,
+        },
+        {"T.f -> Go", "T.f -> Serve"},
+    ),
+    # Properties beyond the class's braces, and what calls give.
+    "swift, a property in an extension, a subclass, and from outside": (
+        {
+            "a.swift": """
+                class Coord { func search() {} }
+                class Ctl { let coord: Coord
+                    var made = Coord() }
+                extension Ctl { func f() { coord.search() } }
+                class Sub: Ctl { func g() { made.search() } }
+                func h(_ ctl: Ctl) { ctl.coord.search() }
+            """
+        },
+        {
+            "Ctl:3 -> Coord",
+            "Ctl.f -> Coord.search",
+            "Sub.g -> Coord.search",
+            "h -> Coord.search",
+        },
+    ),
+    "kotlin, a property in the body": (
+        {
+            "a.kt": """
+                class Coord { fun search() {} }
+                open class Ctl { val coord: Coord = Coord()
+                    fun f() { this.coord.search() } }
+                class Sub : Ctl() { fun g() { coord.search() } }
+                class Held(val coord: Coord?) { fun i() { coord?.search() } }
+                fun h(ctl: Ctl) { ctl.coord.search() }
+                fun j(ctl: Ctl?) { ctl?.coord?.search() }
+            """
+        },
+        {
+            "Ctl -> Coord",
+            "Ctl.f -> Coord.search",
+            "Sub.g -> Coord.search",
+            "Held.i -> Coord.search",
+            "h -> Coord.search",
+            "j -> Coord.search",
+        },
+    ),
+    "java, a method of a call's result": (
+        {
+            "A.java": """
+                class Item {
+                    void label() {}
+                    Item id(int n) { return this; }
+                    static Item builder() { return null; }
+                }
+                interface Repo { Item find(int id); }
+                class C {
+                    Repo repo;
+                    void f() { repo.find(1).label(); }
+                    void g() { Item.builder().id(1).label(); }
+                }
+            """
+        },
+        {
+            "C.f -> Repo.find",
+            "C.f -> Item.label",
+            "C.g -> Item.builder",
+            "C.g -> Item.id",
+            "C.g -> Item.label",
+        },
+    ),
+    "php, a method of a call's result": (
+        {
+            "a.php": """<?php
+                class Profile { function lang() {} }
+                class User { function getProfile(): ?Profile { return null; } }
+                function f(User $u) { $u->getProfile()->lang(); }
+                function g(User $u) { $p = $u->getProfile(); $p->lang(); }
+                function h(?User $u) { $u?->getProfile()?->lang(); }
+            """
+        },
+        {
+            "f -> User.getProfile",
+            "f -> Profile.lang",
+            "g -> User.getProfile",
+            "g -> Profile.lang",
+            "h -> User.getProfile",
+            "h -> Profile.lang",
+        },
+    ),
+    "kotlin, what a function gives": (
+        {
+            "a.kt": """
+                class Item { fun label() {} }
+                class Repo { fun find(n: Int): Item = Item() }
+                fun f(r: Repo) { val x = r.find(1)
+                    x.label() }
+                fun g(r: Repo) { r.find(1).label() }
+            """
+        },
+        {
+            "Repo.find -> Item",
+            "f -> Repo.find",
+            "f -> Item.label",
+            "g -> Repo.find",
+            "g -> Item.label",
+        },
+    ),
+    "csharp, what a method gives": (
+        {
+            "A.cs": """
+                class Item { void Label() {} }
+                class Repo { Item Find(int n) { return null; } Task<Item> Get() { return null; } }
+                class C {
+                    void F(Repo r) { var x = r.Find(1); x.Label(); }
+                    async void G(Repo r) { var x = await r.Get(); x.Label(); }
+                }
+            """
+        },
+        {"C.F -> Repo.Find", "C.F -> Item.Label", "C.G -> Repo.Get", "C.G -> Item.Label"},
+    ),
+    "swift, what a function gives": (
+        {
+            "a.swift": """
+                class Item { func label() {} }
+                class Repo { func find(_ n: Int) -> Item? { nil } }
+                func f(_ r: Repo) { let x = r.find(1); x?.label() }
+                func g(in r: Repo) { r.find(1)?.label() }
+            """
+        },
+        {"f -> Repo.find", "f -> Item.label", "g -> Repo.find", "g -> Item.label"},
+    ),
+    # Symbols that name methods; extension methods.
+    "ruby, a method that a symbol names": (
+        {
+            "a.rb": """
+class Base
+  def checked
+  end
+end
+class Items < Base
+  before_action :load_it, :checked, only: [:show]
+  validate :fine?
+  rescue_from Gone, with: :missing
+  def load_it
+  end
+  def fine?
+  end
+  def missing
+  end
+  def show
+    method(:other)
+  end
+  def other
+  end
+end
+class Far
+  def elsewhere
+  end
+end
+class Use
+  before_action :elsewhere
+end
+"""
+        },
+        {
+            "Items ~> Items.load_it",
+            "Items ~> Base.checked",
+            "Items ~> Items.fine?",
+            "Items ~> Items.missing",
+            "Items.show ~> Items.other",
+        },
+    ),
+    "csharp, an extension method": (
+        {
+            "A.cs": """
+                class Item { }
+                class Sub : Item { }
+                static class Ext {
+                    public static string Shout(this Item i) { return ""; }
+                    public static string Loud(this string s) { return ""; }
+                }
+                class C {
+                    void F(Item i) { i.Shout(); }
+                    void G(Sub s) { s.Shout(); }
+                    void H(string s) { s.Loud(); }
+                    void I(Other o) { o.Shout(); }
+                }
+            """
+        },
+        {"C.F -> Ext.Shout", "C.G -> Ext.Shout", "C.H ~> Ext.Loud", "C.I ~> Ext.Shout"},
+    ),
+    # What is certain is proved.
+    "javascript, a method that is called init is no constructor": (
+        {"a.js": "class A { init() {} start() { new A(); } }\n"},
+        {"A.start -> A"},
+    ),
+    "javascript, a parameter hides a function": (
+        {"a.js": "function next() {}\nfunction run(next) { next(); }\nfunction go() { next(); }\n"},
+        {"go -> next"},
+    ),
+    "typescript, a parameter hides an import": (
+        {
+            "a.ts": "import { next } from './b';\nconst run = (next: Fn) => { next(); };\nrun(next);\n",
+            "b.ts": "export function next() {}\n",
+        },
+        {"<module> -> run", "<module> ~> next"},
+    ),
+    "go, a parameter hides a function": (
+        {"a.go": "package a\nfunc next() {}\nfunc run(next func()) { next() }\nfunc all() { next() }\n"},
+        {"all -> next"},
+    ),
+    "kotlin, one of several overloads": (
+        {"a.kt": "fun show(a: Int) {}\nfun show(a: String) {}\nclass A { fun f() { show(1) } }\n"},
+        {"A.f ~> show:1", "A.f ~> show:2"},
+    ),
+    "kotlin, one of several overloads of a class": (
+        {"a.kt": "class A { fun show(a: Int) {}\n fun show(a: String) {} }\nfun f(a: A) { a.show(1) }\n"},
+        {"f ~> A.show:1", "f ~> A.show:2"},
+    ),
+    "rust, one of several conversions": (
+        {
+            "a.rs": "struct X;\nimpl From<A> for X { fn from(a: A) -> X { X } }\n"
+            "impl From<B> for X { fn from(b: B) -> X { X } }\nfn f() { X::from(1); }\n"
+        },
+        {"f ~> X.from:2", "f ~> X.from:3"},
+    ),
+    "typescript, one of two types of a name, neither imported": (
+        {
+            "a/one.ts": "export class Item { go() {} }\n",
+            "b/two.ts": "export class Item { go() {} }\n",
+            "a/c/use.ts": "function f(item: Item) { item.go(); }\n",
+        },
+        {"f ~> Item.go"},
+    ),
+    "java, an overload's result": (
+        {
+            "A.java": """
+                class Red { void paint() {} }
+                class Blue { void paint() {} }
+                class C {
+                    Red of(int n) { return null; }
+                    Blue of(String s) { return null; }
+                    void f() { var x = of(1); x.paint(); }
+                    void g() { of(1).paint(); }
+                    void h() { same().paint(); }
+                    Red same() { return null; }
+                }
+            """
+        },
+        {
+            "C.f -> C.of:5",
+            "C.f ~> Red.paint",
+            "C.g -> C.of:5",
+            "C.g ~> Red.paint",
+            "C.h -> C.same",
+            "C.h -> Red.paint",
+        },
+    ),
+    "javascript, the result of a guess": (
+        {
+            "a.ts": """
+                class Item { tidy() {} }
+                class Shop { fetchOne(): Item { return new Item(); } }
+            """,
+            "b.js": "function f(x) { const item = x.fetchOne(); item.tidy(); }\n",
+        },
+        {"Shop.fetchOne -> Item", "f ~> Shop.fetchOne", "f ~> Item.tidy"},
+    ),
+    "kotlin, inside of apply": (
+        {
+            "a.kt": """
+                class View { fun show() {} }
+                class Screen {
+                    fun show() {}
+                    fun hide() {}
+                    fun f(v: View) { v.apply { show() } }
+                    fun g(v: View) { with(v) { show() } }
+                    fun h(v: View) { v.let { hide() } }
+                }
+            """
+        },
+        {
+            "Screen.f ~> View.show",
+            "Screen.f ~> Screen.show",
+            "Screen.g ~> View.show",
+            "Screen.g ~> Screen.show",
+            "Screen.h -> Screen.hide",
+        },
+    ),
+    "ruby, a text is no class": (
+        {"a.rb": "class Item\n  def self.go\n  end\nend\ndef f\n  'Item'.go\nend\n"},
+        set(),
+    ),
+}
+
+
+def shown(files: dict[str, str]) -> set[str]:
+    """All calls: ``a -> b`` where certain, ``a ~> b`` where likely; equal names with their lines."""
+    calls = calls_of(files)
+    nodes = [node for _, node in calls.nodes()]
+    met = Counter((node.path, node.name) for node in nodes)
+
+    def name(node: Node) -> str:
+        return f"{node.name}:{node.line_start}" if met[node.path, node.name] > 1 else node.name
+
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    return {
+        f"{name(edge.caller)} {'->' if edge.confidence == 1 else '~>'} {name(edge.callee)}" for edge in edges
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
