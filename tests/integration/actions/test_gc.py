@@ -135,13 +135,19 @@ def large(generation: int) -> dict[str | bytes, str]:
 
 
 @pytest.fixture
-def bloated(repo) -> GitRepository:
-    for generation in (1, 2):
-        repo.commit(large(generation))
+def bloated(request, git_environment, tmp_path) -> GitRepository:
+    git_environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+
+    def make() -> GitRepository:
+        repo: GitRepository = request.getfixturevalue("repo")
+        for generation in (1, 2):
+            repo.commit(large(generation))
+            open_app(repo).update()
+        repo.commit(dict.fromkeys(large(0)))
         open_app(repo).update()
-    repo.commit(dict.fromkeys(large(0)))
-    open_app(repo).update()
-    return repo
+        return repo
+
+    return made_once("bloated", tmp_path / "project", git_environment, make)
 
 
 def test_the_disk_gets_its_room_back(bloated, tmp_path):
