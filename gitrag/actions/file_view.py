@@ -121,7 +121,7 @@ def _read_at(workspace: Workspace, path: str, revision: str) -> tuple[str, list[
         raise UsageError(f"There is no file {path} at {revision[:80]}.", "It may have had another name then.")
     if b"\0" in done.stdout:
         raise UsageError(f"{path} is no text.", "Only text is shown.")
-    lines = decode(done.stdout).split("\n")
+    lines = decode(done.stdout, language_of(path)).split("\n")
     return own, lines[:-1] if lines[-1] == "" else lines
 
 
@@ -137,7 +137,8 @@ def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
         now = read_regular(root / path, _MOST_BYTES)
     except (PrintedTooMuchError, OSError):
         return frozenset()
-    return everything if done.returncode else everything - unchanged_lines(done.stdout, now).keys()
+    then, now = (decode(data, language_of(path)).encode() for data in (done.stdout, now))
+    return everything if done.returncode else everything - unchanged_lines(then, now).keys()
 
 
 def _outline(lines: list[str], language: str) -> tuple[Definition, ...]:

@@ -285,5 +285,5 @@ def _is_as_now(workspace: Workspace, file: ChangedFile) -> bool:
         now = file_lines(workspace, file.path)
     except GitragError:
         return False
-    lines = decode(file.after or b"").split("\n")
+    lines = decode(file.after or b"", language_of(file.path)).split("\n")
     return now == (lines[:-1] if lines[-1] == "" else lines)

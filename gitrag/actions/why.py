@@ -14,6 +14,7 @@ from gitrag.actions.governance.check import Candidate, documents_on
 from gitrag.actions.issues import read_issue
 from gitrag.actions.lines import file_lines
 from gitrag.chunking import chunk, language_of
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.governing import named
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
@@ -134,6 +135,14 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
         raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
     path, asked = _read_target(workspace, root, start, target)
     own = file_lines(workspace, path)
+    if (
+        language_of(path) == NOTEBOOK
+        and len(own) > read_regular(root / path, MOST_NOTEBOOK_BYTES).count(b"\n") + 1
+    ):
+        raise UsageError(
+            f"{path} has several lines of its cells on one of its own: git tells only those apart.",
+            f"Try it: git log -- {path}",
+        )
     first, last = asked or (1, max(len(own), 1))
     if not 1 <= first <= last or last > max(len(own), 1):
         raise UsageError(f"{path} has no lines {first}-{last}: it has {len(own)}.", "Give others.")

@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gitrag.chunking import language_of, needs_first_line
+from gitrag.chunking import decode, language_of, needs_first_line
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.layout import Layout, Module
 from gitrag.corpus.manifests import is_manifest
-from gitrag.git import Change, Rules, is_rule_file
+from gitrag.git import BlobError, Change, Rules, is_rule_file
 from gitrag.indexing.records import prepare_paths
 from gitrag.indexing.rules_and_modules import (
     manifest_modules,
@@ -157,9 +158,20 @@ def difference_of(
         changes,
         rules_of(now, files),
         now.reader.first_line,
-        lambda entry: now.reader.size(entry.blob) > limit,
+        lambda entry: now.reader.size(entry.blob) > limit and _text_size(now, entry) > limit,
         Layout(now.options.places, modules).collection,
     )
+
+
+def _text_size(now: Snapshot, entry: TreeEntry) -> int:
+    """Return how much of a file is text, in bytes: of a notebook its cells."""
+    size = now.reader.size(entry.blob)
+    if language_of(entry.path) != NOTEBOOK or size > MOST_NOTEBOOK_BYTES:
+        return size
+    try:
+        return len(decode(now.reader.read(entry.blob), NOTEBOOK).encode())
+    except BlobError:
+        return size
 
 
 def decide(

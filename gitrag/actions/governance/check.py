@@ -320,4 +320,4 @@ def _files_below(workspace: Workspace, path: str) -> list[str]:
 def _texts(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
         with suppress(BlobError):
-            yield path, decode(read_file(root, path, MOST_BYTES))
+            yield path, decode(read_file(root, path, MOST_BYTES), language_of(path))

@@ -21,7 +21,7 @@ ALL = [*sorted(row.name for row in LANGUAGES), None, "no such language"]
 def assert_sound(data: bytes, language: str | None) -> None:
     chunks = chunk(data, language)
     assert chunks == chunk(data, language)
-    lines = decode(data).split("\n")
+    lines = decode(data, language).split("\n")
     covered: set[int] = set()
     cut_lines: dict[int, list[str]] = defaultdict(list)
     for each in chunks:
