@@ -18,6 +18,8 @@ import pytest
 from gitrag.embedding import encoder, fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
+from gitrag.store import connection
+from gitrag.store.engine import Engine
 from tests.support.postgres import Server, embedded, make_server
 from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
 
@@ -45,8 +47,28 @@ def pytest_configure() -> None:
     os.environ["XDG_STATE_HOME"] = state
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _share_engines()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _share_engines() -> None:
+    """Have the stores at one place take turns with its engines, of which each takes 20 ms to start.
+
+    A test opens an index again and again, as one process after another would.
+    """
+    make = connection.Store.__init__
+    kept: dict[Path, list[Engine]] = {}
+
+    @functools.wraps(make)
+    def init(self: connection.Store, directory: Path, **options: Any) -> None:
+        make(self, directory, **options)
+        self._idle = kept[directory] = kept.pop(directory, self._idle)
+        if len(kept) > 8:
+            for engine in kept.pop(next(iter(kept))):
+                engine.stop()
+
+    connection.Store.__init__ = init  # type: ignore[method-assign]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 _MEMORY_LIMIT = "384MB"
 """DuckDB's default is 80 % of the machine's memory; indexing as a whole must stay below 1 GiB."""
 
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": _MEMORY_LIMIT,
+    "autoinstall_known_extensions": False,  # no downloads: an index must work offline
+    "autoload_known_extensions": False,
+}
+
 
 def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
     """Start an empty DuckDB that can reach no files but those of a directory.
@@ -30,13 +36,12 @@ def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
     """
     import duckdb
 
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _MEMORY_LIMIT,
-        "temp_directory": str(directory / "spill"),
-        "autoinstall_known_extensions": False,  # no downloads: an index must work offline
-        "autoload_known_extensions": False,
-    }
-    db = duckdb.connect(":memory:", config=config)
+    return confined(duckdb.connect(":memory:", config=CONFIG), directory, beside)
+
+
+def confined(db: DuckDBPyConnection, directory: Path, beside: Iterable[Path]) -> DuckDBPyConnection:
+    """Let a DuckDB that has just been started reach these directories only."""
+    db.execute(f"SET temp_directory = {quoted(directory / 'spill')}")
     db.execute("SET enable_progress_bar = false")  # it is printed on stdout, into the result
     reached = ", ".join(map(quoted, dict.fromkeys((directory, *beside))))
     db.execute(f"SET allowed_directories = [{reached}]")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from gitrag.errors import NOTHING, OK, USAGE
-from tests.support.command import Project
+from tests.support.command import Project, indexed_project
 from tests.support.repository import Link
 
 ADR = "# ADR-0001: Retry with backoff\n\n## Status\n\nAccepted\n\n## Decision\n\nCalls are retried.\n"
@@ -23,12 +24,15 @@ def call_again(call, attempts=3):
 '''
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
+    """What ``own`` is copied from."""
+    return indexed_project(tmp_path_factory.mktemp("made"), model_dir, {"docs/adrs/ADR-0001-retries.md": ADR})
+
+
 @pytest.fixture
-def own(project: Project) -> Project:
-    project.git.commit({"docs/adrs/ADR-0001-retries.md": ADR})
-    assert project.gitrag("index", "update", "--no-embed").status == OK
-    assert project.gitrag("index", "embed", "--foreground").status == OK
-    return project
+def own(made: Project, tmp_path: Path, environment: dict[str, str]) -> Project:
+    return made.copied(tmp_path / "project", environment)
 
 
 def test_a_file_is_checked_in_each_form(own):

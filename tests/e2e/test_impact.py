@@ -13,7 +13,8 @@ from gitrag.actions.governance.change_impact import LEAST_CALLS_S, WHOLE_S
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.trackers.folder import IssueFolder
 from gitrag.trackers.issue import Issue, IssueState, References
-from tests.support.command import Project
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.repository import create_repository
 
 WORKFLOWS = Path(__file__).parents[2] / "docs" / "impact"
 
@@ -32,9 +33,13 @@ FILES = {
 }
 
 
-@pytest.fixture
-def own(make_project) -> Project:
-    project = make_project(FILES)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
+    """What ``own`` is copied from."""
+    place = tmp_path_factory.mktemp("made")
+    environment = user_environment(place / "home", model_dir)
+    git = create_repository(place / "project", environment, FILES)
+    project = Project(git, Gitrag(git.path, environment))
     for number in range(6):
         project.git.commit(
             {"shop/tax.py": f"{FILES['shop/tax.py']}# {number}\n", "docs/tax.md": f"# Tax {number}\n"},
@@ -42,6 +47,11 @@ def own(make_project) -> Project:
         )
     assert project.gitrag("index", "update", "--no-embed").status == OK
     return project
+
+
+@pytest.fixture
+def own(made: Project, tmp_path: Path, environment: dict[str, str]) -> Project:
+    return made.copied(tmp_path / "project", environment)
 
 
 def changed(project: Project, **replaced: str) -> None:

@@ -177,19 +177,43 @@ def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
     made: list[Sitting] = []
 
     def make(project: Project, **environment: str) -> Sitting:
-        own = {"GITRAG_RESIDENT": "on", "XDG_RUNTIME_DIR": str(runtime), **environment}
-        run = Gitrag(project.path, {**project.gitrag.environment, **own}, forks=False)
-        made.append(Sitting(run, Path(own["XDG_RUNTIME_DIR"]) / "gitrag", tmp_path))
+        made.append(_sitting(project, tmp_path, {"XDG_RUNTIME_DIR": str(runtime), **environment}))
         return made[-1]
 
     yield make
-    for each in made:
+    _end(*made)
+
+
+@pytest.fixture(scope="module")
+def _kept(tmp_path_factory: pytest.TempPathFactory, indexed: Project) -> Iterator[Sitting]:
+    place = tmp_path_factory.mktemp("kept")
+    (place / "run").mkdir(mode=0o700)
+    sitting = _sitting(indexed, place, {"XDG_RUNTIME_DIR": str(place / "run")})
+    yield sitting
+    _end(sitting)
+
+
+@pytest.fixture
+def kept(_kept: Sitting) -> Callable[[Project], Sitting]:
+    """A factory of sittings that have one helper, for tests that leave it as it was."""
+    same = {name: _kept.run.environment[name] for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")}
+    return lambda project: _sitting(project, _kept.space, same)
+
+
+def _sitting(project: Project, space: Path, environment: dict[str, str]) -> Sitting:
+    own = {"GITRAG_RESIDENT": "on", **environment}
+    run = Gitrag(project.path, {**project.gitrag.environment, **own}, forks=False)
+    return Sitting(run, Path(own["XDG_RUNTIME_DIR"]) / "gitrag", space)
+
+
+def _end(*sittings: Sitting) -> None:
+    for each in sittings:
         for helper in each.helpers():
             os.kill(helper, signal.SIGKILL)
 
 
-def test_it_answers_as_the_command_does_without_it(indexed, sit):
-    sitting = sit(indexed)
+def test_it_answers_as_the_command_does_without_it(indexed, kept):
+    sitting = kept(indexed)
     helper = sitting.warm()
     assert not sitting(*COMMAND_LINES[0], env={"GITRAG_RESIDENT": "off"})[1]
     for args in COMMAND_LINES:
@@ -199,8 +223,8 @@ def test_it_answers_as_the_command_does_without_it(indexed, sit):
     assert sitting.helpers() == [helper]
 
 
-def test_it_answers_on_a_terminal_as_the_command_does_without_it(indexed, sit):
-    sitting = sit(indexed)
+def test_it_answers_on_a_terminal_as_the_command_does_without_it(indexed, kept):
+    sitting = kept(indexed)
     sitting.warm()
     for columns in (60, 200):
         done = sitting.run.on_terminal("search", "retry", columns=columns)
@@ -211,8 +235,8 @@ def test_it_answers_on_a_terminal_as_the_command_does_without_it(indexed, sit):
         assert "\x1b[" not in sitting.run.on_terminal("search", "retry", env={"NO_COLOR": "1"}).out
 
 
-def test_it_sees_what_has_changed_since_the_last_question(ready, sit):
-    sitting = sit(ready)
+def test_it_sees_what_has_changed_since_the_last_question(ready, kept):
+    sitting = kept(ready)
     sitting.warm()
     for name in ("smash_pane", "sweep_floor", "paint_wall"):
         (ready.path / "client.py").write_text(f"def {name}(hammer):\n    return hammer\n")
@@ -220,14 +244,11 @@ def test_it_sees_what_has_changed_since_the_last_question(ready, sit):
         assert (done.status, answered) == (0, True)
         assert f"def {name}" in done.out
     ready.git.git("checkout", "-q", "client.py")
-    assert (
-        sitting("search", "paint_wall")[0]
-        == sitting("search", "paint_wall", env={"GITRAG_RESIDENT": "off"})[0]
-    )
+    assert sitting("search", "paint_wall")[0] == ready.gitrag("search", "paint_wall")
 
 
-def test_it_runs_a_command_where_the_caller_is_and_with_what_he_has(ready, make_project, sit):
-    sitting = sit(ready)
+def test_it_runs_a_command_where_the_caller_is_and_with_what_he_has(ready, make_project, kept):
+    sitting = kept(ready)
     sitting.warm()
     other = make_project({"b.py": "def b():\n    return 1\n"}, name="other")
     done, answered = sitting("search", "b", place=other.path)
@@ -238,9 +259,9 @@ def test_it_runs_a_command_where_the_caller_is_and_with_what_he_has(ready, make_
     assert "GITRAG_LIMIT" in done.err
 
 
-def test_one_that_is_killed_is_told_and_not_done_again(ready, sit):
+def test_one_that_is_killed_is_told_and_not_done_again(ready, kept):
     """Who ended it may have had to: a search that takes all memory would take it again."""
-    sitting = sit(ready)
+    sitting = kept(ready)
     helper = sitting.warm()
     lock = FileLock(ready.store / "lock")
     assert lock.try_acquire(), "the helper holds the index's lock while it is idle"
@@ -272,8 +293,8 @@ def _holds(pid: int, caller: int) -> bool:
     return Path(f"/proc/{pid}/fd/0").readlink() == Path(f"/proc/{caller}/fd/0").readlink()
 
 
-def test_ctrl_c_ends_the_command_and_not_the_helper(ready, sit):
-    sitting = sit(ready)
+def test_ctrl_c_ends_the_command_and_not_the_helper(ready, kept):
+    sitting = kept(ready)
     helper = sitting.warm()
     with _asking_stdin(sitting) as asking:
         wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
@@ -294,7 +315,7 @@ def test_a_helper_that_is_dead_or_hangs_is_done_without(ready, sit, how):
     os.kill(helper, how)
     done, answered = sitting("search", "retry")
     assert not answered
-    assert done == sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})[0]
+    assert done == ready.gitrag("search", "retry")
     sitting.wait_for_one()
     wait_until(lambda: sitting("search", "retry")[1], "no other answers")
     assert set(sitting.helpers()) - {helper}
@@ -360,7 +381,7 @@ def test_a_command_outlives_its_helper(ready, sit):
 
 def test_twenty_at_once_are_answered_by_one_helper(ready, sit):
     sitting = sit(ready)
-    expected, _ = sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
+    expected = ready.gitrag("search", "retry")
     with ThreadPoolExecutor(20) as pool:
         first = list(pool.map(lambda _: sitting("search", "retry")[0], range(4)))
         sitting.warm()
@@ -376,8 +397,8 @@ def test_twenty_at_once_are_answered_by_one_helper(ready, sit):
     assert int(status["Threads"]) == 1
 
 
-def test_nobody_else_can_connect(ready, sit):
-    sitting = sit(ready)
+def test_nobody_else_can_connect(ready, kept):
+    sitting = kept(ready)
     sitting.warm()
     assert stat.S_IMODE(sitting.sockets.stat().st_mode) == 0o700
     for path in sitting.sockets.iterdir():
@@ -483,9 +504,9 @@ def shell() -> Iterator[Callable[[Sitting], Shell]]:
 @pytest.mark.parametrize(
     ("form", "options"), [("markdown", ""), ("text", "--full")], ids=["found out late", "known before"]
 )
-def test_the_keys_reach_a_pager(ready, sit, shell, tmp_path, form, options):
+def test_the_keys_reach_a_pager(ready, kept, shell, tmp_path, form, options):
     (tmp_path / "pager").write_text(PAGER)
-    sitting = sit(ready)
+    sitting = kept(ready)
     helper = sitting.warm()
     bash = shell(sitting, GIT_PAGER=f"sh {tmp_path}/pager", GITRAG_OUTPUT=form)
     bash.press(f"gitrag search {options} retry\n")
@@ -507,9 +528,9 @@ def test_the_keys_reach_a_pager(ready, sit, shell, tmp_path, form, options):
     wait_until(lambda: not _forked_of(helper), "something is left of the command")
 
 
-def test_an_editor_has_the_terminal(ready, sit, shell, tmp_path):
+def test_an_editor_has_the_terminal(ready, kept, shell, tmp_path):
     (tmp_path / "editor").write_text("echo editor-up >/dev/tty\n")
-    sitting = sit(ready)
+    sitting = kept(ready)
     sitting.warm()
     bash = shell(sitting, VISUAL=f"sh {tmp_path}/editor")
     bash.press("gitrag search --open retry; echo status=$?\n")
@@ -517,9 +538,9 @@ def test_an_editor_has_the_terminal(ready, sit, shell, tmp_path):
     assert "editor-up" in bash.expect("status=0")
 
 
-def test_ctrl_c_leaves_the_terminal_as_it_was(ready, make_project, sit, shell):
+def test_ctrl_c_leaves_the_terminal_as_it_was(ready, make_project, kept, shell):
     """An index is made, which shows a bar and hides the cursor, and has to wait for its lock."""
-    sitting = sit(ready)
+    sitting = kept(ready)
     helper = sitting.warm()
     other = make_project({"a.py": "def a():\n    return 1\n"}, name="other")
     other.store.mkdir(mode=0o700)
@@ -549,7 +570,7 @@ def test_one_of_another_version_does_not_answer(ready, sit):
 @pytest.mark.parametrize("how", ["environment too large", "no process", "no memory"])
 def test_what_hinders_a_helper_does_not_hinder_the_search(ready, sit, how):
     sitting = sit(ready)
-    expected, _ = sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
+    expected = ready.gitrag("search", "retry")
     raised = {"no process": "BlockingIOError(11, 'no more processes')", "no memory": "MemoryError"}.get(how)
     # as the kernel refuses it
     hook = f"""
@@ -630,16 +651,16 @@ class Walk(Actor):
 
 
 @pytest.mark.timeout(900)
-def test_whatever_happened_it_answers_as_without_it(make_project, sit, tmp_path):
+def test_whatever_happened_it_answers_as_without_it(make_project, kept, tmp_path):
     project = make_project(FILES)
-    sitting = sit(project)
+    sitting = kept(project)
     assert project.gitrag("index", "update", "--no-embed").status == 0
     space = tmp_path / "space"
     space.mkdir()
     walk = Walk(project.git, random.Random(7), space)
     sitting.warm()
     asked = ("search", "-o", "json", "--min-score", "0", "-n", "50", "--no-graph", "alpha beta value return")
-    kept = 0
+    by_it = 0
     for _ in range(10):
         tree = walk.chance.choice(walk.trees)
         walk.chance.choices(list(ACTS), list(ACTS.values()))[0](walk, tree)
@@ -648,5 +669,5 @@ def test_whatever_happened_it_answers_as_without_it(make_project, sit, tmp_path)
         done, answered = sitting(*asked, place=place, env=still)
         expected = Gitrag(place, {**project.gitrag.environment, **still})(*asked)
         assert (done.status, done.out) == (expected.status, expected.out)
-        kept += answered
-    assert kept > 5
+        by_it += answered
+    assert by_it > 5

@@ -14,7 +14,7 @@ import pytest
 
 from gitrag.indexing.worker import running
 from tests.support.command import GITRAG, Gitrag, Project, user_environment
-from tests.support.repository import create_repository
+from tests.support.repository import GitRepository, create_repository
 from tests.support.traces import A_FEW, Traces, idle, run_everything
 
 MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000 for number in range(4)}
@@ -48,11 +48,19 @@ def planted(traces: Traces, names: set[str]) -> dict[str, str]:
     return {f"{name}.py": traces.module(f"import {name}") for name in names - {"client"}}
 
 
+def lay(git: GitRepository, modules: dict[str, str]) -> None:
+    """Put modules where they lie in a clone, but for git to ignore: what is in an index is not imported."""
+    (git.path / ".git" / "info").mkdir(exist_ok=True)
+    (git.path / ".git" / "info" / "exclude").write_text("*\n")
+    git.write(modules)
+
+
 @pytest.mark.timeout(900)
 def test_no_module_of_the_repository_is_imported(tmp_path, model_dir, traces):
     """Each kind of process is started: a command, the pool's, the worker, the server, who embeds."""
     environment = user_environment(tmp_path / "home", model_dir)
-    git = create_repository(tmp_path / "project", environment, {**HONEST, **planted(traces, importable())})
+    git = create_repository(tmp_path / "project", environment, HONEST)
+    lay(git, planted(traces, importable()))
 
     def seen(what: str) -> None:
         assert traces.found() == [], what
@@ -60,18 +68,49 @@ def test_no_module_of_the_repository_is_imported(tmp_path, model_dir, traces):
     run_everything(Project(git, Gitrag(git.path, environment, forks=False)), seen, commands=A_FEW)
 
 
+FOUND = """
+import sys
+from gitrag.cli import main
+names, sys.argv[1:] = sys.argv[1:], ["--version"]
+try:
+    main()
+except SystemExit:
+    import importlib.util
+for name in names:
+    try:
+        print(name, getattr(importlib.util.find_spec(name), "origin", None), sep="=")
+    except ValueError:
+        pass  # it is loaded, and says nothing of where it was
+"""
+"""Says where each module would be found once gitrag has been started."""
+
+
 @pytest.mark.timeout(900)
 def test_nor_by_any_command_where_python_is_told_to_look_there(tmp_path, model_dir, traces):
     environment = user_environment(tmp_path / "home", model_dir) | {"PYTHONPATH": "x:.::x/.."}
     names = importable() - launchers() - {"sitecustomize", "usercustomize", "gitrag"}
     modules = planted(traces, names)
-    git = create_repository(tmp_path / "project", environment, {**HONEST, **modules})
-    git.write({f"x/{path}": content for path, content in modules.items()})
+    git = create_repository(tmp_path / "project", environment, HONEST)
+    lay(git, modules | {f"x/{path}": content for path, content in modules.items()})
 
     def seen(what: str) -> None:
         assert traces.found() == [], what
 
-    run_everything(Project(git, Gitrag(git.path, environment, forks=False)), seen)
+    run_everything(Project(git, Gitrag(git.path, environment, forks=False)), seen, commands=A_FEW)
+    # whatever other commands import later, they do after the same start
+    script = tmp_path / "found.py"
+    script.write_text(FOUND)
+    done = subprocess.run(
+        [sys.executable, script, *names],
+        cwd=git.path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert found.keys() > {"duckdb", "onnxruntime", "psycopg", "rich", "sqlite3"}
+    assert [where for where in found.values() if str(git.path) in where] == []
 
 
 @pytest.mark.timeout(900)
@@ -80,7 +119,7 @@ def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir)
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "cpython", environment)
     for path in Path(os.__file__).parent.iterdir():
-        if path.suffix == ".py" and path.stem in sys.modules and path.stat().st_size < 40_000:
+        if path.suffix == ".py" and path.stem in sys.modules and path.stat().st_size < 12_000:
             shutil.copy(path, git.path / path.name)
         elif path.name in {"concurrent", "json", "multiprocessing"}:
             shutil.copytree(path, git.path / path.name, ignore=shutil.ignore_patterns("__pycache__"))

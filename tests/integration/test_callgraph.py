@@ -27,6 +27,7 @@ from gitrag.store.connection import Store
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
 from tests.support.mermaid import assert_parses
+from tests.support.repository import GitRepository, made_once
 
 FILES = {
     "shop/__init__.py": "",
@@ -40,10 +41,13 @@ FILES = {
 
 
 @pytest.fixture
-def project(make_repository):
-    repository = make_repository(FILES)
-    open_app(repository).update()
-    return repository
+def project(make_repository, git_environment, tmp_path):
+    def make() -> GitRepository:
+        repository = make_repository(FILES)
+        open_app(repository).update()
+        return repository
+
+    return made_once("calls", tmp_path / "project", git_environment, make)
 
 
 def edges(answer):

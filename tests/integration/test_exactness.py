@@ -356,7 +356,7 @@ def test_an_index_kept_up_to_date_equals_one_built_from_nothing(make_repository,
 def test_what_is_indexed_is_what_lies_in_the_working_tree(make_repository, tmp_path):
     """A walk over git's commands, seeded; after each step the files themselves are the judge."""
     walk = _Walk(make_repository(_Walk.FILES), random.Random(20))
-    for step in range(60):
+    for step in range(36):
         walk.step()
         found = logical(open_app(walk.repo))
         assert found.names == walk.expected_paths(), f"step {step}: {walk.done}"

@@ -8,7 +8,7 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.watch import fuzz
 
 SEED = 14
-INPUTS = {"contents": 30, "streams": 6, "walks": 2}
+INPUTS = {"contents": 30, "streams": 6, "walks": 2, "kills": 1}
 """Of the others so many:"""
 OTHERS = 2
 

@@ -21,7 +21,7 @@ from gitrag.store import commits
 from gitrag.store.candidates import open_scope
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
-from tests.support.repository import GitRepository
+from tests.support.repository import GitRepository, made_once
 
 WORDS = ("quince", "walnut", "cherry", "medlar", "damson", "almond", "apricot", "bilberry")
 NEWEST = 3
@@ -39,12 +39,16 @@ def few_newest(monkeypatch):
 
 
 @pytest.fixture
-def repository(make_repository, few_newest) -> GitRepository:
+def repository(make_repository, git_environment, tmp_path, few_newest) -> GitRepository:
     """Nine commits: the first one, and one for each word."""
-    made = make_repository({"start.py": "0\n"})
-    for word in WORDS:
-        made.commit({f"{word}.py": f"{word} = 1\n"}, f"Plant a {word}")
-    return made
+
+    def make() -> GitRepository:
+        made = make_repository({"start.py": "0\n"})
+        for word in WORDS:
+            made.commit({f"{word}.py": f"{word} = 1\n"}, f"Plant a {word}")
+        return made
+
+    return made_once("nine commits", tmp_path / "project", git_environment, make)
 
 
 @pytest.fixture

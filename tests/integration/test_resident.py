@@ -44,7 +44,10 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
     monkeypatch: pytest.MonkeyPatch,
     is_large: bool,
 ):
-    """Asked thrice after each step: of the file, of the file again, and of what is kept in memory."""
+    """Asked thrice after each step: of the file, of the file again, and of what is kept in memory.
+
+    Half of the questions are asked after a step, the others after the next.
+    """
     monkeypatch.setattr(untracked, "_SETTLED_NS", 0)
     monkeypatch.setattr(untracked, "_PAUSE_NS", 0)
     environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
@@ -74,9 +77,9 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
         lambda: (repository.path / ".gitignore").unlink(missing_ok=True),
         lambda: repository.git("clean", "-fdq"),
     ]
-    questions = ASKED[::2] if is_large else ASKED
     kept = 0
-    for step in steps:
+    for number, step in enumerate(steps):
+        questions = ASKED[number % 2 :: 2]
         step()
         time.sleep(0.02)  # a tick of the file system's clock
         expected = [as_json(search(open_app(), *asked)) for asked in questions]

@@ -16,22 +16,27 @@ from gitrag.store import content, inspection, views
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.workspace import Workspace
 from tests.support.indexes import logical, open_app
-from tests.support.repository import GitRepository
+from tests.support.repository import GitRepository, made_once
 
 ALL = SearchOptions(min_score=0.0, limit=1000)
 
 
 @pytest.fixture
-def history(make_repository, tmp_path) -> GitRepository:
+def history(make_repository, git_environment, tmp_path) -> GitRepository:
     """Three commits; ``gone.py`` is in the first only."""
-    repo = make_repository({"gone.py": "def vanished():\n    return 1\n", "kept.py": "def kept(): pass\n"})
-    repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
-    repo.git("tag", "-a", "-m", "first", "v1")
-    repo.commit({"gone.py": None, "new.py": "def appeared(): pass\n"})
-    repo.git("branch", "side", "v1")
-    repo.commit({"newest.py": "def newest(): pass\n"})
-    open_app(repo).update()
-    return repo
+    git_environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+
+    def make() -> GitRepository:
+        files = {"gone.py": "def vanished():\n    return 1\n", "kept.py": "def kept(): pass\n"}
+        repo = make_repository(files)
+        repo.git("tag", "-a", "-m", "first", "v1")
+        repo.commit({"gone.py": None, "new.py": "def appeared(): pass\n"})
+        repo.git("branch", "side", "v1")
+        repo.commit({"newest.py": "def newest(): pass\n"})
+        open_app(repo).update()
+        return repo
+
+    return made_once("revisions", tmp_path / "project", git_environment, make)
 
 
 def paths(workspace: Workspace, **options: object) -> set[str]:

@@ -15,7 +15,7 @@ from gitrag.store import inspection, vectors
 from gitrag.store.views import ViewOverlay, current
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
-from tests.support.repository import GitRepository
+from tests.support.repository import GitRepository, made_once
 from tests.support.statements import noted_statements
 
 FILES = {
@@ -42,12 +42,16 @@ NOTHING = Work(0, [])
 
 
 @pytest.fixture
-def project(make_repository, model_dir) -> GitRepository:
+def project(make_repository, git_environment, tmp_path, model_dir) -> GitRepository:
     """A repository whose index is complete, vectors included."""
-    repo = make_repository(FILES)
-    repo.environment["GITRAG_MODEL_DIR"] = str(model_dir)
-    catch_up(repo)
-    return repo
+    git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
+
+    def make() -> GitRepository:
+        repo = make_repository(FILES)
+        catch_up(repo)
+        return repo
+
+    return made_once("complete", tmp_path / "project", git_environment, make)
 
 
 def catch_up(repo: GitRepository) -> Work:

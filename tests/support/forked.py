@@ -18,6 +18,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import selectors
 import signal
 import socket
@@ -28,22 +29,26 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+import duckdb
+
+import gitrag
 from gitrag.actions import catch_up, doctor
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.parsing import definition_query
 from gitrag.cli import resident_helper
 from gitrag.embedding.encoder import keep_open
 from gitrag.errors import ModelError
+from gitrag.store import engine
 
-_COMMANDS = "check config core doctor explore gc history index init issues prime related status why"
-"""Those that the resident helper does not load."""
 _LIBRARIES = "httpx2 tenacity"
+_NOT_LOADED = ("gitrag.__main__", "gitrag.mcp_server", "gitrag.web")
+"""What few commands load, and servers."""
 _AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_")
 """What these begin is read when a program is started, or a library is loaded."""
 _ALSO_AT_START = {"LANG", "TZ", "VIRTUAL_ENV"}
@@ -302,7 +307,7 @@ def _fork(
         return None
     message = source.recv(_HEAD.unpack(head)[0], socket.MSG_WAITALL)
     asked = json.loads(message)
-    for word in {"mcp", "doctor"} & set(asked["args"]):
+    for word in {"mcp", "doctor", "hub"} & set(asked["args"]):
         _load_for(word)
     _keep_model(asked["environment"].get("GITRAG_MODEL_DIR"))
     if reply is None:
@@ -340,6 +345,7 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         os.environ.update(asked["environment"])
         sys.argv[:] = asked["args"]
         catch_up.sys = SimpleNamespace(executable=asked["python"])  # type: ignore[attr-defined]
+        engine.start = functools.partial(_start_kept, [_started()], engine.start)
         main()
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else error.code is not None
@@ -359,22 +365,42 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
 
 def _load() -> None:
     """Load what commands load."""
-    for names, prefix in ((_COMMANDS, "gitrag.cli."), (_LIBRARIES, "")):
-        for name in names.split():
-            importlib.import_module(prefix + name)
+    ours = (module.name for module in pkgutil.walk_packages(gitrag.__path__, "gitrag."))
+    for name in (*_LIBRARIES.split(), *(name for name in ours if not name.startswith(_NOT_LOADED))):
+        importlib.import_module(name)
     for language in LANGUAGES:
         if language.name == "python":  # most tests have some
             definition_query(language)
     resident_helper._load(model_dir=None)
+    _started()
+
+
+@functools.cache
+def _started() -> duckdb.DuckDBPyConnection:
+    """Start DuckDB for those that are forked; without threads, which do not survive that."""
+    return duckdb.connect(":memory:", config={**engine.CONFIG, "threads": 1, "async_threads": 0})
+
+
+def _start_kept(
+    kept: list[duckdb.DuckDBPyConnection],
+    start: Callable[[Path, Iterable[Path]], duckdb.DuckDBPyConnection],
+    directory: Path,
+    beside: Iterable[Path] = (),
+) -> duckdb.DuckDBPyConnection:
+    """Take the DuckDB that is started, with the threads that any has; later ones are started."""
+    if not kept:
+        return start(directory, beside)
+    kept[0].execute("RESET threads; RESET async_threads")
+    return engine.confined(kept.pop(), directory, beside)
 
 
 @functools.cache
 def _load_for(command: str) -> None:
     """Load as much as for all the others, for what few tests ask for."""
-    if command == "mcp":
-        importlib.import_module("gitrag.mcp_server.server")
-    else:
+    if command == "doctor":
         doctor._grammars()
+    else:
+        importlib.import_module({"mcp": "gitrag.mcp_server.server", "hub": "psycopg"}[command])
     _keep()
 
 

@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,6 +170,32 @@ class GitRepository:
         directory.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text("#!/bin/sh\n" + script)
         (directory / name).chmod(0o755)
+
+
+_kept: dict[str, GitRepository] = {}
+
+
+def made_once(
+    key: str, path: Path, environment: Mapping[str, str], make: Callable[[], GitRepository]
+) -> GitRepository:
+    """Make a repository, with its index where ``make`` makes one; from the second time on, copy it.
+
+    Args:
+        key: What tells it from others.
+        path: Where ``make`` makes it, and where the copy is put.
+        environment: That of the copy.
+        make: How it is made.
+    """
+    kept = _kept.get(key)
+    if kept is None:
+        place = Path(tempfile.mkdtemp(prefix="gitrag-made-"))
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        made = make()
+        shutil.copytree(path, place / "made", symlinks=True)
+        _kept[key] = GitRepository(place / "made", {}, list(made.ticks))
+        return made
+    shutil.copytree(kept.path, path, symlinks=True)
+    return GitRepository(path, dict(environment), list(kept.ticks))
 
 
 @functools.cache

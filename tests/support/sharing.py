@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,22 +96,37 @@ class Team:
     origin: GitRepository
     address: str
     environment: Mapping[str, str]
+    template: Path
 
     def clone(self, name: str) -> Person:
-        """Return a new clone, indexed."""
-        git = self.origin.clone(self.home / name)
-        person = Person(git, self.address)
-        person.index()
-        return person
+        """Return a new clone, indexed: a copy of one that was made so."""
+        made, place = self.template / "clone", self.home / name
+        shutil.copytree(made, place)
+        config = place / ".git" / "config"
+        origin = (self.template / "origin.git").as_uri(), self.origin.path.as_uri()
+        config.write_text(config.read_text().replace(*origin))
+        return Person(GitRepository(place, dict(self.environment), self.origin.ticks), self.address)
+
+
+@functools.cache
+def _template(model_dir: Path, count: int) -> Path:
+    """Make a repository of some files and a clone of it, indexed."""
+    home = Path(tempfile.mkdtemp(prefix="gitrag-team-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    environment = user_environment(home / "home", model_dir)
+    origin = create_repository(home / "origin.git", environment, bare=True)
+    work = create_repository(home / "first", environment, sources(0, count))
+    work.git("push", "--quiet", str(origin.path), "main")
+    Person(origin.clone(home / "clone"), "off").index()
+    return home
 
 
 def make_team(home: Path, model_dir: Path, address: str, count: int = 20) -> Team:
     """Make a repository of some files, and say where its vectors are shared."""
     environment = user_environment(home / "home", model_dir)
-    create_repository(home / "origin.git", environment, bare=True)
-    work = create_repository(home / "first", environment, sources(0, count))
-    work.git("push", "--quiet", str(home / "origin.git"), "main")
-    return Team(home, GitRepository(home / "origin.git", environment), address, environment)
+    template = _template(model_dir, count)
+    shutil.copytree(template / "origin.git", home / "origin.git")
+    return Team(home, GitRepository(home / "origin.git", environment), address, environment, template)
 
 
 def push_at_once(team: Team, rounds: int) -> tuple[Person, Person]:

@@ -54,8 +54,14 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 """Every command that works on a repository."""
 
-A_FEW = tuple(
-    command for command in COMMANDS if command[0] in {"init", "status", "search", "related", "index"}
+A_FEW: tuple[tuple[str, ...], ...] = (
+    ("init",),
+    ("status",),
+    ("search", "retry with backoff", "--output", "markdown"),
+    ("search", "retry", "--ref", "HEAD"),
+    ("search", "--regex", "(retry|call)+x?", "--ref", "HEAD"),
+    ("related", "--diff", "HEAD"),
+    ("index", "embed", "--foreground"),
 )
 """Some that start each kind of process and ask git in each way, for where the others differ in nothing."""
 

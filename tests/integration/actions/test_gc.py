@@ -14,7 +14,7 @@ from gitrag.store import garbage, inspection
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
 from tests.support.indexes import logical, open_app
-from tests.support.repository import GitRepository
+from tests.support.repository import GitRepository, made_once
 
 NOW = {"GITRAG_GC_KEEP": "0s"}
 """Keep only what is needed at once."""
@@ -25,15 +25,19 @@ def sources(generation: int, count: int = 5) -> dict[str | bytes, str]:
 
 
 @pytest.fixture
-def repo(make_repository, tmp_path) -> GitRepository:
+def repo(make_repository, git_environment, tmp_path) -> GitRepository:
     """Three generations of five files, each indexed; the last one is needed."""
-    repo = make_repository(sources(0))
-    repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
-    open_app(repo).update()
-    for generation in (1, 2):
-        repo.commit(sources(generation))
+    git_environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+
+    def make() -> GitRepository:
+        repo = make_repository(sources(0))
         open_app(repo).update()
-    return repo
+        for generation in (1, 2):
+            repo.commit(sources(generation))
+            open_app(repo).update()
+        return repo
+
+    return made_once("three generations", tmp_path / "project", git_environment, make)
 
 
 def thrifty(repo: GitRepository) -> Workspace:
@@ -131,13 +135,19 @@ def large(generation: int) -> dict[str | bytes, str]:
 
 
 @pytest.fixture
-def bloated(repo) -> GitRepository:
-    for generation in (1, 2):
-        repo.commit(large(generation))
+def bloated(request, git_environment, tmp_path) -> GitRepository:
+    git_environment["GITRAG_MODEL_DIR"] = str(tmp_path / "no-model")
+
+    def make() -> GitRepository:
+        repo: GitRepository = request.getfixturevalue("repo")
+        for generation in (1, 2):
+            repo.commit(large(generation))
+            open_app(repo).update()
+        repo.commit(dict.fromkeys(large(0)))
         open_app(repo).update()
-    repo.commit(dict.fromkeys(large(0)))
-    open_app(repo).update()
-    return repo
+        return repo
+
+    return made_once("bloated", tmp_path / "project", git_environment, make)
 
 
 def test_the_disk_gets_its_room_back(bloated, tmp_path):

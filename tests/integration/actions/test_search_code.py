@@ -14,8 +14,9 @@ from gitrag.errors import RepositoryError, UsageError
 from gitrag.git.grep import grep
 from gitrag.store import schema
 from gitrag.workspace import Workspace
+from tests.support.indexes import open_app
 from tests.support.node import program
-from tests.support.repository import GitRepository, Link
+from tests.support.repository import GitRepository, Link, made_once
 
 CLIENT = '''"""Calls other services."""
 
@@ -44,8 +45,13 @@ FILES = {
 
 
 @pytest.fixture
-def repository(make_repository) -> GitRepository:
-    return make_repository(FILES)
+def repository(make_repository, git_environment, tmp_path) -> GitRepository:
+    def make() -> GitRepository:
+        made = make_repository(FILES)
+        open_app(made).update()
+        return made
+
+    return made_once("search code", tmp_path / "project", git_environment, make)
 
 
 @pytest.fixture
@@ -108,6 +114,7 @@ def test_a_query_is_only_a_text(workspace, repository, query: str):
 def test_without_an_index_exact_matches_answer(repository, git_environment):
     """An agent gets an answer, and is told what is wrong."""
     workspace = Workspace.open(repository.path, environ=git_environment)
+    workspace.store.remove()
     found = search_code(workspace, "retry_with_backoff")
     assert found.notes[0] == FALLBACK
     assert found.notes[0] == (

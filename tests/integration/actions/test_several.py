@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from pathlib import Path
@@ -21,6 +22,7 @@ from gitrag.machine.log import close_log
 from gitrag.memory.registry import Registry
 from gitrag.store import engine
 from gitrag.workspace import Workspace
+from tests.support.repository import GitRepository, made_once
 
 MANY = 6
 QUESTION = "how is the parcel weighed"
@@ -31,13 +33,18 @@ def function(name: str) -> str:
 
 
 @pytest.fixture
-def many(make_repository) -> list[Chosen]:
-    chosen = []
-    for number in range(MANY):
+def many(make_repository, git_environment, tmp_path) -> list[Chosen]:
+    def make(number: int) -> GitRepository:
         files = {f"m{at}.py": function(f"weigh_{number}_{at}") for at in range(6)}
         repo = make_repository(files, name=f"r{number:02}")
         Workspace.open(repo.path, environ=repo.environment).update()
-        chosen.append(Chosen(repo.path.name, repo.path, repo.path / ".git"))
+        return repo
+
+    chosen = []
+    for number in range(MANY):
+        path = tmp_path / f"r{number:02}"
+        made_once(f"one of many, {number}", path, git_environment, functools.partial(make, number))
+        chosen.append(Chosen(path.name, path, path / ".git"))
     return chosen
 
 

