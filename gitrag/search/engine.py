@@ -19,6 +19,7 @@ from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.ranking import Ranked
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
+from gitrag.search.templates import filled
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
@@ -459,6 +460,12 @@ def collect(
     report = None
     if question.report is not None:
         report = report_evidence.look_up(source, scope, question, question.report, postings, near, memo)
+    quoted = np.empty(0, np.int32)
+    if _may_be_quoted(question):
+        quoted = np.union1d(
+            verbatim(source, question.text, postings, len(question.words)),
+            filled(source, scope, question, [question.text], postings, memo),
+        )
     return gather(
         question,
         scope.files,
@@ -466,7 +473,7 @@ def collect(
         near,
         _definitions(source, question, scope, postings, memo),
         names,
-        verbatim(source, question.text, postings, len(question.words)) if _may_be_quoted(question) else None,
+        quoted,
         told,
         report,
     )

@@ -122,8 +122,8 @@ def gather(
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
-    ``verbatim`` are the ids of the chunks that contain the question word for word. ``told`` is what commit
-    messages say, where the history has been read.
+    ``verbatim`` are the ids of the chunks that contain the question word for word, or the template of the
+    message that it is. ``told`` is what commit messages say, where the history has been read.
 
     Features of a file:
 

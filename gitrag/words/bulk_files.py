@@ -68,8 +68,8 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         Bulk.TRANSLATION,
         re.compile(
             r"\.(?:po|pot|xlf|xliff|arb|ftl)$"
-            rf"|(?:^|/)(?:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
-            rf"|(?:^|/)(?:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
+            rf"|(?:^|/)(?i:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
+            rf"|(?:^|/)(?i:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
             rf"(?:/.*)?{_DATA}"
         ),
         frozenset("translation translations translated locale locales localization i18n l10n".split()),
