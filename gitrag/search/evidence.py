@@ -18,6 +18,7 @@ from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
 from gitrag.store.joins import runs
+from gitrag.words import terms as word_terms
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
@@ -219,8 +220,17 @@ def gather(
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
         question.is_name,
         report is not None,
-        wording.count((frequency > 0) | name, files),
+        wording.count((frequency > 0) | name, files, _written(question, frequency, name_words)),
     )
+
+
+def _written(question: Question, frequency: NDArray[Any], name_words: NameWords) -> NDArray[np.bool_]:
+    """Tell which terms a text or a file's name has as they are, not shortened."""
+    import numpy as np
+
+    most = len(question.words)
+    in_names = np.bincount(name_words.term[name_words.term < most], minlength=most) > 0
+    return np.asarray((frequency > 0).any(axis=0) | in_names)
 
 
 def _of_meaning(
@@ -248,13 +258,17 @@ def _of_meaning(
 def _has_a_rare_name(
     question: Question, frequency: NDArray[Any], telling: NDArray[np.bool_] | bool
 ) -> NDArray[np.bool_]:
-    """Tell which files have a name of the question, as it is written, that hardly another file has.
+    """Tell which files have a name of the question, or a word with accents, that hardly another file has.
 
     In a sentence only those that are ``telling``: a README names products ("GitHub") that nothing else does.
     """
     import numpy as np
 
-    names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
+    accented = np.array(
+        [not word.isascii() and len(word_terms.split(word)) > 1 for word in question.words], dtype=bool
+    )
+    names = ~np.array(question.is_part, dtype=bool) | accented
+    names |= question.is_name and len(question.words) == 1
     has = frequency[:, names] > 0
     return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1) & telling)
 
