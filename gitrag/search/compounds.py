@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 _SHORTEST_PART = 3
 _WORD = re.compile(r"(?<!\w)[a-z]{6,24}(?!\w)")
+_LONGEST = 2_000
 _MOST = 4
-"""Words of a question that are tried as two; more that no dictionary has were pasted."""
+"""Characters and words of a question that are tried as two; more that no dictionary has were pasted."""
 
 
 def as_one(question: Question, postings: Postings) -> Postings:
@@ -68,7 +69,8 @@ def as_two(
     import numpy as np
 
     place_of = {word: place for place, word in enumerate(question.words)}
-    asked = [word for word in dict.fromkeys(_WORD.findall(question.text)) if stem(word) in place_of]
+    words = dict.fromkeys(_WORD.findall(question.text[:_LONGEST]))
+    asked = [word for word in words if stem(word) in place_of]
     for word in [word for word in asked if not is_known(word) and not is_known(stem(word))][:_MOST]:
         place = place_of[stem(word)]
         cuts = range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)
