@@ -9,7 +9,8 @@ QUESTIONS and --work are as in `scripts/bench/quality.py`, whole repositories; C
 repository, features that it could have and has not, and features that it has. A logistic regression of
 whether a hit is a target on ``ranking.hit_facts``, with an L2 penalty on the standardised weights, once
 with vectors and once by words alone. A hit of a feature's page that is a test, an example or documentation
-is neither right nor wrong and left out, as those sets say. Questions about absent features count twice.
+is neither right nor wrong and left out, as those sets say. Each kind of question counts by its share in
+``_SHARES``, however many there are.
 
 Prints the figures on repositories left out, without each fact too, and the weights for
 `gitrag/search/ranking.py`. No randomness anywhere.
@@ -18,7 +19,7 @@ Prints the figures on repositories left out, without each fact too, and the weig
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,9 @@ FEATURES = Path(__file__).parents[1] / "bench" / "features"
 FIXED = {"verbatim": 4.0}
 """Next to no question here quotes a text: a weight that is set, for messages that people paste."""
 
-_TWICE = 2.0
+_SHARES = {"easy": 0.5, "absent": 0.2, "present": 0.1, "annotated": 0.1, "asked": 0.1}
+"""Questions without an answer count most: scores are there to say so."""
+
 _LEAST = 0.02
 _HALF = 0.5
 
@@ -169,20 +172,27 @@ def fit(facts: Sequence[str], rows: Sequence[Row], ridge: float) -> NDArray[np.f
     rows = [row for row in rows if row.right is not None]
     x = _matrix(facts, rows)
     y = np.array([row.right for row in rows], dtype=np.float64)
-    weight = np.array([_TWICE if row.kind == "absent" else 1.0 for row in rows])
+    given = _given(rows)
+    many = Counter(row.kind for row in rows)
+    weight = np.array([_SHARES[row.kind] / many[row.kind] for row in rows]) * len(rows)
     scale = np.concatenate([[1.0], x[:, 1:].std(axis=0) + 1e-6])
     centre = np.concatenate([[0.0], x[:, 1:].mean(axis=0)])
     x = (x - centre) / scale
     held = np.concatenate([[0.0], np.full(x.shape[1] - 1, ridge)])
 
     def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        sums = x @ w
+        sums = x @ w + given
         value = float((weight * (np.logaddexp(0, sums) - y * sums)).sum() + (held * w * w).sum() / 2)
         return value, x.T @ (weight * (1 / (1 + np.exp(-sums)) - y)) + held * w
 
     found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B").x / scale
     found[0] -= float(found[1:] @ centre[1:])
     return np.asarray(found)
+
+
+def _given(rows: Sequence[Row]) -> NDArray[np.float64]:
+    """Return what the set weights add to each row."""
+    return np.array([sum(row.facts[fact] * weight for fact, weight in FIXED.items()) for row in rows])
 
 
 def _matrix(facts: Sequence[str], rows: Sequence[Row]) -> NDArray[np.float64]:
@@ -195,7 +205,8 @@ def report(label: str, facts: Sequence[str], rows: Sequence[Row], ridge: float) 
     for repository in sorted({row.repository for row in rows}):
         weights = fit(facts, [row for row in rows if row.repository != repository], ridge)
         left = [place for place, row in enumerate(rows) if row.repository == repository]
-        chance[left] = 1 / (1 + np.exp(-(_matrix(facts, [rows[place] for place in left]) @ weights)))
+        ours = [rows[place] for place in left]
+        chance[left] = 1 / (1 + np.exp(-(_matrix(facts, ours) @ weights + _given(ours))))
     pages: dict[tuple[str, int], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         pages[row.repository, row.question].append(place)
