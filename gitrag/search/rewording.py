@@ -27,7 +27,7 @@ _LONGEST = 32
 """Letters of the longest word that is corrected; longer ones were pasted, and no word is near."""
 
 _SHORTEST_OF_ALL_ERRORS = 5
-"""Least length of a word in which any letter may be wrong; in a shorter one only a slip within it counts."""
+"""Least length of a word in which any letter may be wrong; in a shorter one only a slip counts."""
 
 _MARKS = {"a": "áàâãäå", "c": "ç", "e": "éèêë", "i": "íìîï", "n": "ñ", "o": "óòôõöø", "u": "úùûü"}
 _USUAL_MARKS = frozenset("áãäçéíñóõöúü")
@@ -344,11 +344,10 @@ def _most_frequent(
 def _may_be_meant(word: str, other: str) -> bool:
     """Tell whether another word may be what is meant by a word; of a short one only if letters slipped.
 
-    That is, one is left out, one is doubled, or two are exchanged.
+    That is, one is left out, one is doubled, or two are exchanged; of three letters the last one stands too.
     """
-    return other[0] == word[0] and (
-        len(word) >= _SHORTEST_OF_ALL_ERRORS or (other[-1] == word[-1] and _is_slip(word, other))
-    )
+    stands = other[0] == word[0] and (len(word) > _SHORTEST or other[-1] == word[-1])
+    return stands and (len(word) >= _SHORTEST_OF_ALL_ERRORS or _is_slip(word, other))
 
 
 def _is_slip(word: str, other: str) -> bool:

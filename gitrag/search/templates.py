@@ -350,6 +350,7 @@ def _using(source: Source, scope: SearchScope, key: str, memo: Memo | None) -> l
     """List the product's code that has the name of a text, unless it is a plain word or many have it."""
     import numpy as np
 
+    key = key.strip(".-")
     if not looks_like_code(key) and "-" not in key:
         return []
     last = max(_WORD.findall(key), key=len)

@@ -88,6 +88,7 @@ def test_a_pasted_word_of_thousands_of_letters_takes_no_memory(workspace):
         ("AuthenticationMidlewre.verify", "AuthenticationMiddleware.verify", "src/patterns.py"),
         ("jsn of the conection", "json of the connection", "src/wire.py"),  # of few letters one is left out
         ("josn", "json", "src/wire.py"),  # or two are exchanged
+        ("jsno", "json", "src/wire.py"),
         ("ginn contxt", "gin context", "src/wire.py"),  # or one is doubled
         ("webhok of the conection", "webhook of the connection", "src/wire.py"),  # "web" is no form of it
     ],

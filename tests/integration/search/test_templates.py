@@ -53,6 +53,7 @@ FILES = {
     "res/values/strings.xml": '<string name="attic_dusty">The attic has %1$d <b>dusty</b> boxes</string>\n',
     "locale/en.yml": "en:\n  garden-hose-leaks: The hose at %{tap} leaks water\n",
     "locale/de.yml": "de:\n  garden-hose-leaks: The hose at %{tap} leaks water (de)\n",
+    "locale/odd.properties": "--=The gate of yard {0} is rusty\n..=The fence of yard {0} is rusty\n",
     "tests/test_lock.py": """
         def test_turn():
             with raises(ValueError, match="key 'red' does not fit the door front"):
@@ -95,6 +96,12 @@ def test_a_filled_message_leads_to_the_line_that_says_it(workspace, message, pat
     best = search(workspace, message, SearchOptions(refine_s=0.0)).hits[0]
     assert best.path == path
     assert any(line in each.text for each in best.lines)
+
+
+@pytest.mark.parametrize("message", ["The gate of yard 3 is rusty", "The fence of yard 3 is rusty"])
+def test_a_text_whose_name_is_no_word_is_found_itself(workspace, message):
+    found = search(workspace, message, SearchOptions(refine_s=0.0)).hits
+    assert "locale/odd.properties" in {hit.path for hit in found}
 
 
 def test_what_raises_comes_before_the_frames_of_a_traceback(workspace):
