@@ -220,7 +220,7 @@ class Workspace:
         with self._turn() as inner:
             inner_options = _inner_options(inner, options)
             if options.collections and inner_options.wanted and inner_options.wanted.issues:
-                issues_action.sync_before_reading(inner, self._listener())
+                issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
                 lines = search_exactly(inner, Pattern(query, options.exact == "regex"), inner_options)
                 found, notes = lines.answer, exact_notes(lines)
@@ -350,7 +350,7 @@ class Workspace:
         """
         _require_range("threshold", threshold, -1, 1)
         with self._turn() as inner:
-            issues_action.sync_before_reading(inner, self._listener())
+            issues_action.sync_before_reading(inner, self._listener(), text)
             found = related_action.duplicates(inner, text, threshold)
             near = [] if found else related_action.nearest(inner, text)
             heard = self._notes()
@@ -426,7 +426,7 @@ class Workspace:
             NotSetUpError: There is no index, or no working tree.
         """
         with self._turn() as inner:
-            issues_action.sync_before_reading(inner, self._listener())
+            issues_action.sync_before_reading(inner, self._listener(), Path(path).stem)
             found = check_action.check(inner, self._root / path)
             heard = self._notes()
         return CheckAnswer(

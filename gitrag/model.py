@@ -40,6 +40,7 @@ class Chunk:
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
         continued: Whether its definition, or its heading's section, begins in a chunk before; not stored.
+        words_only: Whether it is found by its words only, without a vector; not stored as such.
     """
 
     kind: Kind
@@ -51,6 +52,7 @@ class Chunk:
     line_start: int
     line_end: int
     continued: bool = field(default=False, compare=False)
+    words_only: bool = field(default=False, compare=False)
 
 
 class Skip(StrEnum):

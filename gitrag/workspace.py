@@ -195,6 +195,11 @@ class Workspace:
             return self.encoder
         return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
 
+    def forget_model(self) -> None:
+        """Give back the memory that the model takes; it is loaded again when it is needed."""
+        for name in ("embedder", "encoder"):
+            self.__dict__.pop(name, None)
+
     def embeds_on_gpu(self) -> bool:
         """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
         from gitrag.embedding.encoder import has_gpu

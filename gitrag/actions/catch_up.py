@@ -17,6 +17,7 @@ from gitrag.indexing.known import Refreshed
 from gitrag.indexing.notices import failed_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
 from gitrag.workspace import Workspace
@@ -136,15 +137,14 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
     if few:
         with stage(worker.REFINING):
-            _embed_waiting(workspace, own, asked)
+            _embed_waiting(workspace, own, asked, waits=False)
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
-    if not few:
-        with stage(worker.REFINING):
-            _embed_waiting(workspace, own, asked)
+    with stage(worker.REFINING):
+        _embed_waiting(workspace, own, asked)
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
@@ -163,15 +163,52 @@ def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> No
 
 
 def _embed_waiting(
-    workspace: Workspace, entries: Sequence[tuple[int, int]], asked: Callable[[], bool]
+    workspace: Workspace,
+    entries: Sequence[tuple[int, int]],
+    asked: Callable[[], bool],
+    *,
+    waits: bool = True,
 ) -> None:
+    """Embed, while no worker of another repository does; one that does not wait leaves it for later."""
     if not workspace.count_unembedded(entries) or asked():
         return
     if not workspace.model_is_there():
         worker.tell(workspace.store.directory, "fetching the model")
     if fetch_in_background(workspace):
-        worker.tell(workspace.store.directory, worker.REFINING)
-        workspace.embed(entries=entries, stop=asked)
+        import platformdirs
+
+        turn = EmbeddingTurn(platformdirs.user_cache_path("gitrag") / "turn", workspace.name)
+        _in_turn(workspace, entries, asked, turn, waits=waits)
+
+
+def _in_turn(
+    workspace: Workspace,
+    entries: Sequence[tuple[int, int]],
+    asked: Callable[[], bool],
+    turn: EmbeddingTurn,
+    *,
+    waits: bool,
+) -> None:
+    directory = workspace.store.directory
+    refused = False
+
+    def waiting(name: str) -> None:
+        nonlocal refused
+        refused = not waits
+        if waits:
+            worker.tell(directory, worker.WAITING.format(name=name))
+
+    if waits:
+        turn.ask()
+    while workspace.count_unembedded(entries) and turn.take(lambda: asked() or refused, waiting):
+        try:
+            worker.tell(directory, worker.REFINING)
+            workspace.embed(entries=entries, stop=lambda: asked() or turn.is_wanted())
+        finally:
+            turn.release()
+        if asked() or not turn.is_wanted():
+            return
+        workspace.forget_model()
 
 
 def _read_commits(

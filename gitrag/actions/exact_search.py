@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gitrag.actions import catch_up
+from gitrag.actions import catch_up, left_out
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.search import Answer, SearchOptions, no_collection
+from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
@@ -37,6 +37,7 @@ class ExactAnswer:
         searched: How many files were looked at.
         left_out: How many text files were not, since they are left out of the index.
         unread: How many were not, since they could not be read, or not yet.
+        exists: Which files that are left out have the word, where no other has it: a sentence each.
     """
 
     pattern: Pattern
@@ -46,6 +47,7 @@ class ExactAnswer:
     searched: int
     left_out: int
     unread: int
+    exists: tuple[str, ...] = ()
 
     @property
     def omitted(self) -> int:
@@ -92,6 +94,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
             "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
         )
     wanted = options.wanted or Wanted()
+    options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
@@ -124,4 +127,9 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
     )
     rest = found.unsearched
-    return ExactAnswer(pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread)
+    exists: tuple[str, ...] = ()
+    if not (found.lines or pattern.is_regex):
+        exists = left_out.holding(workspace, view, [pattern.text], options.filters)
+    return ExactAnswer(
+        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, exists
+    )

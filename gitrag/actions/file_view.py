@@ -10,11 +10,13 @@ from gitrag.chunking import decode
 from gitrag.chunking.languages import language_of
 from gitrag.errors import UsageError
 from gitrag.git.blame import unchanged_lines
+from gitrag.git.conversion import as_stored
 from gitrag.indexing.known import recorded
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
 from gitrag.model import Kind
 from gitrag.store.connection import StoreMissingError
+from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
 
 _MOST_BYTES = 8 * 1024 * 1024
@@ -119,9 +121,9 @@ def _read_at(workspace: Workspace, path: str, revision: str) -> tuple[str, list[
         raise UsageError(f"{path} is larger than 8 MiB.", "Only smaller files are shown.") from error
     if done.returncode:
         raise UsageError(f"There is no file {path} at {revision[:80]}.", "It may have had another name then.")
-    if b"\0" in done.stdout:
+    if is_binary(done.stdout):
         raise UsageError(f"{path} is no text.", "Only text is shown.")
-    lines = decode(done.stdout).split("\n")
+    lines = decode(done.stdout, language_of(path)).split("\n")
     return own, lines[:-1] if lines[-1] == "" else lines
 
 
@@ -134,10 +136,11 @@ def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
         return everything
     try:
         done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
-        now = read_regular(root / path, _MOST_BYTES)
+        now = as_stored(workspace.repo, path, read_regular(root / path, _MOST_BYTES))
     except (PrintedTooMuchError, OSError):
         return frozenset()
-    return everything if done.returncode else everything - unchanged_lines(done.stdout, now).keys()
+    then, now = (decode(data, language_of(path)).encode() for data in (done.stdout, now))
+    return everything if done.returncode else everything - unchanged_lines(then, now).keys()
 
 
 def _outline(lines: list[str], language: str) -> tuple[Definition, ...]:

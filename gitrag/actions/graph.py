@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from gitrag.actions import left_out
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
@@ -32,11 +33,13 @@ from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
 from gitrag.git import matcher, meant_path
 from gitrag.git.grep import grep
+from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
 from gitrag.machine.files import existing, within
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.words.numbers import count
+from gitrag.words.typed_paths import typed
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -196,7 +199,8 @@ def call_graph(
 
     try:
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
-        question = replace(question, allowed=matcher(globs)) if globs else question
+        if globs:
+            question = replace(question, allowed=matcher(globs_meant(workspace.repo.root, globs)))
         with calls_of(workspace, collection, checked) as (calls, loaded, others):
             if question.target in loaded.failed:
                 raise UnreadError(question.target, loaded.failed[question.target])
@@ -208,9 +212,9 @@ def call_graph(
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
             asked = paths is None
             none = tuple(_missing(workspace, question, found, loaded, unread, others)) if asked else ()
-    except answering.NoMatchError:
+    except answering.NoMatchError as error:
         if not skipped:
-            raise
+            raise _with_left_out(workspace, error, question.target or "") from None
         return GraphAnswer(question.filter, None, SKIPPED.format(path=skipped[0]))
     except TimeoutReachedError:
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
@@ -223,6 +227,14 @@ def call_graph(
     return GraphAnswer(
         question.filter, found, None, skipped, loaded.made, unread, none, paths=paths, no_path=no_path
     )
+
+
+def _with_left_out(
+    workspace: Workspace, error: answering.NoMatchError, target: str
+) -> answering.NoMatchError:
+    """Return the error that says too what is left out of the index and has the target."""
+    said = "; ".join(left_out.of_target(workspace, target))
+    return answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint) if said else error
 
 
 class UnreadError(answering.NoMatchError):
@@ -244,13 +256,15 @@ def meant_target(workspace: Workspace, target: str | None, start: Path) -> str |
     if not target or root is None or "\0" in target:
         return target
     path, colon, name = target.rpartition(":")
-    if colon and existing(start / path):
-        return f"{within(root, start / path) or path}:{name}"
-    if not ("/" in target or language_of(target) or existing(start / target)):
+    if colon and (existing(start / path) or language_of(typed(path))):
+        place = meant_path(workspace.repo, start, path)
+        if existing(place):
+            return f"{followed(root, within(root, place) or path)}:{name}"
+    if not ("/" in target or language_of(typed(target)) or existing(start / target)):
         return target
     place = meant_path(workspace.repo, start, target, directories=True)
     inside = within(root, place) if existing(place) else None
-    return inside or target
+    return followed(root, inside) if inside else target
 
 
 def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str]]:
@@ -489,7 +503,8 @@ def graph_of(
             that likely answer, if any does.
         check: Called repeatedly; an exception from it ends the work.
     """
-    from gitrag.callgraph.drawing import as_calls, as_mermaid, left_out
+    from gitrag.callgraph.drawing import as_calls, as_mermaid
+    from gitrag.callgraph.drawing import left_out as not_drawn
 
     if not answer.hits:
         return None
@@ -516,7 +531,7 @@ def graph_of(
         len(found.graph.nodes) if found.graph else 0,
         tuple([UNFILTERED] * unfiltered) + found.notes,
         as_calls(found.graph) if found.graph else (),
-        left_out(found.graph) if found.graph else 0,
+        not_drawn(found.graph) if found.graph else 0,
     )
 
 

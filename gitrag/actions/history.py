@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
+from pathlib import Path
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,11 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending
 from gitrag.indexing.draft_commits import text_of as embedded_text
+from gitrag.machine.files import within
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.words.numbers import count
+from gitrag.words.typed_paths import spellings
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -143,6 +146,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     if query or not options.touches:
         question = read_question(query, may_be_report=False, example=_EXAMPLE)
     workspace.require_index()
+    options = _from_top(workspace.repo.root, options)
     tips = _tips(workspace, options)
     read_history(workspace.store, workspace.repo, tips, older=workspace.older)
     notes: list[str] = []
@@ -283,14 +287,22 @@ def _allowed(
     return allowed
 
 
+def _from_top(root: Path | None, options: HistoryOptions) -> HistoryOptions:
+    """Return options whose path, where it is one of this machine's, is from the top: ``/src`` is already."""
+    whole = [Path(each) for each in spellings(options.path) if each.startswith("/")]
+    own = next(filter(None, (within(root, each) for each in whole)), "") if root is not None else ""
+    return replace(options, path=f"/{own}") if own else options
+
+
 def _meant(paths: Sequence[str], options: HistoryOptions) -> list[str]:
     """Return the paths that are meant: seen from a directory, else from the top, else by their end."""
-    given = options.path
-    plain = normpath(given.lstrip("/")) if given.startswith("/") else normpath(join(options.here, given))
-    for wanted in dict.fromkeys((plain, normpath(given.lstrip("/")))):
-        if found := [path for path in paths if wanted == "." or _matches(path, wanted)]:
-            return found
-    return ending(normpath(given.strip("/")), paths)
+    given = spellings(options.path)
+    for each in given:
+        plain = normpath(each.lstrip("/")) if each.startswith("/") else normpath(join(options.here, each))
+        for wanted in dict.fromkeys((plain, normpath(each.lstrip("/")))):
+            if found := [path for path in paths if wanted == "." or _matches(path, wanted)]:
+                return found
+    return next(filter(None, (ending(normpath(each.strip("/")), paths) for each in given)), [])
 
 
 def _matches(path: str, wanted: str) -> bool:

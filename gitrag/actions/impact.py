@@ -173,7 +173,13 @@ def _callers(
     try:
         with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
             wanted = _definitions_in(calls, {path: spans[path] for path in supported})
-            looked_at, gaps = _reach_of(supported, loaded, others_of())
+            beyond = others_of()
+            why = {path: state for path, _, state in beyond}
+            said += [
+                f"{path} is not in the index ({why.get(path, 'left out')}): its callers are not known."
+                for path in sorted(supported - loaded.files.keys() - loaded.failed.keys())
+            ]
+            looked_at, gaps = _reach_of(supported, loaded, beyond)
             if wanted:
                 said += gaps
             for batch in _batches(list(wanted)):
@@ -285,5 +291,5 @@ def _is_as_now(workspace: Workspace, file: ChangedFile) -> bool:
         now = file_lines(workspace, file.path)
     except GitragError:
         return False
-    lines = decode(file.after or b"").split("\n")
+    lines = decode(file.after or b"", language_of(file.path)).split("\n")
     return now == (lines[:-1] if lines[-1] == "" else lines)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,13 +17,22 @@ from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
+from gitrag.search.question import STOP_WORDS
 from gitrag.trackers import detection
-from gitrag.trackers.base import Registration, Secret, TrackerPlace, TrackerSetting, TrackerSetupError
+from gitrag.trackers.base import (
+    Page,
+    Registration,
+    Secret,
+    Tracker,
+    TrackerPlace,
+    TrackerSetting,
+    TrackerSetupError,
+)
 from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.rendering import render
-from gitrag.trackers.sync import Bound, SyncDeadline, sync
+from gitrag.trackers.sync import Bound, LateError, SyncDeadline, ahead, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
 from gitrag.words.numbers import age
@@ -39,6 +49,10 @@ DEGRADED = "Issues sync failed — degrading to live tracker queries for this ru
 _LOCK_TIMEOUT_S = 600.0
 """How long `gitrag issues sync` waits for another one, which may be the first of a large tracker."""
 
+_LIVE = Bound(5.0, "a live query", "")
+"""How long a tracker's own search may take where its listing failed: a command waits for it."""
+
+_LIVE_SHOWN = 5
 _LONGEST = Duration(timedelta(days=36500))
 
 
@@ -162,11 +176,18 @@ def may_sync(workspace: Workspace) -> str:
     return f"{place.tracker} {place.project}"
 
 
-def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
+def sync_before_reading(workspace: Workspace, listener: SyncListener, question: str = "") -> None:
     """Sync before a command reads issues, unless the last sync is recent; never fail.
 
-    It is given up after the time limit ``tracker_timeout_s``.
+    It is given up after the time limit ``tracker_timeout_s``. Where it fails and the copies are older than
+    ``staleness_threshold``, the tracker's own search is asked; what it finds is told, and not stored.
+
+    Args:
+        workspace: gitrag on the repository.
+        listener: Callbacks for progress.
+        question: What issues are read for; empty to look for nothing in particular.
     """
+    place = None
     deadline = _sync_deadline(workspace, whole="tracker_timeout_s")
     try:
         meta = None if workspace.repo.root is None else IssueFolder(workspace.repo.root).read_meta()
@@ -180,18 +201,63 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener) -> None:
     except GitragError as error:
         listener.note(DEGRADED)
         listener.note(f"{error} {error.hint}".strip())
-        listener.note(_what_answers(workspace))
+        for line in _what_answers(workspace, place, question):
+            listener.note(line)
 
 
-def _what_answers(workspace: Workspace) -> str:
-    """Say what a failed sync leaves to answer from: no tracker is searched yet, whatever `DEGRADED` says."""
+def _what_answers(workspace: Workspace, place: TrackerPlace | None, question: str) -> Iterator[str]:
+    """Say what a failed sync leaves to answer from: copies, and what the tracker's own search finds."""
     folder = _folder(workspace)
     number, meta = len(folder.ids()), folder.read_meta()
-    if not number:
-        return "There is no copy of an issue here to answer from, and no live query was made."
-    last = f"synced {age(time.time() - meta.synced)} ago" if meta and meta.synced else "not all synced yet"
-    answer = "copy here answers" if number == 1 else "copies here answer"
-    return f"The {number:,} {answer}, {last}; no live query was made."
+    asked = "no live query was made"
+    hits: tuple[Issue, ...] = ()
+    old_s = workspace.config.staleness_threshold.total_seconds()
+    words = _telling(question)
+    if place is not None and words and not (number and meta and _is_recent(meta, old_s)):
+        if not place.base or may_have(TRACKERS[place.tracker], place, workspace.environ):
+            asked, hits = _asked_live(workspace, place, words)
+        else:  # what one looks for is no more for everybody than a token
+            asked = f"{place.base} is asked for nothing in particular, since only the repository names it"
+    if number:
+        last = (
+            f"synced {age(time.time() - meta.synced)} ago" if meta and meta.synced else "not all synced yet"
+        )
+        answer = "copy here answers" if number == 1 else "copies here answer"
+        yield f"The {number:,} {answer}, {last}; {asked}."
+    else:
+        yield f"There is no copy of an issue here to answer from; {asked}."
+    for issue in hits[:_LIVE_SHOWN]:
+        yield f"live: {issue.id}  {' '.join(issue.title.split())}  ({issue.status.value})  {issue.url}"
+
+
+def _telling(question: str) -> list[str]:
+    """List the words of a question, the longest first: they tell most, and some searches take only one."""
+    words = (word.lower() for word in re.findall(r"[^\W_]{3,40}", question))
+    return sorted(
+        dict.fromkeys(word for word in words if word not in STOP_WORDS), key=lambda word: -len(word)
+    )
+
+
+def _asked_live(workspace: Workspace, place: TrackerPlace, words: list[str]) -> tuple[str, tuple[Issue, ...]]:
+    """Ask the tracker's own search; return what came of it, and the issues that have most of the words."""
+    try:
+        with _opened(workspace, place, lambda _text: None) as tracker:
+            page = next(ahead(_searched(tracker, words), lambda: (_LIVE.most, _LIVE)), None)
+    except LateError:
+        return f"{place.tracker}'s own search took longer than {_LIVE.most:g} s", ()
+    except GitragError as error:
+        return f"{place.tracker}'s own search failed, too: {str(error).rstrip('.')}", ()
+    if page is None:
+        return f"{place.tracker} has no search to ask live", ()
+    text = {issue.id: f"{issue.title} {issue.body}".lower() for issue in page.issues}
+    found = sorted(page.issues, key=lambda issue: -sum(word in text[issue.id] for word in words))
+    return f"{place.tracker}'s own search finds {len(found) or 'none'}", tuple(found)
+
+
+def _searched(tracker: Tracker, words: list[str]) -> Iterator[Page]:
+    found = tracker.search(words)
+    if found is not None:
+        yield Page(found)
 
 
 def _quiet_place(workspace: Workspace) -> TrackerPlace | None:
@@ -317,9 +383,6 @@ def _sync(
 ) -> Synced | None:
     folder = _folder(workspace)
     folder.make()
-    registration = TRACKERS[place.tracker]
-    secret = _secret(workspace, registration, place)
-
     over = False
 
     def note(text: str) -> None:
@@ -339,9 +402,7 @@ def _sync(
         meta = folder.read_meta()  # another process may have synced while this one waited for the lock
         if meta is not None and meta.place == str(place) and _is_recent(meta, recent_s):
             return None
-        environment = workspace.repo.configuration.guard(workspace.environ)
-        setting = TrackerSetting(place, folder.root, environment, secret, note)
-        with closing(registration.open(setting)) as tracker:
+        with _opened(workspace, place, note) as tracker:
             try:
                 return sync(
                     tracker,
@@ -355,6 +416,16 @@ def _sync(
                 )
             finally:
                 over = True
+
+
+@contextmanager
+def _opened(workspace: Workspace, place: TrackerPlace, note: Callable[[str], None]) -> Iterator[Tracker]:
+    registration = TRACKERS[place.tracker]
+    secret = _secret(workspace, registration, place)
+    environment = workspace.repo.configuration.guard(workspace.environ)
+    setting = TrackerSetting(place, _root(workspace), environment, secret, note)
+    with closing(registration.open(setting)) as tracker:
+        yield tracker
 
 
 def _folder(workspace: Workspace) -> IssueFolder:

@@ -11,11 +11,14 @@ from itertools import takewhile
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import language_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
+from gitrag.git.conversion import as_stored
 from gitrag.machine.files import within
 from gitrag.model import Chunk, Kind
+from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
 
 MOST_LINES = 400
@@ -172,17 +175,20 @@ def file_lines(workspace: Workspace, path: str) -> list[str]:
     real = (root / inside).resolve().relative_to(root.resolve())
     if ".git" in {part.lower() for part in (*inside.split("/"), *real.parts)}:
         raise UsageError(f"{path} is git's own.", "Only files of the working tree are read.")
+    language = language_of(inside)
+    most = MOST_NOTEBOOK_BYTES if language == NOTEBOOK else _MOST_BYTES
     try:
-        data = read_file(root.resolve(), real.as_posix(), _MOST_BYTES)
+        data = read_file(root.resolve(), real.as_posix(), most)
     except BlobError as error:
         if os.path.lexists(root / inside):  # returns False where the path is too long
-            raise UsageError(str(error), "Give a text file of at most 8 MiB.") from error
+            raise UsageError(str(error), f"Give a text file of at most {most >> 20} MiB.") from error
         raise UsageError(
             f"There is no text file {path} in the repository.", "A search finds those there are."
         ) from error
-    if b"\0" in data:
+    data = as_stored(workspace.repo, real.as_posix(), data)
+    if is_binary(data):
         raise UsageError(f"{path} is no text.", "Only text is read.")
-    lines = decode(data).split("\n")
+    lines = decode(data, language).split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 

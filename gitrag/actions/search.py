@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.worker import running
-from gitrag.search import wording
+from gitrag.search import lookup, wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.words.spelling import did_you_mean
@@ -151,7 +152,12 @@ def search(
     from gitrag.embedding.draft import has_table
     from gitrag.search.sections import Wanted
 
-    question, wanted = read_question(query, may_be_report=not options.as_it_is), options.wanted or Wanted()
+    led = "" if options.as_it_is else led_by_links(workspace, query, options.directory)
+    question, wanted = (
+        read_question(led or query, may_be_report=not options.as_it_is),
+        options.wanted or Wanted(),
+    )
+    options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
@@ -176,6 +182,11 @@ def search(
     if not result.found.collections:
         raise no_collection(workspace, wanted)
     found = result.found
+    absent = (
+        ()
+        if found.wording.searched_for or found.wording.foreign  # other words were asked
+        else wording.absent_names(question, found.occurrences)
+    )
     return Answer(
         query=question.text,
         sections=found.sections,
@@ -185,16 +196,50 @@ def search(
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
-        wording=result.found.wording,
+        wording=_with_left_out(workspace, view, question, options, found, absent, led),
         looked_at=None
         if options.unfinished or any(each.hits for each in found.sections)
         else _count_files(view, options, found),
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
         least=workspace.config.min_score if options.min_score is None else options.min_score,
-        absent_names=()
-        if found.wording.searched_for or found.wording.foreign  # other words were asked
-        else wording.absent_names(question, found.occurrences),
+        absent_names=absent,
     )
+
+
+def _with_left_out(
+    workspace: Workspace,
+    view: CurrentView,
+    question: Question,
+    options: SearchOptions,
+    found: Sections,
+    absent: Sequence[str],
+    led: str,
+) -> Wording:
+    """Return what is to be said of a question's words, and what it asks for that exists, but is left out."""
+    from gitrag.actions import left_out
+
+    said = replace(found.wording, searched_for=led) if led else found.wording
+    best = max((hit.score for section in found.sections for hit in section.hits), default=0.0)
+    if options.as_it_is or options.unfinished or best == 1.0:  # a place that is there
+        return said
+    paths = [hit.path for section in found.sections for hit in section.hits]
+    exists = left_out.named(workspace, view, question.text, options.directory, paths)
+    words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
+    if words and exists == ():
+        exists = left_out.holding(workspace, view, words, options.filters)
+    return replace(said, exists=exists) if exists else said
+
+
+def led_by_links(workspace: Workspace, query: str, directory: str) -> str:
+    """Return a question for a path as one for what its links lead to; empty if there are none."""
+    return lookup.led_by_links(query, directory, lambda path: followed(workspace.repo.root, path))
+
+
+def with_meant_globs(workspace: Workspace, filters: Filters) -> Filters:
+    """Return filters whose globs hold where links lead too, and in other forms of Unicode."""
+    if not filters.globs:
+        return filters
+    return replace(filters, globs=globs_meant(workspace.repo.root, filters.globs))
 
 
 def _count_files(view: CurrentView, options: SearchOptions, found: Sections) -> int:
@@ -350,7 +395,8 @@ class Asking:
 
         question = self._question
         found = self._ask(source, scoped, question, memo)
-        if self._options.as_it_is or self._options.unfinished:
+        is_named = any(hit.score == 1.0 for section in found.sections for hit in section.hits)
+        if self._options.as_it_is or self._options.unfinished or is_named:  # no URL is in another language
             return found
         other = rewording.reword(source, question, found.occurrences, _is_known, memo)
         if other is None:

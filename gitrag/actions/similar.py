@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.search import Answer, SearchOptions
+from gitrag.actions.search import Answer, SearchOptions, led_by_links, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.git import ambiguous, seen_from
@@ -101,6 +101,9 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
     view = CurrentView(workspace, committed_only=options.committed_only)
     limit = workspace.config.limit if options.limit is None else options.limit
     encoder = workspace.encoder_if_ready()
+
+    given = led_by_links(workspace, given, options.directory) or given
+    options = replace(options, filters=with_meant_globs(workspace, options.filters))
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Near:
         whole = candidates.open_scope(db, view_id, overlay, NO_FILTERS)

@@ -12,6 +12,7 @@ from gitrag.chunking import chunk, language_of
 from gitrag.chunking.languages import is_code
 from gitrag.errors import UsageError
 from gitrag.git.commits import CommitError, commit_ids
+from gitrag.git.conversion import as_stored
 from gitrag.git.environment import GitTimeoutError
 from gitrag.git.grep import files_with
 from gitrag.git.pickaxe import changing_count
@@ -181,6 +182,7 @@ def _defines_now(workspace: Workspace, path: str, parts: Sequence[str]) -> bool:
     """Tell whether a file of the working tree defines a name, in this case of its letters."""
     try:
         data = read_regular((workspace.repo.root or workspace.repo.git_dir) / path, _MOST_BYTES)
+        data = as_stored(workspace.repo, path, data)
     except (OSError, BlobError):
         return False
     return bool(_lines_in(data, path, parts))

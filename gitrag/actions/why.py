@@ -14,11 +14,13 @@ from gitrag.actions.governance.check import Candidate, documents_on
 from gitrag.actions.issues import read_issue
 from gitrag.actions.lines import file_lines
 from gitrag.chunking import chunk, language_of
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.governing import named
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
 from gitrag.git.blame import IGNORED_REVISIONS, Blame, blame, brought_by, changed_before, unchanged_lines
 from gitrag.git.commits import Commit, is_shallow, read_commits
+from gitrag.git.conversion import as_stored
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.own import own_file, target_of
 from gitrag.machine.files import read_regular
@@ -134,6 +136,14 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
         raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
     path, asked = _read_target(workspace, root, start, target)
     own = file_lines(workspace, path)
+    if (
+        language_of(path) == NOTEBOOK
+        and len(own) > read_regular(root / path, MOST_NOTEBOOK_BYTES).count(b"\n") + 1
+    ):
+        raise UsageError(
+            f"{path} has several lines of its cells on one of its own: git tells only those apart.",
+            f"Try it: git log -- {path}",
+        )
     first, last = asked or (1, max(len(own), 1))
     if not 1 <= first <= last or last > max(len(own), 1):
         raise UsageError(f"{path} has no lines {first}-{last}: it has {len(own)}.", "Give others.")
@@ -245,7 +255,7 @@ def _lines_then(
         return {}
     try:
         done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
-        now = read_regular(file, _MOST_BYTES)
+        now = as_stored(workspace.repo, path, read_regular(file, _MOST_BYTES))
     except (PrintedTooMuchError, OSError):
         notes.append("The committed file could not be compared: it is larger than 16 MiB, or cannot be read.")
         return {}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from gitrag.callgraph.facts import Facts, failed, pack
+from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.machine.isolation import reason_of
 
-LANGUAGES = frozenset({"python", "erb", *QUERIES})
-"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby."""
+_SPOKEN = frozenset({"python", *QUERIES})
+
+LANGUAGES = _SPOKEN | {"erb", "notebook", "rmarkdown", "vue", "svelte", "astro"}
+"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby.
+Of a file of parts in several languages, the language is read that has most rows."""
 
 _MAX_BYTES = 1 << 20
 """Larger sources are generated; nobody asks about their calls."""
@@ -38,18 +42,23 @@ def extract(data: bytes, language: str) -> Facts:
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
     from gitrag.chunking.chunker import dialect_of, for_parser, is_hopelessly_nested, is_plausible
+    from gitrag.chunking.containers import main_language, spoken
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
 
-    if len(data) > _MAX_BYTES:
+    text, given = decode(data, language), language
+    if len(text) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
-    text = decode(data)
     if language == "erb":
         from gitrag.callgraph.general.templates import ruby_of
 
         text, language = ruby_of(text), "ruby"
+    else:
+        language, text = main_language(text, language, _SPOKEN)
+        if not language:
+            return EMPTY
     row = dialect_of(text.encode(), BY_NAME[language])
-    if row.name not in LANGUAGES:
+    if spoken(row.name) not in _SPOKEN:
         return failed(f"it is in {row.name}")
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:
@@ -61,18 +70,20 @@ def _read(data: bytes, language: str) -> Facts:
     if not is_plausible(source, row):
         return failed(f"it is not in {row.name}")
     tree = parse(source, row)
-    if language == "python":
+    if row.grammar == "python":
         from gitrag.callgraph.python.facts import python_facts
         from gitrag.callgraph.python.module_reader import ModuleReader
 
-        return python_facts(ModuleReader(source).read(tree.root_node))
-    from gitrag.callgraph.general.syntax import QueryReader
+        facts = python_facts(ModuleReader(source).read(tree.root_node))
+    else:
+        from gitrag.callgraph.general.syntax import QueryReader
 
-    if language == "rust":
-        from gitrag.callgraph.general.macros import opened
+        if language == "rust":
+            from gitrag.callgraph.general.macros import opened
 
-        source, tree = opened(source, tree, row)
-    return QueryReader(source, row).read(tree)
+            source, tree = opened(source, tree, row)
+        facts = QueryReader(source, row).read(tree)
+    return facts if given in _SPOKEN or given == "erb" else replace(facts, language=spoken(row.name))
 
 
 Job: TypeAlias = tuple[int, bytes, str]

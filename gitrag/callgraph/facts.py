@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-FACTS_VERSION = 12
+FACTS_VERSION = 13
 """Raise with any change to what is extracted or how it is packed; facts of other versions are redone."""
 
 _HEAD = struct.Struct("<BI")
@@ -49,12 +49,14 @@ class Facts:
         mentions: Every name that it reads, calls or imports, sorted; used to find possible callers.
         body: Further data for the language's resolution, packed.
         failure: Why the blob could not be read; empty if it could.
+        language: The language of its code, if the file as a whole has another: Python, of a notebook.
     """
 
     definitions: tuple[DefinitionFacts, ...]
     mentions: frozenset[str]
     body: bytes
     failure: str = ""
+    language: str = ""
 
     def read_rows(self) -> list[bytes]:
         """Unpack the body: JSON, row by row."""
@@ -77,6 +79,7 @@ def failed(reason: str) -> Facts:
 class _Outline(Struct, array_like=True, frozen=True, gc=False):
     definitions: tuple[DefinitionFacts, ...]
     mentions: str
+    language: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -92,7 +95,8 @@ def pack(facts: Facts) -> bytes:
     """Return facts as bytes."""
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
-    outline = zlib.compress(_encode(_Outline(facts.definitions, " ".join(sorted(facts.mentions)))), _LEVEL)
+    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language)
+    outline = zlib.compress(_encode(held), _LEVEL)
     return _HEAD.pack(FACTS_VERSION, len(outline)) + outline + facts.body
 
 
@@ -108,4 +112,4 @@ def unpack(data: bytes) -> Facts | None:
     except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
     mentions = frozenset(outline.mentions.split(" "))
-    return Facts(outline.definitions, mentions, data[_HEAD.size + size :])
+    return Facts(outline.definitions, mentions, data[_HEAD.size + size :], language=outline.language)

@@ -92,11 +92,15 @@ def load(
             made = reading.start(extract_all, batch, failed_facts, shared=shared)()
             keep(made)
             facts.update((content_id, unpack(data) or EMPTY) for content_id, data in made)
-    files = {row.path: (row.language, facts.get(row.content_id, EMPTY)) for row in rows}
+    files = {row.path: _spoken(row.language, facts.get(row.content_id, EMPTY)) for row in rows}
     failed = {path: each.failure for path, (_, each) in files.items() if each.failure}
     # A partial clone lacks contents, which cannot be fetched here.
     failed |= {row.path: "its content is missing" for row in rows if row.content_id not in facts}
     return Loaded(files, len(missing), failed)
+
+
+def _spoken(language: str, facts: Facts) -> tuple[str, Facts]:
+    return facts.language or language, facts
 
 
 def _batches(

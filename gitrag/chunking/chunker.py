@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gitrag.chunking.containers import container_of, parts_of
 from gitrag.chunking.cutting import cut
 from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import BY_NAME, Language
-from gitrag.chunking.line_pieces import windows
+from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS, windows, with_marks
+from gitrag.chunking.notebooks import OUTPUT
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
-from gitrag.chunking.prose import is_prose, sections
+from gitrag.chunking.prose import is_prose, outside, sections
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitrag.chunking.containers import Container, Part
     from gitrag.chunking.outline import Definition
 
 # Larger sources are data or generated; their definitions are not worth minutes of parsing.
@@ -38,9 +43,10 @@ MIN_PROBED_BYTES = 100_000
 MIN_PROBED_WARY_BYTES = 8_000
 MAX_WARY_BYTES = 100_000
 
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+# Of more parts each is nothing that anybody wrote; one takes a quarter of a millisecond.
+MAX_PARTS = 2_000
 
-_EVERYTHING_BUT_LINE_ENDS = re.compile(rb"[^\n]")
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
 def chunk(data: bytes, language: str | None) -> list[Chunk]:
@@ -52,20 +58,108 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
         data: The file's content.
         language: A name from ``language_of``; None or an unknown name for no language.
     """
-    lines = decode(data).split("\n")
+    text = decode(data, language)
+    lines = text.split("\n")
+    container = container_of(text, language)
+    if container is not None and container.cuts(text):
+        parts = parts_of(lines, container)
+        if 0 < len(parts) <= MAX_PARTS:
+            return _taken_apart(lines, parts, container)
+    source = data if data.isascii() and len(text) == len(data) else text.encode()
+    return _whole(lines, lines, source, language)
+
+
+def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: str | None) -> list[Chunk]:
+    """Cut a file, or a part of one, that is in one language.
+
+    Args:
+        lines: Its lines.
+        read: What the parser sees of each.
+        source: The same in UTF-8.
+        language: Its language.
+    """
     row = BY_NAME.get(language or "")
     if row is not None and row.grammar:
-        source = "\n".join(lines).encode() if data.find(b"\r") >= 0 or not data.isascii() else data
-        definitions = _definitions(source, lines, row)
+        definitions = _definitions(source, read, row)
         if definitions is not None:
+            if read is not lines:
+                for each in definitions:
+                    each.first = with_marks(lines, read, each.first)
             return cut(lines, definitions, merge_clauses=row.merge_clauses)
     elif row is not None and is_prose(row.name):
-        found = sections(lines, row.name)
+        found = sections(lines, row.name, read)
         if found:
             return found
+    return _windows(lines)
+
+
+def _windows(lines: Sequence[str]) -> list[Chunk]:
     return [
         Chunk(Kind.MODULE, "", "", "", "", text, first + 1, last + 1) for text, first, last in windows(lines)
     ]
+
+
+def _taken_apart(lines: Sequence[str], parts: Sequence[Part], container: Container) -> list[Chunk]:
+    """Cut a file part by part, each by its own language, and what is around them."""
+    chunks: list[Chunk] = []
+    apart: list[tuple[int, int]] = []
+    read = list(lines)
+    for part in parts:
+        rows = slice(part.first, part.stop)
+        if part.language == container.rest:
+            read[rows] = part.read
+            continue
+        own, source = lines[rows], "\n".join(part.read)
+        if not container.cuts(source):
+            continue
+        found = _joined_marks(own, part.read, _whole(own, part.read, source.encode(), part.language))
+        if not container.defines or any(each.kind is not Kind.MODULE for each in found):
+            apart.append((part.first, part.stop))
+            is_output = part.language == OUTPUT
+            chunks += [replace(each, words_only=is_output) for each in _lower(found, part.first)]
+    if container.rest:
+        around = sections(lines, container.rest, read, apart)
+        chunks = [_under_heading(each, around) for each in chunks] + around
+    else:
+        for first, stop in outside(0, len(lines), apart):
+            chunks += _lower(_windows(lines[first:stop]), first)
+    return sorted(chunks, key=lambda each: each.line_start)
+
+
+def _joined_marks(lines: Sequence[str], read: Sequence[str], chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Join what only marks a part (a fence, a tag, the line above a cell) to what stands beside it."""
+    kept: list[Chunk] = []
+    for each in chunks:
+        before = kept[-1] if kept else None
+        if before is not None and (_is_mark(before, read) or _is_mark(each, read)):
+            text = "\n".join(lines[before.line_start - 1 : each.line_end])
+            if len(text) <= MAX_CHUNK_CHARS and before.line_end < each.line_start:
+                own = each if _is_mark(before, read) else before
+                kept[-1] = replace(own, text=text, line_start=before.line_start, line_end=each.line_end)
+                continue
+        kept.append(each)
+    return kept
+
+
+def _is_mark(chunk: Chunk, read: Sequence[str]) -> bool:
+    return not any(map(str.strip, read[chunk.line_start - 1 : chunk.line_end]))
+
+
+def _lower(chunks: Sequence[Chunk], rows: int) -> list[Chunk]:
+    return [
+        replace(each, line_start=each.line_start + rows, line_end=each.line_end + rows) for each in chunks
+    ]
+
+
+def _under_heading(own: Chunk, around: Sequence[Chunk]) -> Chunk:
+    """Return code outside definitions as part of the section that it stands in, if it stands in one."""
+    at = bisect_left(around, own.line_start, key=lambda each: each.line_start) - 1
+    if own.kind is not Kind.MODULE or own.words_only or at < 0 or not around[at].name:
+        return own
+    section = around[at]
+    return replace(
+        own, kind=Kind.SECTION, name=section.name, qualified_name=section.qualified_name, continued=True
+    )
 
 
 def _definitions(source: bytes, lines: Sequence[str], language: Language) -> list[Definition] | None:
@@ -112,8 +206,6 @@ def for_parser(source: bytes, lines: Sequence[str], language: Language) -> bytes
     source = without_long_lines(source, lines)
     if language.noise:
         source = _compiled(language.noise).sub(_without_group, source)
-    if language.element:
-        source = _only(source, language.element.encode())
     return source
 
 
@@ -147,21 +239,6 @@ def _without_group(found: re.Match[bytes]) -> bytes:
     start, end = found.span(1)
     whole = found[0]
     return whole[: start - found.start()] + b" " * (end - start) + whole[end - found.start() :]
-
-
-def _only(source: bytes, element: bytes) -> bytes:
-    """Blank out everything except what is inside elements of a name, so that rows and columns stay."""
-    lower = source.lower()
-    kept: list[bytes] = []
-    end = 0
-    while (opens := lower.find(b"<" + element, end)) >= 0:
-        start = lower.find(b">", opens) + 1
-        closes = lower.find(b"</" + element, start)
-        if start == 0 or closes < 0:
-            break
-        kept += _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:start]), source[start:closes]
-        end = closes
-    return b"".join([*kept, _EVERYTHING_BUT_LINE_ENDS.sub(b" ", source[end:])])
 
 
 @cache

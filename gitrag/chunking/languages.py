@@ -28,7 +28,6 @@ class Language:
             language's name; the first match counts.
         wary: Whether the grammar takes seconds and gigabytes on text in another language, so that the first
             lines must parse before the rest is tried.
-        element: The markup element that contains the language; the rest is other text.
         noise: Regular expression whose first group is hidden from the parser: macros that are not syntax.
     """
 
@@ -41,7 +40,6 @@ class Language:
     merge_clauses: bool = False
     owner_parts: int = 99
     dialects: tuple[tuple[str, str], ...] = ()
-    element: str = ""
     noise: str = ""
     wary: bool = False
 
@@ -59,6 +57,8 @@ _CPP_HEADER = (
 )
 # class LIB_EXPORT Table : public Base {
 _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
+
+_NOTEBOOK_COMMAND = r"(?m)^[ \t]*((?:%{1,2}[A-Za-z]|!|\?)[^\n]*|[\w.]+\?{1,2}[ \t]*)$"
 
 LANGUAGES: tuple[Language, ...] = (
     # The languages whose definitions must be recognised at the least
@@ -130,10 +130,16 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("gdscript", "gd"),
     _parsed("thrift", "thrift"),
     _parsed("prisma", "prisma"),
-    _parsed("vue", "vue", "javascript typescript", grammar="typescript", element="script"),
-    _parsed("svelte", "svelte", "javascript typescript", grammar="typescript", element="script"),
+    # Python in a notebook: lines that are the notebook's commands are not syntax
+    _parsed("ipython", "", "python", grammar="python", noise=_NOTEBOOK_COMMAND),
+    # Files of parts in several languages (`gitrag/chunking/containers.py`)
+    Language("notebook", "ipynb"),
+    Language("rmarkdown", "rmd qmd"),
+    Language("vue", "vue"),
+    Language("svelte", "svelte"),
+    Language("astro", "astro"),
     # Prose, cut at headings
-    Language("markdown", "md markdown mdx mdown mkd qmd rmd"),
+    Language("markdown", "md markdown mdx mdown mkd"),
     Language("rst", "rst rest"),
     Language("asciidoc", "adoc asciidoc asc"),
     Language("org", "org"),
@@ -144,7 +150,7 @@ LANGUAGES: tuple[Language, ...] = (
     # Recognised by name, cut into windows
     Language("html", "html htm xhtml jinja jinja2 j2 erb ejs hbs mustache twig liquid"),
     Language("css", "css scss sass less styl pcss"),
-    Language("json", "json jsonc json5 geojson webmanifest ipynb"),
+    Language("json", "json jsonc json5 geojson webmanifest"),
     Language("yaml", "yaml yml", files=".clang-format .clang-tidy"),
     Language("toml", "toml", files="cargo.lock poetry.lock uv.lock pipfile"),
     Language("ini", "ini cfg conf properties env editorconfig", files=".gitconfig .npmrc .flake8 .pylintrc"),

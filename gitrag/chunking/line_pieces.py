@@ -69,6 +69,13 @@ def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
+def with_marks(lines: Sequence[str], read: Sequence[str], first: int) -> int:
+    """Return the first row with the marks above it: rows that parsers do not see, like a fence."""
+    while first > 0 and lines[first - 1].strip() and not read[first - 1].strip():
+        first -= 1
+    return first
+
+
 def split(lines: Sequence[str], first: int, last: int) -> Iterator[Piece]:
     """Cut rows into pieces of at most ``MAX_CHUNK_CHARS``, at the best boundaries, of roughly equal size.
 

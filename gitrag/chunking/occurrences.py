@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from gitrag.chunking.containers import container_of, parts_of
 from gitrag.chunking.languages import BY_NAME, is_code
 from gitrag.chunking.parsing import GrammarError, parse
 
@@ -65,6 +66,18 @@ def occurrences(text: str, language: str, name: str) -> list[Occurrence]:
         language: Its language; empty if unknown.
         name: The name.
     """
+    container = container_of(text, language)
+    if container is None:
+        return _in_one_language(text, language, name)
+    parts = parts_of(text.split("\n"), container)
+    found = {each.line: each for each in _in_one_language(text, "" if parts else language, name)}
+    for part in parts:
+        for each in _in_one_language("\n".join(part.read), part.language, name):
+            found[each.line + part.first] = replace(each, line=each.line + part.first)
+    return [found[line] for line in sorted(found)]
+
+
+def _in_one_language(text: str, language: str, name: str) -> list[Occurrence]:
     source = text.encode("utf-8", "replace")
     word = re.compile(
         rb"(?<![\w\x80-\xff])" + re.escape(name.encode("utf-8", "replace")) + rb"(?![\w\x80-\xff])"

@@ -6,9 +6,10 @@ A section extends from its heading to the next one of any level; its qualified n
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.line_pieces import split, trim
+from gitrag.chunking.line_pieces import split, trim, with_marks
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ HEADING_CHARS = 200
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_OTHER = "> …"  # stands for a row that is no prose: neither a heading nor nothing
 _NO_PARAGRAPH = re.compile(r"\s*(?:[>|]|[-+*]\s|\d+[.)]\s|#{1,6}\s|<)")
 _NOTHING = re.compile(r"\s*(?:\{:?[^}]*\}|&nbsp;|<!--.*-->|<a [^>]*></a>|\[\[.*\]\]|[-*_=]{3,})?\s*")
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
@@ -48,22 +50,38 @@ def is_prose(language: str) -> bool:
     return language in _READERS
 
 
-def sections(lines: Sequence[str], language: str) -> list[Chunk]:
-    """Return the chunks of a prose file; empty for plain text without headings."""
-    front = _front_matter(lines) if language == "markdown" else 0
-    short = [line if len(line) <= MAX_HEADING_LINE_CHARS else "…" for line in lines]
+def sections(
+    lines: Sequence[str],
+    language: str,
+    read: Sequence[str] | None = None,
+    apart: Sequence[tuple[int, int]] = (),
+) -> list[Chunk]:
+    """Return the chunks of a prose file; empty for plain text without headings.
+
+    Args:
+        lines: Its lines.
+        language: Its language.
+        read: The same as headings are looked for in them; None for the lines as they are.
+        apart: Rows that are no prose, first and after the last: no chunk has them, or reaches across.
+    """
+    read = lines if read is None else read
+    front = _front_matter(read) if language == "markdown" else 0
+    short = [line if len(line) <= MAX_HEADING_LINE_CHARS else "…" for line in read]
+    for first, stop in apart:
+        short[first:stop] = [_OTHER] * (stop - first)
     headings = list(_READERS[language](short, front))
     if language == "text" and len(headings) < MIN_TEXT_HEADINGS:
         return []
     chunks: list[Chunk] = []
     if front:
-        chunks.extend(_pieces(lines, 0, front - 1, "", ""))
+        chunks.extend(_pieces(lines, 0, front, "", "", apart))
     start, body, name, path = front, front, "", ""
     above: list[tuple[int, str]] = []
     for first, last, level, title in headings:
+        first = max(start, with_marks(lines, read, first))  # noqa: PLW2901
         # A heading without text joins the section of the heading that follows.
         if not all(map(_NOTHING.fullmatch, short[body:first])):
-            chunks.extend(_pieces(lines, start, first - 1, name, path))
+            chunks.extend(_pieces(lines, start, first, name, path, apart))
             start = first
         body = last + 1
         while above and above[-1][0] >= level:
@@ -72,16 +90,33 @@ def sections(lines: Sequence[str], language: str) -> list[Chunk]:
         name = name[:HEADING_CHARS]
         above.append((level, name))
         path = " > ".join(each for _, each in above if each)
-    chunks.extend(_pieces(lines, start, len(lines) - 1, name, path))
+    chunks.extend(_pieces(lines, start, len(lines), name, path, apart))
     return chunks
 
 
-def _pieces(lines: Sequence[str], first: int, last: int, name: str, path: str) -> Iterator[Chunk]:
-    first, last = trim(lines, first, last)
-    if first > last or not lines[first].strip():
-        return
-    for piece, (text, low, high) in enumerate(split(lines, first, last)):
-        yield Chunk(Kind.SECTION, name, path, "", "", text, low + 1, high + 1, continued=piece > 0)
+def outside(first: int, stop: int, apart: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the rows of a range that are not in others, which are in order: first, and after the last."""
+    for low, high in apart[bisect_right(apart, first, key=lambda rows: rows[1]) :]:
+        if low >= stop:
+            break
+        if first < low:
+            yield first, low
+        first = max(first, high)
+    if first < stop:
+        yield first, stop
+
+
+def _pieces(
+    lines: Sequence[str], first: int, stop: int, name: str, path: str, apart: Sequence[tuple[int, int]]
+) -> Iterator[Chunk]:
+    continued = False
+    for start, end in outside(first, stop, apart):
+        low, high = trim(lines, start, end - 1)
+        if low > high or not lines[low].strip():
+            continue
+        for text, top, bottom in split(lines, low, high):
+            yield Chunk(Kind.SECTION, name, path, "", "", text, top + 1, bottom + 1, continued=continued)
+            continued = True
 
 
 def _front_matter(lines: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -59,7 +60,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     from gitrag.git import meant_path
     from gitrag.report import governance
 
-    workspace = session.index_first(synced_for_reading(session))
+    workspace = session.index_first(synced_for_reading(session, PurePath(target[0]).stem))
     found = find(workspace, meant_path(workspace.repo, session.start, target[0], directories=True))
     print_finding(
         session.terminal,

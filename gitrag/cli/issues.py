@@ -223,20 +223,20 @@ def sync_with_index(session: Session, workspace: Workspace) -> None:
         _say_synced(done, session.terminal)
 
 
-def synced_for_reading(session: Session, *, no_sync: bool = False) -> Workspace:
+def synced_for_reading(session: Session, question: str = "", *, no_sync: bool = False) -> Workspace:
     """Open gitrag for a command that reads issues; sync them first, unless the last sync is recent."""
     workspace = session.workspace()
     if not no_sync:
-        sync_first(session, workspace)
+        sync_first(session, workspace, question)
     return workspace
 
 
-def sync_first(session: Session, workspace: Workspace) -> None:
+def sync_first(session: Session, workspace: Workspace, question: str = "") -> None:
     """Sync the issues unless the last sync is recent; never fail."""
     from gitrag.actions.issues import sync_before_reading
 
     with ExitStack() as stack:
-        sync_before_reading(workspace, _listener(session.terminal, stack))
+        sync_before_reading(workspace, _listener(session.terminal, stack), question)
 
 
 def _listener(terminal: Terminal, stack: ExitStack) -> SyncListener:

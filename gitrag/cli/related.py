@@ -71,9 +71,9 @@ def related(
     if span is not None:
         return _review(session, span, least, output)
     if only_duplicates:  # among them issues
-        workspace = session.index_first(synced_for_reading(session))
+        workspace = session.index_first(synced_for_reading(session, given))
         return _duplicates(session, workspace, given, least, output)
-    workspace = synced_for_reading(session) if use == "plan" else session.workspace()
+    workspace = synced_for_reading(session, given) if use == "plan" else session.workspace()
     return _proposals(session, session.index_first(workspace), given, use, output)
 
 

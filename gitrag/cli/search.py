@@ -276,7 +276,7 @@ def search(
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 
-        sync_first(session, workspace)
+        sync_first(session, workspace, text)
     options = search.SearchOptions(
         filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
         wanted=wanted,

@@ -16,6 +16,7 @@ from gitrag.git.environment import GitTimeoutError, message_of, run_git, scrubbe
 from gitrag.git.repository import BlobError, Repository
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
+from gitrag.words.encodings import wide_text
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
 """The file that forges honour too: commits that only reformat."""
@@ -274,5 +275,6 @@ def unchanged_lines(before: bytes, after: bytes) -> dict[int, int]:
 
 
 def _with_plain_ends(data: bytes) -> bytes:
-    plain = data.replace(b"\r\n", b"\n")
+    wide = wide_text(data)
+    plain = (data if wide is None else wide.encode()).replace(b"\r\n", b"\n")
     return plain if not plain or plain.endswith(b"\n") else plain + b"\n"

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 
 from gitrag.model import Skip
-
-# git's own test for binary content (buffer_is_binary): a NUL in the first 8000 bytes.
-BINARY_PREFIX_BYTES = 8000
-
-# UTF-16 and UTF-32 are recognised by their byte-order mark: they may contain no NUL (Chinese without ASCII).
-_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+from gitrag.words.encodings import is_binary, wide_text
 
 # A Git LFS pointer: its first line, and the size the format allows.
 _LFS_LINE = b"version https://git-lfs.github.com/spec/v1\n"
@@ -20,6 +15,7 @@ _LFS_MAX_BYTES = 1024
 _SCRIPT_NAMES = (".js", ".mjs", ".cjs", ".css")
 MINIFIED_MEAN_LINE_BYTES = 110
 MINIFIED_MIN_BYTES = 1000
+_WRITTEN = 3  # short lines of code to a long one: a table, an image or a query in a file that somebody wrote
 
 # Generators sign in the first comment. Markers count only in comment lines, so that code that searches for
 # markers is not itself taken for generated.
@@ -35,27 +31,40 @@ _MARKER = re.compile(
 )
 
 
-def content_skip(data: bytes, path: str, max_bytes: int) -> Skip | None:
+def content_skip(data: bytes, path: str, max_bytes: int | None) -> Skip | None:
     """Return why a file's content excludes it from the index, or None.
 
     Args:
         data: The content, as stored by git.
         path: Its path; the suffix decides which tests apply.
-        max_bytes: Larger content is left out.
+        max_bytes: Larger content is left out; None where the attribute `gitrag` asks for all that is text.
     """
-    if len(data) > max_bytes:
+    if max_bytes is not None and len(data) > max_bytes:
         return Skip.TOO_LARGE
     if data.startswith(_LFS_LINE) and len(data) <= _LFS_MAX_BYTES:
         return Skip.LFS
-    if data.startswith(_WIDE_TEXT) or b"\0" in data[:BINARY_PREFIX_BYTES]:
+    if is_binary(data):
         return Skip.BINARY
+    if max_bytes is None:
+        return None
+    if (wide := wide_text(data)) is not None:
+        data = wide.encode()
     if path.endswith(_SCRIPT_NAMES) and len(data) >= MINIFIED_MIN_BYTES:
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
-        if len(data) > MINIFIED_MEAN_LINE_BYTES * lines:
+        if len(data) > MINIFIED_MEAN_LINE_BYTES * lines and not _has_lines_of_code(data):
             return Skip.MINIFIED
     if _is_signed_by_generator(data):
         return Skip.GENERATED
     return None
+
+
+def _has_lines_of_code(data: bytes) -> bool:
+    """Tell whether a file has lines as people write them, beside long ones that are data."""
+    first, *comments = data.split(b"/*")
+    code = first + b"".join(each.partition(b"*/")[2] for each in comments)
+    lines = [line for line in code.split(b"\n") if line.strip()]
+    short = sum(len(line) <= MINIFIED_MEAN_LINE_BYTES and not _COMMENT_LINE.match(line) for line in lines)
+    return short >= _WRITTEN * (len(lines) - short)
 
 
 def _is_signed_by_generator(data: bytes) -> bool:

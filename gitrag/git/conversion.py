@@ -117,6 +117,18 @@ def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> byt
         raise BlobError(f"Cannot read {path!r}: {error.strerror}.") from error
 
 
+def as_stored(repository: Repository, path: str, data: bytes) -> bytes:
+    """Return a file's bytes in UTF-8 where ``working-tree-encoding`` says what they are in."""
+    with suppress(UnicodeDecodeError):
+        data.decode()
+        if b"\0" not in data and b"\x1b" not in data:  # these are of UTF-16 and ISO 2022
+            return data
+    said = repository.git("check-attr", "-z", "working-tree-encoding", "--", path).stdout.split(b"\0")
+    with suppress(LookupError, ValueError):  # it is unspecified, unknown, or not true
+        return data.decode(os.fsdecode(said[2]).upper().removesuffix("-BOM")).removeprefix("\ufeff").encode()
+    return data
+
+
 def quote_path(path: bytes) -> bytes:
     """Quote a path for git's line-based inputs: as a C string only if it would be misread otherwise."""
     return _quoted(path) if path.startswith(b'"') or min(path, default=0) < ord(" ") else path

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.conversion import as_stored
 from gitrag.git.environment import message_of
 from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
 from gitrag.machine.files import read_regular
@@ -204,6 +205,8 @@ def _read(repo: Repository, mode: str, blob: str, path: str = "") -> bytes | Non
         if blob.strip("0"):
             return repo.read_blob(blob) if repo.blob_size(blob) <= MOST_BYTES else None
         file = (repo.root or repo.git_dir) / path
-        return read_regular(file) if path and file.stat().st_size <= MOST_BYTES else None
+        if not path or file.stat().st_size > MOST_BYTES:
+            return None
+        return as_stored(repo, path, read_regular(file))
     except (BlobError, OSError):
         return None

@@ -102,8 +102,10 @@ def grep(
     return Grepped(lines, is_whole and most < _MOST_IN_A_FILE)
 
 
-def files_with(repo: Repository, commit: str, word: str, timeout_s: float) -> tuple[list[str], bool]:
-    """Find the files of a commit that contain a text as a whole word; case matters.
+def files_with(
+    repo: Repository, commit: str, word: str, timeout_s: float, paths: Sequence[str] = ()
+) -> tuple[list[str], bool]:
+    """Find the files of a commit that contain a text as a whole word; case matters. All, or some paths.
 
     Returns:
         Their paths, and whether all files could be looked at, within the limits of time and output.
@@ -114,6 +116,7 @@ def files_with(repo: Repository, commit: str, word: str, timeout_s: float) -> tu
         done = repo.git(
             *("grep", "-l", "-z", "-F", "--word-regexp", "--full-name", "--no-color", "--no-textconv"),
             *("--no-recurse-submodules", "-e", word, commit, "--"),
+            *(os.fsencode(f":(literal,top){path}") for path in paths),
             timeout_s=timeout_s,
             most_bytes=MOST_BYTES,
         )

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from posixpath import relpath
 
 from gitrag.errors import UsageError
+from gitrag.git.own import target_of
 from gitrag.git.repository import Repository
 from gitrag.machine.files import within
+from gitrag.words.typed_paths import composed, forms, spellings
+
+_FROM_A_PLACE = ("/", "~", "./", "../")
+"""How a path begins that is not looked for by its end."""
+
+_UP_TO_A_PATTERN = re.compile(r"(?:[^*?\[\\/]+(?:/|$))+")
 
 _LISTED = 8
 """Candidates named where several are meant."""
@@ -30,22 +38,51 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     Raises:
         UsageError: Several files are meant.
     """
-    here = start / given
     root = repo.root
-    wanted = given.rstrip("/")
-    if root is None or _exists(here) or not wanted or wanted.startswith(("/", "~", "./", "../")):
-        return here
-    if _exists(root / wanted):
-        return root / wanted
-    found = [path for path in ending(wanted, _paths(repo, directories=directories)) if _exists(root / path)]
-    if len(found) > 1:
-        raise ambiguous(given, seen_from(within(root, start.absolute()) or "", found))
-    return root / found[0] if found else here
+    if root is None or _exists(start / given):
+        return start / given
+    meant = [wanted for each in spellings(given) if (wanted := each.rstrip("/"))]
+    for wanted in meant:
+        if _exists(start / wanted):
+            return start / wanted
+        if not wanted.startswith(_FROM_A_PLACE) and _exists(root / wanted):
+            return root / wanted
+    ends = dict.fromkeys(composed(wanted) for wanted in meant if not wanted.startswith(_FROM_A_PLACE))
+    paths = _paths(repo, directories=directories) if ends else set()
+    for end in ends:
+        found = [path for path in ending(end, paths) if _exists(root / path)]
+        if len(found) > 1:
+            raise ambiguous(given, seen_from(within(root, start.absolute()) or "", found))
+        if found:
+            return root / found[0]
+    return start / given
 
 
 def ending(end: str, paths: Iterable[str]) -> list[str]:
     """Return the paths that end with whole parts of another, sorted. Pure."""
-    return sorted(path for path in paths if path == end or path.endswith(f"/{end}"))
+    end = f"/{composed(end)}"
+    return sorted(path for path in paths if f"/{composed(path)}".endswith(end))
+
+
+def followed(root: Path | None, path: str) -> str:
+    """Return the path that one has where its links end, if that is another file inside; else the path."""
+    if root is None or not path.strip("/"):
+        return path
+    real = target_of(root, path)
+    return real if real != "." and _exists(root / real) else path
+
+
+def globs_meant(root: Path | None, globs: Sequence[str]) -> tuple[str, ...]:
+    """Return globs, with those that they are where a link leads, and in other forms of Unicode."""
+    found: list[str] = []
+    for glob in globs:
+        mark, bare = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
+        place = _UP_TO_A_PATTERN.match(bare.lstrip("/"))
+        fixed = place[0].rstrip("/") if place else ""
+        real = followed(root, fixed)
+        more = [f"/{real}{bare.lstrip('/').removeprefix(fixed)}"] if real != fixed else []
+        found += [mark + form for each in (bare, *more) for form in forms(each)]
+    return tuple(dict.fromkeys(found))
 
 
 def ambiguous(given: str, places: Sequence[str]) -> UsageError:

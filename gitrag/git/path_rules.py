@@ -38,8 +38,8 @@ from gitrag.git.rule_lines import (
 from gitrag.model import Skip
 
 # Part of every signature. Raise it when a result of this module or of `content_rules` may change.
-# 1: the first.
-RULES_VERSION = 1
+# 1: the first. 2: UTF-16 and UTF-32 are text.
+RULES_VERSION = 2
 
 # Directories whose content others wrote, and what else must hold for the name to count.
 VENDORED_DIRECTORIES = {
@@ -223,6 +223,11 @@ class Rules:
         if vendored or (vendored is None and directory.vendored):
             return Skip.VENDORED
         return _by_name(name) if generated is None else None
+
+    def asks_for(self, path: str) -> bool:
+        """Tell whether the attribute `gitrag` is set for a path: what it holds does not count then."""
+        directory = self._directory(path.rpartition("/")[0])
+        return bool(directory.files) and _attribute(directory, path, INDEXED) is True
 
     def _wanted(self, directory: _Directory, path: str) -> bool | None:
         """Return the decision of the configuration, the gitrag attribute or .gitragignore, in this order."""

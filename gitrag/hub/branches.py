@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.hub.connection import IS_SEARCHED, NO_BRANCH
-from gitrag.hub.hub import GC_LOCK, Hub
+from gitrag.hub.hub import SHARED_TURN, Hub
 from gitrag.hub.rights import revoke
 from gitrag.hub.sending import refused
 
@@ -57,7 +57,7 @@ def discard_repository(hub: Hub, repository: str) -> Discarded:
     """
     db = hub.db
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock_shared(%s)", [GC_LOCK])
+        db.execute(SHARED_TURN)
         row = db.execute(
             "SELECT repository_id FROM gitrag.repositories WHERE name = %s FOR UPDATE", [repository]
         ).fetchone()

@@ -103,6 +103,7 @@ def connect(address: str) -> Connection[Any]:
             address,
             connect_timeout=int(parts.get("connect_timeout") or _CONNECT_TIMEOUT_S),
             application_name="gitrag",
+            client_encoding="utf8",
             autocommit=True,
         )
     except (psycopg.Error, ValueError) as error:
@@ -113,7 +114,17 @@ def connect(address: str) -> Connection[Any]:
         raise NotSetUpError(
             f"The hub at {place_of(address)} has PostgreSQL {found}; 15 is the oldest that works."
         )
+    encoding = db.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        db.close()
+        raise NotSetUpError(
+            f"The database of the hub at {place_of(address)} has the encoding {encoding}, which cannot keep"
+            " every text.",
+            "Make one that can: createdb --encoding=UTF8 --template=template0 NAME",
+        )
     with told(address):
+        # Also of who stops in the midst: what he has locked, others would wait for.
+        db.execute(f"SET idle_in_transaction_session_timeout = {_STATEMENT_TIMEOUT_MS}")
         db.execute(f"SET statement_timeout = {_STATEMENT_TIMEOUT_MS}")
         db.execute("SET jit = off")  # it costs more than it saves a question
     return db

@@ -24,9 +24,9 @@ IDS: Final = 1 << 27
 MOST_SERVERS: Final = 8
 """Ids have 31 bits: the first server has those below ``OWN_IDS``, each of up to eight others ``IDS`` more."""
 
-GC_LOCK: Final = 0x67697472_6167
-"""Key of the advisory lock that a push shares and gc has alone."""
-
+SHARED_TURN: Final = "LOCK TABLE gitrag.turns IN ROW SHARE MODE"
+OWN_TURN: Final = "LOCK TABLE gitrag.turns IN EXCLUSIVE MODE"
+"""The lock that a push shares and gc has alone, until the transaction ends."""
 
 FRONT: Final = "front"
 """The name of the server that the others are added to."""
@@ -122,11 +122,20 @@ def initialise(
         Whether they were made; False if they were there already, of this version and recipe.
 
     Raises:
-        NotSetUpError: The role may not, or there is no pgvector.
+        NotSetUpError: The role may not, there is no pgvector, or the database has another encoding than UTF8.
         StoreError: There is a hub of another version or recipe.
     """
-    with connect(address) as db, told(address), db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
+    import psycopg
+
+    with told(address):
+        try:
+            return _made(address, recipe, partitions, hnsw=hnsw, server=server)
+        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema):  # another one was first
+            return _made(address, recipe, partitions, hnsw=hnsw, server=server)
+
+
+def _made(address: str, recipe: str, partitions: int, *, hnsw: bool, server: int) -> bool:
+    with connect(address) as db, db.transaction():
         if db.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'gitrag'").fetchone():
             found = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
             _check(found, recipe, place_of(address))
@@ -139,7 +148,6 @@ def initialise(
         for name, value in (
             ("partitions", partitions),
             ("dimensions", DIMENSIONS),
-            ("lock", GC_LOCK),
             ("nearest", nearest),
             ("chunk", _CHUNK),
             ("server", server),

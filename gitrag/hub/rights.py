@@ -103,7 +103,6 @@ def _let_send(hub: Hub, role: str) -> None:
         hub.db.execute(
             sql.SQL("{} INSERT ({}) ON gitrag.{} {} {}").format(verb, named, sql.Identifier(table), whom, who)
         )
-    hub.db.execute(sql.SQL("{} USAGE ON SEQUENCE gitrag.chunk_ids {} {}").format(verb, whom, who))
 
 
 def listed(hub: Hub) -> list[Grant]:

@@ -13,6 +13,9 @@ GRANT USAGE ON SCHEMA gitrag TO PUBLIC;
 -- What the hub was made with: schema, recipe.
 CREATE TABLE gitrag.meta (key text PRIMARY KEY, value text NOT NULL);
 
+-- Locked by each push, and by gc alone. No advisory lock: whoever may log in can take those.
+CREATE TABLE gitrag.turns ();
+
 -- The servers of this hub, this one first. Each has ids of its own, so that an id says where it is from
 -- (gitrag/hub/hub.py). schema: of the foreign tables, which are the views "view_..." there; here none.
 CREATE TABLE gitrag.servers (
@@ -44,11 +47,15 @@ CREATE TABLE gitrag.grants (
 CREATE TABLE gitrag.views (
     view_id integer GENERATED ALWAYS AS IDENTITY (MINVALUE {first_id} MAXVALUE {last_id}) PRIMARY KEY,
     repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
-    branch text NOT NULL, commit_id text, tree text NOT NULL DEFAULT '', left_out integer NOT NULL DEFAULT 0,
-    files integer NOT NULL DEFAULT 0, chunks bigint NOT NULL DEFAULT 0,
+    branch text NOT NULL CHECK (octet_length(branch) BETWEEN 1 AND 4096),
+    commit_id text CHECK (commit_id ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'),
+    tree text NOT NULL DEFAULT '' CHECK (tree ~ '^([0-9a-f]{40}|[0-9a-f]{64})?$'),
+    left_out integer NOT NULL DEFAULT 0 CHECK (left_out >= 0),
+    -- A question reads eight bytes of each chunk, at each path that has it.
+    files integer NOT NULL DEFAULT 0, chunks bigint NOT NULL DEFAULT 0 CHECK (chunks <= 10000000),
     pushed_at timestamptz, pushed_by text,
     -- What commits say, packed (gitrag/hub/history.py); words: in view_words.
-    history bytea,
+    history bytea CHECK (octet_length(history) <= 67108864),
     UNIQUE (repository_id, branch)
 );
 CREATE TABLE gitrag.view_words (
@@ -135,7 +142,7 @@ END $$;
 -- What is being pushed; sender: the transaction, which nobody else can name in advance, since it cannot be given.
 CREATE TABLE gitrag.sent_chunks (
     sender xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    chunk_id integer NOT NULL DEFAULT nextval('gitrag.chunk_ids'),
+    chunk_id integer NOT NULL,
     blob bytea NOT NULL, language text NOT NULL, kind text NOT NULL, name text NOT NULL,
     name_key text NOT NULL, qualified_name text NOT NULL, signature text NOT NULL, docstring text NOT NULL,
     text text NOT NULL, line_start integer NOT NULL, line_end integer NOT NULL, length integer NOT NULL,
@@ -145,10 +152,22 @@ CREATE TABLE gitrag.sent_chunks (
     CHECK (octet_length(blob) IN (20, 32)), CHECK (language ~ '^[a-z0-9_+#.-]{0,32}$'), CHECK (kind IN ({kinds})),
     CHECK (line_start BETWEEN 1 AND 10000000), CHECK (line_end BETWEEN line_start AND 10000000),
     CHECK (length BETWEEN 0 AND 100000000), CHECK ((vector IS NULL) = (signs IS NULL)),
-    CHECK (cardinality(terms) = cardinality(frequencies)),
+    CHECK (cardinality(terms) = cardinality(frequencies)), CHECK (cardinality(terms) <= 8000),
+    -- Some times what a chunk has (gitrag/chunking): a reader pays for it.
+    CHECK (length(name) <= 1000), CHECK (length(name_key) <= 1000), CHECK (length(qualified_name) <= 8000),
+    CHECK (length(signature) <= 8000), CHECK (length(docstring) <= 8000), CHECK (length(text) <= 8000),
+    CHECK (length(array_to_string(reexports, ' ')) <= 8000),
     CHECK (0 <= ALL (frequencies) AND 65535 >= ALL (frequencies))
 );
 CREATE INDEX ON gitrag.sent_chunks (sender);
+-- Ids come with rows alone: whoever may use a sequence can empty it in minutes.
+CREATE FUNCTION gitrag.numbered() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    NEW.chunk_id := nextval('gitrag.chunk_ids');
+    RETURN NEW;
+END $$;
+CREATE TRIGGER numbered BEFORE INSERT ON gitrag.sent_chunks FOR EACH ROW EXECUTE FUNCTION gitrag.numbered();
 CREATE TABLE gitrag.sent_contents (
     sender xid8 NOT NULL, blob bytea NOT NULL, language text NOT NULL, digest bytea NOT NULL,
     chunks integer NOT NULL, length integer NOT NULL, first_chunk integer NOT NULL, packed bytea NOT NULL
@@ -163,12 +182,15 @@ CREATE TABLE gitrag.sent_entries (
     content_id integer,
     CHECK (place BETWEEN 0 AND 50000000), CHECK (traits BETWEEN 0 AND 255), CHECK (name_terms BETWEEN 0 AND 255),
     CHECK ((vector IS NULL) = (signs IS NULL)), CHECK (octet_length(path) BETWEEN 1 AND 4096),
+    -- Relative, and in no directory above or git's own.
+    CHECK (encode(path, 'escape') !~* '(^|/)(|[.]|[.][.]|[.]git)(/|$)'), CHECK (length(written) <= 20000),
+    CHECK (cardinality(words) <= 4096),
     CHECK (collection ~ '^[a-z0-9._-]{1,200}$')
 );
 CREATE INDEX ON gitrag.sent_entries (sender);
 CREATE TABLE gitrag.sent_words (
     sender xid8 NOT NULL DEFAULT pg_current_xact_id(), term bigint NOT NULL, found bytea NOT NULL,
-    CHECK (octet_length(found) % 8 = 0)
+    CHECK (octet_length(found) % 8 = 0), CHECK (octet_length(found) <= 1048576)
 );
 CREATE INDEX ON gitrag.sent_words (sender);
 
@@ -412,7 +434,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own integer := gitrag.pushable(asked);
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared({lock});  -- gc waits
+    LOCK TABLE gitrag.turns IN ROW SHARE MODE;  -- gc waits
     INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
     SELECT v.commit_id INTO held.commit_id FROM gitrag.views v
         WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
@@ -431,7 +453,7 @@ DECLARE
     here xid8 := pg_current_xact_id();
     this_view integer;
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared({lock});  -- gc waits
+    LOCK TABLE gitrag.turns IN ROW SHARE MODE;  -- gc waits
     INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
     SELECT view_id INTO this_view FROM gitrag.views WHERE repository_id = own AND branch = asked_branch FOR UPDATE;
 
@@ -445,9 +467,19 @@ BEGIN
                 ''::bytea ORDER BY k.chunk_id)
         FROM gitrag.sent_chunks k WHERE k.sender = here GROUP BY k.blob, k.language;
     -- In one order, so that two pushes of the same contents do not wait for each other.
-    INSERT INTO gitrag.contents (blob, language, digest, chunks, length, first_chunk, packed)
-        SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed FROM gitrag.sent_contents s
-        WHERE s.sender = here ORDER BY s.blob, s.language ON CONFLICT DO NOTHING;
+    LOOP
+        BEGIN
+            SET LOCAL lock_timeout = '20s';
+            INSERT INTO gitrag.contents (blob, language, digest, chunks, length, first_chunk, packed)
+                SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed
+                FROM gitrag.sent_contents s WHERE s.sender = here ORDER BY s.blob, s.language ON CONFLICT DO NOTHING;
+            EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+            -- Another one pushes one of them and does not end: this repository has contents of its own instead.
+            UPDATE gitrag.sent_contents SET digest = sha256(digest || int4send(own)) WHERE sender = here;
+        END;
+    END LOOP;
+    SET LOCAL lock_timeout = 0;
     -- New are those of which the first chunk is the one that was just sent.
     INSERT INTO gitrag.chunks
         SELECT c.content_id, k.chunk_id, k.line_start, k.line_end, k.kind, k.name, k.name_key, k.qualified_name,
@@ -543,7 +575,7 @@ DECLARE
     own integer := gitrag.pushable(asked);
     this_view integer;
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared({lock});
+    LOCK TABLE gitrag.turns IN ROW SHARE MODE;
     PERFORM FROM gitrag.repositories WHERE repository_id = own FOR UPDATE;  -- nobody adds a branch meanwhile
     SELECT view_id INTO this_view FROM gitrag.views WHERE repository_id = own AND branch = asked_branch FOR UPDATE;
     IF NOT FOUND THEN
@@ -565,5 +597,6 @@ REVOKE ALL ON FUNCTION gitrag.pushable(text), gitrag.origin(text), gitrag.take(t
 GRANT EXECUTE ON FUNCTION gitrag.origin(text), gitrag.take(text, text, text), gitrag.known(text), gitrag.held(text, text), gitrag.choose(text, text),
     gitrag.discard(text, text), gitrag.push(text, text, text, text, integer, bytea) TO PUBLIC;
 
--- A new function may be executed by everybody; these two only say what others need.
-REVOKE ALL ON FUNCTION gitrag.readable(), gitrag.over(integer[], text, text, text, text, text) FROM PUBLIC;
+-- A new function may be executed by everybody; these only say what others need.
+REVOKE ALL ON FUNCTION gitrag.readable(), gitrag.over(integer[], text, text, text, text, text), gitrag.numbered()
+    FROM PUBLIC;

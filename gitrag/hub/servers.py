@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
 from gitrag.hub import branches, rights, upkeep
 from gitrag.hub.connection import connect, place_of, told
-from gitrag.hub.hub import GC_LOCK, MOST_SERVERS, Hub, initialise, opened
+from gitrag.hub.hub import MOST_SERVERS, OWN_TURN, Hub, initialise, opened
 from gitrag.hub.upkeep import Dropped
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def place(hub: Hub, repository: str, server: str) -> Placed:
     rights.require_owner(hub, "decides about its servers")
     db = hub.db
     with db.transaction():
-        db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
+        db.execute(OWN_TURN)
         row = db.execute(
             "SELECT s.name FROM gitrag.repositories r JOIN gitrag.servers s"
             " ON s.server = gitrag.server_of(r.repository_id) WHERE r.name = %s",

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from gitrag.hub.hub import GC_LOCK, Hub
+from gitrag.errors import BusyError
+from gitrag.hub.hub import OWN_TURN, Hub
 from gitrag.hub.source import HubView
 
 _OF_CONTENTS: Final = ("chunks", "cuts", "vectors", "postings", "reexports", "contents")
+
+_PATIENCE_MS: Final = 30_000
+"""How long gc waits for pushes: meanwhile, others wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +130,13 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
     Args:
         hub: The hub; only the role that made it may.
         really: Do it, not only count.
+
+    Raises:
+        BusyError: A push does not end.
     """
     db = hub.db
     with db.transaction(force_rollback=not really):
-        db.execute("SELECT pg_advisory_xact_lock(%s)", [GC_LOCK])
+        _wait_for_pushes(hub)
         unheld = "NOT EXISTS (SELECT FROM gitrag.entries e WHERE e.content_id = t.content_id)"
         dropped = [
             db.execute(f"DELETE FROM gitrag.{table} t WHERE {unheld}").rowcount for table in _OF_CONTENTS
@@ -145,3 +152,28 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
             for table in ("sent_chunks", "sent_contents", "sent_entries", "sent_words")
         )
     return Dropped(dropped[-1], paths, unfinished)
+
+
+def _wait_for_pushes(hub: Hub) -> None:
+    """Wait until no push is in the midst, and let none begin until the transaction ends.
+
+    Raises:
+        BusyError: One does not end: who pushes may leave it open, whatever limit is set for him.
+    """
+    import psycopg
+
+    try:
+        with hub.db.transaction():
+            hub.db.execute(f"SET LOCAL lock_timeout = {_PATIENCE_MS}")
+            hub.db.execute(OWN_TURN)
+            hub.db.execute("SET LOCAL lock_timeout = 0")
+    except psycopg.errors.LockNotAvailable as error:
+        pushing = hub.db.execute(
+            "SELECT DISTINCT a.usename || ' (process ' || a.pid || ')' FROM pg_locks l"
+            " JOIN pg_stat_activity a USING (pid)"
+            " WHERE l.relation = 'gitrag.turns'::regclass AND l.granted ORDER BY 1"
+        ).fetchall()
+        raise BusyError(
+            f"A push to {hub.place} does not end: {', '.join(who for (who,) in pushing) or 'it has now'}.",
+            "Try again, or end it: SELECT pg_terminate_backend(PROCESS)",
+        ) from error

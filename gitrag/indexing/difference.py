@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gitrag.chunking import language_of, needs_first_line
+from gitrag.chunking import decode, language_of, needs_first_line
+from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.layout import Layout, Module
 from gitrag.corpus.manifests import is_manifest
-from gitrag.git import Change, Rules, is_rule_file
+from gitrag.git import BlobError, Change, Rules, is_rule_file
 from gitrag.indexing.records import prepare_paths
 from gitrag.indexing.rules_and_modules import (
     manifest_modules,
@@ -18,12 +19,16 @@ from gitrag.indexing.rules_and_modules import (
     rules_of,
 )
 from gitrag.model import Skip, TreeEntry
+from gitrag.store.content import as_wanted
 from gitrag.store.views import EntryRecord, PathRecord, View
 
 if TYPE_CHECKING:
     from gitrag.indexing.snapshot import Snapshot
 
 T = TypeVar("T")
+
+_MOST_WANTED = 32 << 20
+"""Bytes that the attribute `gitrag` may ask for in one file: a clone's attributes are not the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +162,31 @@ def difference_of(
         changes,
         rules_of(now, files),
         now.reader.first_line,
-        lambda entry: now.reader.size(entry.blob) > limit,
+        lambda entry, wanted: _is_too_large(now, entry, max(limit, _MOST_WANTED) if wanted else limit),
         Layout(now.options.places, modules).collection,
     )
+
+
+def _is_too_large(now: Snapshot, entry: TreeEntry, limit: int) -> bool:
+    return now.reader.size(entry.blob) > limit and _text_size(now, entry) > limit
+
+
+def _text_size(now: Snapshot, entry: TreeEntry) -> int:
+    """Return how much of a file is text, in bytes: of a notebook its cells."""
+    size = now.reader.size(entry.blob)
+    if language_of(entry.path) != NOTEBOOK or size > MOST_NOTEBOOK_BYTES:
+        return size
+    try:
+        return len(decode(now.reader.read(entry.blob), NOTEBOOK).encode())
+    except BlobError:
+        return size
 
 
 def decide(
     changes: Iterable[Change],
     rules: Rules,
     first_line: Callable[[TreeEntry], str],
-    is_too_large: Callable[[TreeEntry], bool],
+    is_too_large: Callable[[TreeEntry, bool], bool],
     collection_of: Callable[[str], str] = lambda _path: "code",
 ) -> Difference:
     """Decide for each change what the view records. Pure.
@@ -175,8 +195,8 @@ def decide(
         changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
         first_line: Reads the first line of a file whose name does not tell its language.
-        is_too_large: Tells whether a file is larger than the view's limit. Then the path is left out, not the
-            content: another view may have a higher limit.
+        is_too_large: Tells whether a file is larger than the view's limit, a higher one where the attribute
+            `gitrag` is set. Then the path is left out, not the content: another view may have a higher limit.
         collection_of: Names the collection of a path.
     """
     removed: list[str] = []
@@ -187,12 +207,14 @@ def decide(
             removed.append(change.path)
             continue
         skip = change.skip or rules.skip(entry.path, entry.mode)
-        if not skip and is_too_large(entry):
+        wanted = not skip and rules.asks_for(entry.path)
+        if not skip and is_too_large(entry, wanted):
             skip = Skip.TOO_LARGE
         if skip:
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
         line = first_line(entry) if needs_first_line(entry.path) else ""
         language = language_of(entry.path, line)
-        added.append(EntryRecord(entry.path, entry.blob, language, collection=collection_of(entry.path)))
+        blob = as_wanted(entry.blob) if wanted else entry.blob
+        added.append(EntryRecord(entry.path, blob, language, collection=collection_of(entry.path)))
     return Difference(tuple(removed), tuple(added))

@@ -113,7 +113,8 @@ def _start(
     for item in batch:
         try:
             data = now.reader.read(item.blob)
-            jobs.append((item.blob, (item.content_id, data, item.language, now.options.max_bytes)))
+            most = None if content.blob_of(item.blob)[1] else now.options.max_bytes
+            jobs.append((item.blob, (item.content_id, data, item.language, most)))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 left_out.append(left_out_record(item.content_id, Skip.UNREADABLE))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag.chunking import chunk
+from gitrag.chunking import chunk, decode
+from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
@@ -37,7 +38,7 @@ _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 used: equal content in the same language is read once, whatever its paths."""
 
 
-Job: TypeAlias = tuple[int, bytes, str | None, int]
+Job: TypeAlias = tuple[int, bytes, str | None, int | None]
 
 
 def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
@@ -47,7 +48,7 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
     Args:
         jobs: For each content the store's id, its bytes, its language, and the size in bytes
-            above which it is left out.
+            above which it is left out; None where all that is text is wanted.
     """
     try:
         return _prepare(jobs)
@@ -62,21 +63,21 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
     cut = [_cut(data, language, max_bytes) for _, data, language, max_bytes in jobs]
     texts = [
-        [] if language in WORDS_ONLY else [chunk_text(chunk) for chunk in chunks]
+        ["" if language in WORDS_ONLY or chunk.words_only else chunk_text(chunk) for chunk in chunks]
         for (_, _, language, _), (_, chunks) in zip(jobs, cut, strict=True)
     ]
-    drafts = shrink(drafter().draft([text for own in texts for text in own]))
+    drafts = shrink(drafter().draft([text for own in texts for text in own if text]))
     records = []
     end = 0
     for (content_id, *_), (skip, chunks), own in zip(jobs, cut, texts, strict=True):
         counted = terms.count([(c.text, c.qualified_name) for c in chunks])
-        start, end = end, end + len(own)
+        start, end = end, end + sum(map(bool, own))
         records.append(
             ContentRecord(
                 content_id=content_id,
                 state=skip.value if skip else INDEXED,
                 chunks=chunks,
-                text_keys=tuple(map(_key, own)) if own else (b"",) * len(chunks),
+                text_keys=tuple(_key(text) if text else b"" for text in own),
                 terms=counted[0],
                 frequencies=counted[1],
                 term_counts=counted[2],
@@ -87,7 +88,9 @@ def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
     return records
 
 
-def _cut(data: bytes, language: str | None, max_bytes: int) -> tuple[Skip | None, tuple[Chunk, ...]]:
+def _cut(data: bytes, language: str | None, max_bytes: int | None) -> tuple[Skip | None, tuple[Chunk, ...]]:
+    if language == NOTEBOOK:  # what is not read of it does not count
+        data = decode(data, language).encode()
     skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
     return skip, () if skip else tuple(chunk(data, language))
 

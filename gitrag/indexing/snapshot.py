@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gitrag.chunking import decode
 from gitrag.corpus import issues
 from gitrag.corpus.layout import USUAL_PLACES, Places
 from gitrag.git import (
@@ -24,6 +25,7 @@ from gitrag.git import (
 from gitrag.git.overlay import Overlay
 from gitrag.git.overlay import overlay as git_overlay
 from gitrag.model import Head, TreeEntry
+from gitrag.store.content import blob_of
 
 _FIRST_LINE_BYTES = 256
 
@@ -55,7 +57,8 @@ class ContentReader:
         self._dirty = {change.entry.blob: change.entry for change in changes if change.entry is not None}
 
     def read(self, blob: str) -> bytes:
-        """Read a blob from the working tree or from git."""
+        """Read a blob, or a content's, from the working tree or from git."""
+        blob, _ = blob_of(blob)
         entry = self._dirty.get(blob)
         if entry is None or self._overlay is None:
             return self._repo.read_blob(blob)
@@ -63,6 +66,7 @@ class ContentReader:
 
     def size(self, blob: str) -> int:
         """Return a blob's size in bytes without reading it; 0 if it cannot be found."""
+        blob, _ = blob_of(blob)
         entry = self._dirty.get(blob)
         try:
             if entry is None:
@@ -73,7 +77,7 @@ class ContentReader:
 
     def is_dirty(self, blob: str) -> bool:
         """Tell whether a blob belongs to an uncommitted file."""
-        return blob in self._dirty
+        return blob_of(blob)[0] in self._dirty
 
     def first_line(self, entry: TreeEntry) -> str:
         """Read the first line of a file, which may name its interpreter; empty when unreadable."""
@@ -81,7 +85,7 @@ class ContentReader:
             data = self.read(entry.blob)
         except BlobError:
             return ""
-        return data[:_FIRST_LINE_BYTES].partition(b"\n")[0].decode("utf-8", "replace")
+        return decode(data[:_FIRST_LINE_BYTES]).partition("\n")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -64,7 +65,7 @@ def check(
     Read in full those of 0.3 or more. Also who calls it from outside, tests apart.
     """
     workspace = bench.workspace
-    sync_before_reading(workspace, bench.listener(call))
+    sync_before_reading(workspace, bench.listener(call), PurePath(target).stem)
     top = workspace.repo.root or workspace.repo.git_dir
     found = check_action.check(workspace, meant_path(workspace.repo, top, target, directories=True))
     data = json.loads(governance.checked_json(found))
@@ -107,7 +108,7 @@ def related(
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
     if diff or mode == "duplicates" or purpose == "plan":  # among them issues
-        sync_before_reading(workspace, bench.listener(call))
+        sync_before_reading(workspace, bench.listener(call), text)
     impact = None
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)

@@ -15,6 +15,7 @@ from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
 from gitrag.memory.explorations import nothing_recalled
 from gitrag.words.control_characters import Text, joined
+from gitrag.words.typed_paths import spellings
 
 Owner = Annotated[str, Field(description="Empty: this repository's.")]
 
@@ -111,8 +112,9 @@ def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Co
     del call
     here = project_of(bench.workspace)
     keys = marked_files(bench.core, here).keys
-    own = within(_root(bench), _root(bench) / path) or path
-    changed = any(bench.core.unmark(keys, each) for each in dict.fromkeys((own, path)))
+    root = _root(bench)
+    meant = [each for own in spellings(path) for each in (within(root, root / own), own) if each]
+    changed = any(bench.core.unmark(keys, each) for each in dict.fromkeys(meant))
     text = f"Unmarked {path}." if changed else f"{path} was not marked."
     left = replies.core_rows(marked_files(bench.core, here).files)
     return Reply(text, replies.Core(here.name, left, changed=changed))

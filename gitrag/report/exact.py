@@ -205,6 +205,7 @@ def exact_notes(found: ExactAnswer) -> list[str]:
     notes = []
     if found.omitted:
         notes.append(f"{_told(found)}: a limit of {found.lines} returns all, path and language narrow it.")
+    notes += [f"{each[0].upper()}{each[1:]}." for each in found.exists]
     apart = []
     if found.left_out:
         apart.append(f"{count(found.left_out, 'text file')} left out of the index (`gitrag status` says why)")

@@ -87,7 +87,9 @@ def wording_line(answer: Answer) -> str:
     ``no file contains "jwt"; "token" occurs only in tests and docs (3 files)``
     """
     said = answer.wording
-    if said.no_such_path:
+    if said.no_such_path and said.exists:
+        parts = []
+    elif said.no_such_path:
         path = cut(shown(said.no_such_path), _LONGEST_PATH)
         parts = [f"no {'file searched' if said.narrowed else 'indexed file'} is named {path}"]
     else:
@@ -98,7 +100,7 @@ def wording_line(answer: Answer) -> str:
         parts.append(f'"{cut(each.word, _LONGEST_WORD)}" occurs only in {where} ({files})')
     if parts and said.unread:
         parts.append(f"{count(said.unread, 'file')} could not be looked at yet")
-    return "; ".join(parts)
+    return "; ".join([*said.exists, *parts])
 
 
 def nearest_line(answer: Answer) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from gitrag.search.question import looks_like_code
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
+from gitrag.words.typed_paths import composed, forms, of_url, typed
 
 if TYPE_CHECKING:
     from gitrag.store.source import Source
@@ -26,9 +27,7 @@ _LONGEST = 1000
 """Characters beyond which a question is a text, not a name."""
 
 _QUOTES = (("`", "`"), ("'", "'"), ('"', '"'), ("<", ">"), ("(", ")"))
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s]+/(?P<rest>\S*)", re.IGNORECASE)
-_FORGE = re.compile(r"(?:^|/)(?:blob|tree|raw|blame|edit|src/(?:branch|commit|tag)|src)/(?P<rest>.+)")
-"""What stands before revision and path in the URLs of GitHub, GitLab, Gitea and Bitbucket."""
+_URL = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://[^/\s]+/(?P<rest>\S*)", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"(?:^|/)(?:issues?|browse|pull|pulls|merge_requests)/(?P<id>[\w.-]+)(?:/|$)")
 _TRACEBACK = re.compile(r'File "(?P<path>[^"]+)", line (?P<first>\d{1,9})')
 _LINES = re.compile(
@@ -132,7 +131,7 @@ def read(text: str, directory: str = "") -> Reference:
         return Reference()
     text = _unquoted(text)
     if url := _URL.fullmatch(text):
-        return _of_url(url["rest"])
+        return _of_url(text, url["rest"])
     if frame := _TRACEBACK.search(text):
         first = int(frame["first"])
         return Reference(_tails(frame["path"], directory), (first, first))
@@ -155,13 +154,30 @@ def read(text: str, directory: str = "") -> Reference:
     return Reference(tails, name=name, surely_a_name=sure)
 
 
+def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str:
+    """Return a question that names a path as one that names the file that its links lead to; empty for none.
+
+    Args:
+        text: The question.
+        directory: Where relative paths start.
+        follow: Returns the path where the links of one end, or the path.
+    """
+    text = " ".join(text.split())
+    asked = Reference() if _TRACEBACK.search(text) else read(text, directory)  # of a report it is a part
+    for tail in asked.tails:
+        if tail.anchored and (real := follow(tail.path)) != tail.path:
+            place = ":" + "-".join(map(str, dict.fromkeys(asked.lines))) if asked.lines else ""
+            return real + (f":{asked.name}" if asked.in_file else place)
+    return ""
+
+
 def is_identifier(word: str) -> bool:
     """Tell whether a word can be no word of prose, not even a capitalised one."""
     return bool(_IDENTIFIER.search(word))
 
 
 def _unquoted(text: str) -> str:
-    text = text.strip()
+    text = typed(text)
     for opening, closing in _QUOTES:
         if len(text) > 2 and text.startswith(opening) and text.endswith(closing):
             return text[1:-1].strip()
@@ -176,19 +192,15 @@ def dotted(name: str) -> str:
     return ".".join(parts)
 
 
-def _of_url(rest: str) -> Reference:
-    """Read the path of a URL: a forge's has a revision, which may have slashes, before the file."""
+def _of_url(url: str, rest: str) -> Reference:
+    """Read the path and the lines of a URL."""
     place, _, fragment = rest.partition("#")
     place = place.partition("?")[0].strip("/")
     if issue := _ISSUE_URL.search(place):
         return Reference((_issue(issue["id"]),))
     lines = _LINES.search(f"#{fragment}") if fragment else None
     first = int(lines["first"]) if lines else 0
-    forge = _FORGE.search(place)
-    parts = (forge["rest"] if forge else place).split("/")
-    least = 1 if forge else _SOURCE_ROOTS
-    ends = ("/".join(parts[start:]) for start in range(len(parts) - least + 1))
-    tails = tuple(Tail(end, anchored=True) for end in ends if end)
+    tails = tuple(Tail(end, anchored=True) for end in of_url(url, _SOURCE_ROOTS))
     return Reference(tails, (first, int((lines and lines["last"]) or first)) if first else None)
 
 
@@ -198,7 +210,7 @@ def _issue(number: str) -> Tail:
 
 def _tails(path: str, directory: str) -> tuple[Tail, ...]:
     """List the paths that a text may mean, the likeliest first; none where it is a sentence."""
-    path = path.strip().replace("\\", "/")
+    path = typed(path).replace("\\", "/")
     if any(map(str.isspace, path)) and not _ENDS_LIKE_A_FILE.search(path):
         return ()
     if path.startswith(("/", "~")) or path[1:3] == ":/":  # of this machine or another one
@@ -281,10 +293,10 @@ def _files(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tu
     names = sorted({tail.path.rpartition("/")[2] for tail in tails} - {""})
     if not names:
         return []
-    pattern = f"(?i)(^|/)({'|'.join(map(candidates.path_pattern, names))})$"
+    pattern = f"(?i)(^|/)({'|'.join(map(_pattern, names))})$"
     rows = source.files_matching(scope, pattern)
     for tail in tails:
-        for fold in (str, str.lower):
+        for fold in (str, composed, _folded):
             end = fold(tail.path)
             fitting = [(file, path) for file, path in rows if fold(path) == end]
             if tail.anchored and fitting:
@@ -296,11 +308,20 @@ def _files(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tu
     return []
 
 
+def _folded(path: str) -> str:
+    return composed(path).lower()
+
+
+def _pattern(path: str) -> str:
+    """Return the pattern of a path in either form of Unicode."""
+    return f"(?:{'|'.join(map(candidates.path_pattern, forms(path)))})"
+
+
 def _inside(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
     """Find the files in a directory that is named: those that stand for it first, then the least deep."""
     for tail in tails:
         start = "^" if tail.anchored else "(^|/)"
-        pattern = f"(?i){start}{candidates.path_pattern(tail.path)}/"
+        pattern = f"(?i){start}{_pattern(tail.path)}/"
         if rows := source.files_matching(scope, pattern):
             own = re.compile(rf"{re.escape(tail.path)}{_INDEX}\.\w+$", re.IGNORECASE)
             return sorted(rows, key=lambda item: (not own.search(item[1]), item[1].count("/"), item[1]))
@@ -309,7 +330,7 @@ def _inside(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[t
 
 def _modules(source: Source, scope: SearchScope, name: str) -> list[tuple[int, str]]:
     """Find the files that a dotted name or a bare file name stands for: ``aiohttp.web_ws``, ``web_ws``."""
-    end = candidates.path_pattern(name.replace(".", "/"))
+    end = _pattern(name.replace(".", "/"))
     rows = source.files_matching(scope, rf"(?i)(^|/){end}{_INDEX}\.[A-Za-z0-9]+$")
     exact = [(file, path) for file, path in rows if f"/{name.replace('.', '/')}" in f"/{path}"]
     return sorted(exact or rows, key=lambda item: (item[1].count("/"), item[1]))

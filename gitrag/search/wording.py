@@ -92,6 +92,7 @@ class Wording:
         searched_for: The question as it was searched for, misspelt words corrected; empty where as asked.
         read_of: Of a question that the model cannot read, the words that were searched for.
         foreign: Whether the question is in a language that the model does not read.
+        exists: What the question asks for and no hit can be, since it is left out: a sentence each.
     """
 
     missing: tuple[str, ...] = ()
@@ -104,6 +105,7 @@ class Wording:
     searched_for: str = ""
     read_of: str = ""
     foreign: bool = False
+    exists: tuple[str, ...] = ()
 
 
 NOTHING_TO_SAY = Wording()

@@ -796,6 +796,26 @@ def unsearched(
     return Unsearched(*map(int, row or (0, 0)))
 
 
+def left_out(db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay) -> list[tuple[str, str]]:
+    """List the paths of a view that are left out, and why (``model.Skip``, as text)."""
+    rows = run(
+        db,
+        [*pairs(overlay.entries)],
+        """
+        WITH held AS (
+            SELECT path_id, content_id, skip FROM entries
+            WHERE view_id = ? AND NOT list_contains(?, path_id)
+            UNION ALL SELECT column0, column1, '' FROM columns
+        )
+        SELECT path, split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why
+        FROM held LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)
+        WHERE why NOT IN ('indexed', 'pending') ORDER BY path
+        """,
+        [view_id, list(overlay.masked)],
+    ).fetchall()
+    return [(decode_path(path), why) for path, why in rows]
+
+
 def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
     """Find the scope's files whose paths match a pattern (``path_pattern``): number and path, by number.
 

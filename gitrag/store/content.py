@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 INDEXED = "indexed"
 PENDING = "pending"
 
+_WANTED = "21"
+"""Follows a blob's id where the attribute `gitrag` asks for it whatever it holds: a content of its own."""
+
 _MERGED = "postings sorted up to chunk"
 _RUN = 8_000_000
 """Postings, of some 150,000 to 220,000 chunks, that are sorted together: 1.2 s of processor time."""
@@ -25,6 +28,17 @@ _LEAST_RUN = 500_000
 
 ContentKey: TypeAlias = "tuple[str, str | None]"
 """A content: its blob's id and its language."""
+
+
+def as_wanted(blob: str) -> str:
+    """Return the id of a blob's content where it is read whatever it holds."""
+    return blob + _WANTED
+
+
+def blob_of(own: str) -> tuple[str, bool]:
+    """Return the id of a content's blob, and whether it is read whatever it holds."""
+    wanted = len(own) % 8 == len(_WANTED)  # ids are 20 or 32 bytes
+    return (own.removesuffix(_WANTED), True) if wanted else (own, False)
 
 
 @dataclass(frozen=True, slots=True)

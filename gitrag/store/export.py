@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitrag.store.columns import integers, run
+from gitrag.store.content import blob_of
 from gitrag.words.reexport_statements import handed_on
 
 if TYPE_CHECKING:
@@ -96,7 +97,12 @@ def files(db: DuckDBPyConnection, view_id: int) -> list[ViewFile]:
         """,
         [view_id],
     ).fetchall()
-    return [ViewFile(*(*row[:-1], tuple(row[-1]))) for row in rows]
+    return [ViewFile(row[0], _id_of(row[1]), *(*row[2:-1], tuple(row[-1]))) for row in rows]
+
+
+def _id_of(own: bytes) -> bytes:
+    """Return the id of a content's blob: elsewhere one that was asked for is as any other."""
+    return bytes.fromhex(blob_of(own.hex())[0])
 
 
 def batches(some: Sequence[ViewFile]) -> Iterator[list[ViewFile]]:
@@ -122,7 +128,8 @@ def holds(db: DuckDBPyConnection, some: Sequence[ViewFile]) -> bool:
         [ids],
         "SELECT 1 FROM chunks SEMI JOIN columns ON content_id = column0 JOIN drafts USING (text_id) LIMIT 1",
     ).fetchone()
-    return drafts is None and {*here} == {(each.content_id, each.blob, each.language) for each in some}
+    there = {(content_id, _id_of(blob), language) for content_id, blob, language in here}
+    return drafts is None and there == {(each.content_id, each.blob, each.language) for each in some}
 
 
 def chunks(db: DuckDBPyConnection, content_ids: Sequence[int]) -> list[ExportedChunk]:

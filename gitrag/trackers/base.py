@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -88,6 +88,16 @@ class Tracker(Protocol):
         Raises:
             TrackerError: The tracker gives no answer, or an unexpected one.
             NetworkError: The tracker cannot be reached.
+        """
+
+    def search(self, words: Sequence[str]) -> tuple[Issue, ...] | None:
+        """Return what the tracker's own search finds first, one page; None if it has no search.
+
+        Args:
+            words: Of which an issue should have some, the most telling first; letters and digits only.
+
+        Raises:
+            TrackerError, NetworkError: As ``fetch``.
         """
 
     def close(self) -> None:

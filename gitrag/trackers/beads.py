@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TypeGuard
@@ -67,6 +67,9 @@ class Beads:
         except MalformedError as error:
             raise TrackerError(f"{TRACKER.name} has something else than issues: {error}.") from error
         return Page(issues, total=len(issues))
+
+    def search(self, words: Sequence[str]) -> None:
+        """Find nothing: there is no search; see `gitrag.trackers.base.Tracker`."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

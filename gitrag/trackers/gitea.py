@@ -9,25 +9,44 @@ There is no order by update: newest first. An item's fields are those of GitHub'
 ``closed_at``, ``html_url``), and ``original_author``, who wrote what was imported; a pull request has
 ``pull_request`` with ``merged_at``.
 
+The same with ``type=issues`` and ``q`` searches, by some servers for all of it as it stands: for one word.
+
 ``tea login helper get`` is a credential helper (https://gitea.com/gitea/tea, cmd/login/helper.go): it finds
 a login by host and port.
 
-Not mapped: comments, milestones, dependencies (the listing does not even count them: two calls an issue).
+Which issues block one, ``{number}/dependencies`` lists, which it blocks, ``{number}/blocks``; the listing
+does not count them. So they are asked for of open issues alone, some at once, and only where the repository's
+``internal_tracker.enable_issue_dependencies`` says that there may be any.
+
+Not mapped: comments, milestones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from itertools import repeat
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
-from gitrag.trackers.fields import Json, count, objects, required, text
-from gitrag.trackers.github import closed_by_merged, to_issue
-from gitrag.trackers.http import Http, HttpTracker
+from gitrag.trackers.base import (
+    Order,
+    Page,
+    Registration,
+    TrackerAuthError,
+    TrackerPlace,
+    TrackerSetting,
+    TrackerSetupError,
+)
+from gitrag.trackers.fields import Json, as_object, count, objects, part, required, text
+from gitrag.trackers.github import closed_by_merged, linked, to_issue
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue
 from gitrag.trackers.paging import Walk
 
 _PAGE = 50
+_AT_ONCE = 4
+"""Calls for links: a hundred open issues need two hundred, and a command that reads may wait for them."""
 
 
 class Gitea(HttpTracker):
@@ -38,6 +57,7 @@ class Gitea(HttpTracker):
     def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._project = place.project
+        self._links: bool | None = None
         self._http = Http(
             TrackerPlace(place.tracker, f"{place.base}/api/v1", place.project),
             f"token {secret.value}" if secret else "",
@@ -53,7 +73,9 @@ class Gitea(HttpTracker):
         answer = self._http.get(f"/repos/{self._project}/issues", params)
         found = objects(answer.data, "the answer")
         more = answer.link("next") is not None and bool(found)
-        issues = tuple(_to_issue(item) for item in found if not item.get("pull_request"))
+        own = [item for item in found if not item.get("pull_request")]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # in order, and the first error is raised
+            issues = tuple(pool.map(self._with_links, own, repeat(self._has_links(own))))
         return Page(
             issues,
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
@@ -64,9 +86,42 @@ class Gitea(HttpTracker):
             at=answer.at,
         )
 
+    def _has_links(self, found: list[Json]) -> bool:
+        """Tell whether issues may block each other; asked once, if there is an open one.
 
-def _to_issue(item: Json) -> Issue:
-    issue = to_issue(item)
+        A token for issues alone may not ask that, and keeps its issues without links.
+        """
+        if self._links is None and any(map(_is_open, found)):
+            try:
+                about = as_object(self._http.get(f"/repos/{self._project}", {}).data, "the answer")
+            except (TrackerAuthError, TrackerSetupError):
+                about = {}
+            self._links = part(about, "internal_tracker").get("enable_issue_dependencies") is True
+        return bool(self._links)
+
+    def _with_links(self, item: Json, has_links: bool) -> Issue:
+        own = required(item, "number")
+        if not (has_links and _is_open(item) and own.isdecimal()):
+            return _to_issue(item)
+        path = f"/repos/{self._project}/issues/{own}"
+        blocks, blocked_by = (
+            linked(self._http.get(f"{path}/{relation}", {"limit": _PAGE}), self._project)
+            for relation in ("blocks", "dependencies")
+        )
+        return _to_issue(item, blocks, blocked_by)
+
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        params: dict[str, str | int] = {"state": "all", "type": "issues", "q": words[0], "limit": SEARCHED}
+        found = objects(self._http.get(f"/repos/{self._project}/issues", params).data, "the answer")
+        return tuple(_to_issue(item) for item in found if not item.get("pull_request"))
+
+
+def _is_open(item: Json) -> bool:
+    return text(item, "state") != "closed"
+
+
+def _to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:
+    issue = to_issue(item, blocks, blocked_by)
     return replace(issue, author=text(item, "original_author") or issue.author, tracker=TRACKER.name)
 
 

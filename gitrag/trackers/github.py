@@ -32,23 +32,30 @@ An item's ``issue_dependencies_summary`` counts what blocks it (``total_blocked_
 (``total_blocking``). Which these are, ``{number}/dependencies/blocked_by`` and ``…/blocking`` list; asked
 only where there are any, and for the first hundred of them.
 
+https://docs.github.com/en/rest/search/search#search-issues-and-pull-requests
+
+``GET /search/issues`` with ``q`` gives ``items`` like the listing's, the best match first.
+
 Not mapped: comments, milestones, reactions, sub-issues and pull requests linked by hand in the sidebar.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
-from gitrag.trackers.fields import Json, count, names, number, objects, part, required, text, when
-from gitrag.trackers.http import Http, HttpTracker, ServerResponse
+from gitrag.trackers.fields import Json, as_object, count, names, number, objects, part, required, text, when
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker, ServerResponse
 from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
 
 _PAGE = 100
+_MOST_WORDS = 6
+"""A search may have five operators."""
+
 _API = "https://api.github.com"
 _TENANTS = ".ghe.com"
 _CLOSES = re.compile(
@@ -95,6 +102,12 @@ class GitHub(HttpTracker):
             at=answer.at,
         )
 
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        wanted = f"({' OR '.join(words[:_MOST_WORDS])}) repo:{self._project} is:issue"
+        params: dict[str, str | int] = {"q": wanted, "advanced_search": "true", "per_page": SEARCHED}
+        data = as_object(self._http.get("/search/issues", params).data, "the answer")
+        return tuple(map(to_issue, objects(data.get("items"), "items")))
+
     def _with_links(self, item: Json) -> Issue:
         counted, own = part(item, "issue_dependencies_summary"), required(item, "number")
         blocks, blocked_by = (
@@ -104,14 +117,17 @@ class GitHub(HttpTracker):
         return to_issue(item, blocks, blocked_by)
 
     def _linked(self, own: str, relation: str) -> tuple[str, ...]:
-        """Return the numbers of those issues of the repository that an issue blocks, or that block it."""
         path = f"/repos/{self._project}/issues/{own}/dependencies/{relation}"
-        found = objects(self._http.get(path, {"per_page": _PAGE}).data, "the answer")
-        return tuple(
-            required(each, "number")
-            for each in found
-            if f"/{self._project}/issues/".lower() in text(each, "html_url").lower()
-        )
+        return linked(self._http.get(path, {"per_page": _PAGE}), self._project)
+
+
+def linked(answer: ServerResponse, project: str) -> tuple[str, ...]:
+    """Return the numbers of those issues of an answer that are in the repository."""
+    return tuple(
+        required(each, "number")
+        for each in objects(answer.data, "the answer")
+        if f"/{project}/issues/".lower() in text(each, "html_url").lower()
+    )
 
 
 def to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:

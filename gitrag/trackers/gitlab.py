@@ -9,6 +9,8 @@ https://docs.gitlab.com/api/issues/#list-project-issues
 ``description``, ``state`` (opened, closed), ``labels`` (texts), ``assignees`` and ``author`` with
 ``username``, ``created_at``, ``updated_at``, ``closed_at``, ``web_url``. Merge requests are another listing.
 
+``search`` finds those whose title or description have all that is given: it is asked for one word.
+
 ``glab config get token --host {host}`` prints the token, or nothing:
 https://docs.gitlab.com/cli/config/get/
 
@@ -18,12 +20,13 @@ an issue is closed here, never merged).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import quote
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
-from gitrag.trackers.http import Http, HttpTracker
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
 
@@ -59,6 +62,12 @@ class GitLab(HttpTracker):
             cursor=walk.next(when(found[-1], "updated_at")) if more else None,
             total=count(answer.headers.get("x-total", "")),
             at=answer.at,
+        )
+
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        params: dict[str, str | int] = {"scope": "all", "search": words[0], "per_page": SEARCHED}
+        return tuple(
+            _to_issue(item) for item in objects(self._http.get(self._path, params).data, "the answer")
         )
 
 

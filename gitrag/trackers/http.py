@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -22,10 +22,14 @@ from gitrag.errors import NetworkError
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 from gitrag.trackers.base import Page, TrackerAuthError, TrackerError, TrackerPlace, TrackerSetupError
 from gitrag.trackers.fields import MalformedError, count
+from gitrag.trackers.issue import Issue
 
 if TYPE_CHECKING:
     import httpx2
     import tenacity
+
+SEARCHED = 20
+"""Hits that a tracker's own search is asked for."""
 
 RETRIES = 3
 WAIT_CAP_S = 60.0
@@ -294,9 +298,20 @@ class HttpTracker(ABC):
         except MalformedError as error:
             raise self._http.malformed(error) from error
 
+    def search(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        """Return what the tracker's own search finds first; see `gitrag.trackers.base.Tracker`."""
+        try:
+            return self._found(words)
+        except MalformedError as error:
+            raise self._http.malformed(error) from error
+
     def close(self) -> None:
         """Let go of connections."""
         self._http.close()
+
+    @abstractmethod
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        """Ask the tracker's search; raise `MalformedError` if its answer has an unexpected form."""
 
     @abstractmethod
     def _page(self, since: datetime | None, cursor: str | None) -> Page:

@@ -21,13 +21,16 @@ Data Center: ``name``), ``created``, ``updated``, ``resolutiondate``, and ``issu
 ``inwardIssue.key``.
 
 JQL compares times to the minute, in the time zone of the user's profile; "-90m", minutes before now, has no
-zone. Not mapped: comments, sprints, priorities, custom fields, attachments.
+zone. ``text ~ "word"`` searches what an issue says.
+
+Not mapped: comments, sprints, priorities, custom fields, attachments.
 """
 
 from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -46,10 +49,11 @@ from gitrag.trackers.fields import (
     text,
     when,
 )
-from gitrag.trackers.http import Http, HttpTracker
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references, read_moment
 
 _PAGE = 100
+_MOST_WORDS = 6
 _FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
 _CLOUD = ".atlassian.net"
 _LAG = timedelta(minutes=5)
@@ -79,15 +83,14 @@ class Jira(HttpTracker):
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
         try:
-            if self._server is None:
-                self._server = as_object(self._http.get("/rest/api/2/serverInfo", {}).data, "the answer")
-            at = _clock(self._server)
+            server = self._known_server()
+            at = _clock(server)
             params: dict[str, str | int] = {
                 "jql": self._jql(since, at),
                 "fields": _FIELDS,
                 "maxResults": _PAGE,
             }
-            if _is_cloud(self._server):
+            if _is_cloud(server):
                 return self._token_page(params, cursor)
             return self._numbered_page(params, int(cursor or "0"))
         except TrackerAuthError as error:
@@ -96,6 +99,18 @@ class Jira(HttpTracker):
             raise TrackerAuthError(
                 str(error), f"Jira Cloud wants the token's account, too: set {_ACCOUNTS[0]}."
             ) from error
+
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        wanted = " OR ".join(f'text ~ "{word}"' for word in words[:_MOST_WORDS])
+        jql = f'project = "{self._place.project}" AND ({wanted}) ORDER BY updated DESC'
+        path = "/rest/api/2/search/jql" if _is_cloud(self._known_server()) else "/rest/api/2/search"
+        answer = self._http.get(path, {"jql": jql, "fields": _FIELDS, "maxResults": SEARCHED})
+        return self._issues(as_object(answer.data, "the answer"))
+
+    def _known_server(self) -> Json:
+        if self._server is None:
+            self._server = as_object(self._http.get("/rest/api/2/serverInfo", {}).data, "the answer")
+        return self._server
 
     def _token_page(self, params: dict[str, str | int], cursor: str | None) -> Page:
         answer = self._http.get(

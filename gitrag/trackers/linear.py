@@ -11,6 +11,8 @@ https://github.com/linear/linear/blob/master/packages/sdk/src/schema.graphql
 ``relatedIssue``) and ``inverseRelations.nodes`` (with ``issue``), and ``trashed``: deleted, but not for good.
 Issues that are done are archived by and by.
 
+``searchIssues(term, first, filter)`` gives such nodes, the best match first.
+
 https://linear.app/developers/rate-limiting
 
 What failed stands in ``errors``, by ``extensions.code``: RATELIMITED (with status 400), AUTHENTICATION_ERROR.
@@ -21,20 +23,19 @@ Not mapped: comments, projects, cycles, priorities, estimates; labels and links 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import Json, as_object, names, objects, part, required, text, when
-from gitrag.trackers.http import Http, HttpTracker
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references, show_moment
 
 _PAGE = 50
 """A query may cost 10,000 points; an issue with its lists costs some 100."""
 
-_QUERY = """
-query Issues($first: Int!, $after: String, $filter: IssueFilter) {
-  issues(first: $first, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {
+_NODES = """
     nodes {
       identifier title description url createdAt updatedAt completedAt canceledAt trashed
       state { type }
@@ -44,9 +45,21 @@ query Issues($first: Int!, $after: String, $filter: IssueFilter) {
       relations(first: 25) { nodes { type relatedIssue { identifier } } }
       inverseRelations(first: 25) { nodes { type issue { identifier } } }
     }
-    pageInfo { hasNextPage endCursor }
-  }
-}
+"""
+_QUERY = f"""
+query Issues($first: Int!, $after: String, $filter: IssueFilter) {{
+  issues(first: $first, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {{
+    {_NODES}
+    pageInfo {{ hasNextPage endCursor }}
+  }}
+}}
+"""
+_SEARCH = f"""
+query Search($term: String!, $first: Int!, $filter: IssueFilter) {{
+  searchIssues(term: $term, first: $first, filter: $filter) {{
+    {_NODES}
+  }}
+}}
 """
 _DONE = {"completed", "canceled", "duplicate"}
 _API_KEY = "lin_api_"
@@ -73,12 +86,7 @@ class Linear(HttpTracker):
         if since:
             wanted["updatedAt"] = {"gte": show_moment(since)}
         variables = {"first": _PAGE, "after": cursor, "filter": wanted}
-        answer = self._http.post("/graphql", {"query": _QUERY, "variables": variables})
-        data = as_object(answer.data, "the answer")
-        if data.get("errors"):
-            said = "; ".join(text(error, "message") for error in objects(data["errors"], "errors"))
-            raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
-        connection = part(part(data, "data"), "issues")
+        connection, at = self._connection("issues", _QUERY, variables)
         info = part(connection, "pageInfo")
         nodes = objects(connection.get("nodes"), "nodes")
         found = tuple(_to_issue(item) for item in nodes if not item.get("trashed"))
@@ -87,7 +95,23 @@ class Linear(HttpTracker):
             self._must_exist()
         total = len(found) if cursor is None and more is None else None
         gone = tuple(required(item, "identifier") for item in nodes if item.get("trashed"))
-        return Page(found, cursor=more, total=total, gone=gone, at=answer.at)
+        return Page(found, cursor=more, total=total, gone=gone, at=at)
+
+    def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
+        wanted = {"team": {"key": {"eq": self._place.project}}}
+        variables = {"term": " ".join(words), "first": SEARCHED, "filter": wanted}
+        connection, _at = self._connection("searchIssues", _SEARCH, variables)
+        nodes = objects(connection.get("nodes"), "nodes")
+        return tuple(_to_issue(item) for item in nodes if not item.get("trashed"))
+
+    def _connection(self, name: str, query: str, variables: Json) -> tuple[Json, datetime | None]:
+        """Ask; return what the answer has under a name, and the server's clock."""
+        answer = self._http.post("/graphql", {"query": query, "variables": variables})
+        data = as_object(answer.data, "the answer")
+        if data.get("errors"):
+            said = "; ".join(text(error, "message") for error in objects(data["errors"], "errors"))
+            raise TrackerError(f"{TRACKER.name} refuses the question: {said}.")
+        return part(part(data, "data"), name), answer.at
 
     def _must_exist(self) -> None:
         """Raise an error if the team does not exist: the listing is empty then, as for one without issues."""

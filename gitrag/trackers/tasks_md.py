@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -68,6 +68,9 @@ class TasksMd:
                 continue
             issues += to_issues(text, path.parent.name, shown)
         return Page(tuple(issues), total=len(issues), left_out=tuple(left_out))
+
+    def search(self, words: Sequence[str]) -> None:
+        """Find nothing: there is no search; see `gitrag.trackers.base.Tracker`."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -184,6 +184,8 @@ def _lexer(name: str) -> Lexer | None:
     from pygments.lexers import get_lexer_for_filename
     from pygments.util import ClassNotFound
 
+    if name.endswith(".ipynb"):  # it is shown as its cells, not as JSON
+        name = "notebook.py"
     try:
         return get_lexer_for_filename(name, stripnl=False, ensurenl=False)
     except ClassNotFound:

@@ -42,7 +42,7 @@ def odd(tmp_path_factory, model_dir) -> Project:
     project = Project(git, Gitrag(git.path, environment))
     done = project.gitrag("index", "update", "--no-embed")
     assert (done.status, done.err) == (0, "")
-    assert done.out.endswith("  left out: 2 binary, 2 minified, 2 symlink\n"), done
+    assert done.out.endswith("  left out: 2 minified, 2 symlink, 1 binary\n"), done
     assert project.gitrag("index", "embed", "--foreground").status == 0
     return project
 
@@ -57,6 +57,7 @@ def unsafe(text):
     [
         ("latin coffee", r"caf\xe9 latin.py"),
         ("broken bytes", "not_utf8.py"),
+        ("sixteen bits", "wide.py"),
         ("haystackword", "one_line.txt"),
         ("deeply_nested", "deep.py"),
         ("escaping sequences", r"esc\x1b]0;title\x07 \x1b[2J\x1b[31m \x9b31m \u202e.py"),

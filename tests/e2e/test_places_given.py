@@ -7,9 +7,19 @@ from dataclasses import replace
 
 import pytest
 
+from gitrag.actions.core_context import core_path
+from gitrag.actions.graph import meant_target
+from gitrag.actions.history import HistoryOptions, history
+from gitrag.actions.lines import read_range
+from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.similar import similar
+from gitrag.git import meant_path
+from gitrag.machine.files import within
+from gitrag.workspace import Workspace
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import create_repository
 
+NFD = "cafe\u0301.py"  # as macOS writes it
 CODE = "def {name}():\n    return other_{name}()\n\n\ndef other_{name}():\n    return 1\n"
 FILES = {
     "src/shop/client.py": CODE.format(name="fetch"),
@@ -18,6 +28,8 @@ FILES = {
     "src/bank/util.py": CODE.format(name="bank_util"),
     "docs/adrs/ADR-0001-fetch.md": "# Fetch once\n\nA client fetches once.\n",
     "README.md": "# Shop\n\nfetch things\n",
+    f"lib/{NFD}": CODE.format(name="coffee"),
+    "lib/my file (1).py": CODE.format(name="first"),
 }
 
 
@@ -59,6 +71,36 @@ def test_every_command_finds_the_file(shop, place, given):
     assert {node["path"] for node in graph["nodes"]} == {wanted}
     assert json.loads(here("similar", f"{given}:1", "--json").out)["place"]["path"] == wanted
     assert json.loads(here("search", f"{given}:1", "--json").out)["code_snippets"][0]["path"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("src\\shop\\client.py", "src/shop/client.py"),
+        ("'src/shop/client.py'", "src/shop/client.py"),
+        ("file://{root}/src/shop/client.py", "src/shop/client.py"),
+        ("https://github.com/o/r/blob/main/src/shop/client.py", "src/shop/client.py"),
+        ("caf\u00e9.py", f"lib/{NFD}"),
+        ("lib\\caf\u00e9.py", f"lib/{NFD}"),
+        ('"lib/cafe\\314\\201.py"', f"lib/{NFD}"),
+        ("file://{root}/lib/caf%C3%A9.py", f"lib/{NFD}"),
+        ("lib/my\\ file\\ \\(1\\).py", "lib/my file (1).py"),
+        ("'my file (1).py'", "lib/my file (1).py"),
+    ],
+)
+def test_a_path_is_read_as_people_type_it(shop, given, wanted):
+    given = given.format(root=shop.path)
+    workspace = Workspace.open(shop.path, environ=shop.gitrag.environment)
+    assert search(workspace, given).hits[0].path == wanted
+    assert read_range(workspace, given).path == wanted
+    assert meant_target(workspace, given, shop.path) == wanted
+    assert meant_target(workspace, f"{given}:fetch", shop.path) == f"{wanted}:fetch"
+    assert history(workspace, "files", HistoryOptions(path=given)).searched
+    assert shop.gitrag("core", "mark", given).status == 0
+    assert shop.gitrag("core", "unmark", given).status == 0
+    assert core_path(workspace, given, shop.path) == wanted
+    assert within(shop.path, meant_path(workspace.repo, shop.path, given)) == wanted
+    assert similar(workspace, given, SearchOptions()).place.path == wanted
 
 
 @pytest.mark.parametrize("given", ["../shop/client.py:fetch", "client.py:fetch", "src/shop/client.py:fetch"])
@@ -106,7 +148,18 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
         ("src/shop", "./client.py", ["client.py"]),
         ("src/shop/[odd]", "./*.py", ["part.py"]),
         ("src/shop", "/src/bank/", ["../bank/util.py"]),
-        ("src/shop", "*.py", ["../bank/util.py", "[odd]/part.py", "client.py", "util.py"]),
+        (
+            "src/shop",
+            "*.py",
+            [
+                f"../../lib/{NFD}",
+                "../../lib/my file (1).py",
+                "../bank/util.py",
+                "[odd]/part.py",
+                "client.py",
+                "util.py",
+            ],
+        ),
     ],
 )
 def test_globs_hold_from_where_one_stands(shop, place, glob, found):

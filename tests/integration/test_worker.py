@@ -19,8 +19,9 @@ from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
 from gitrag.actions.status import read_status
 from gitrag.indexing import coverage
+from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.indexing.worker import Worker, processors, running
-from gitrag.machine.locks import FileLock, read_holder
+from gitrag.machine.locks import FileLock, Holder, read_holder
 from gitrag.store import inspection, vectors
 from gitrag.workspace import Workspace
 from tests.support.command import program
@@ -109,6 +110,59 @@ def _vectors(workspace: Workspace) -> dict[bytes, tuple[int, ...]]:
 
 
 # together
+
+
+def test_of_two_repositories_one_embeds_at_a_time_the_one_asked_for_last(project, tmp_path):
+    """Whoever waits keeps nobody from searching or committing, and says what for."""
+    cache = Path(project.environment["HOME"]) / ".cache" / "gitrag" / "turn"
+    other = EmbeddingTurn(cache, "elsewhere")
+    assert other.take(lambda: False, lambda _name: None)
+    own = start_worker(project)
+    workspace = open_app(project)
+    wait_until(lambda: (running(workspace.store.directory) or Holder(0, "", 0)).purpose.startswith("waiting"))
+    holder = running(workspace.store.directory)
+    assert holder is not None
+    assert holder.purpose == "waiting until elsewhere is refined"
+    assert workspace.count_unembedded() > 0
+    assert other.is_wanted()
+    assert search(workspace, "act 7").sections
+    project.commit({"new.py": "def new():\n    return 1\n"})
+    finish(start_worker(project))  # leaves a mark
+    other.release()
+    finish(own)
+    assert not other.is_wanted()
+    assert_complete(project, tmp_path / "fresh")
+
+
+def test_who_waits_for_a_turn_is_next_after_whoever_asked_later(tmp_path):
+    held, first, last = (EmbeddingTurn(tmp_path / "turn", name) for name in ("held", "first", "last"))
+    tries = iter([False, True])
+
+    def once() -> bool:
+        return next(tries)
+
+    assert held.take(lambda: False, lambda _name: None)
+    first.ask()
+    assert held.is_wanted()
+    heard: list[str] = []
+    assert not first.take(once, heard.append)
+    assert heard == ["held"]
+    assert not held.is_wanted()  # it gave up
+    first.ask()
+    last.ask()
+    held.release()
+    tries = iter([False, True])
+    assert not first.take(once, heard.append)
+    assert last.take(lambda: False, heard.append)
+    assert not last.is_wanted()
+    last.release()
+    assert first.take(lambda: False, heard.append)
+    first.release()
+
+
+def test_where_no_turn_can_be_taken_each_embeds(tmp_path):
+    (tmp_path / "file").touch()
+    assert EmbeddingTurn(tmp_path / "file" / "turn", "a").take(lambda: False, lambda _name: None)
 
 
 def test_workers_started_at_once_do_the_work_once(project, tmp_path):

@@ -156,6 +156,11 @@ class Fake:
         """Give a ticket as the server shows it."""
         raise NotImplementedError
 
+    def having(self, words: str) -> list[Ticket]:
+        """List the tickets that have one of some words, as the tracker's own search does."""
+        wanted = set(re.findall(r"\w+", words.lower())) - {"or"}
+        return [each for each in self.tickets if wanted & {*f"{each.title} {each.body}".lower().split()}]
+
     def ascending(self, since: str | None) -> list[Ticket]:
         found = sorted(self.tickets, key=lambda each: each.updated)
         return [each for each in found if since is None or each.updated >= datetime.fromisoformat(since)]
@@ -183,6 +188,10 @@ class GitHubFake(Fake):
         if found := re.fullmatch(rf"{issues}/(\d+)/dependencies/(blocked_by|blocking)", asked.path):
             own = next(each for each in self.tickets if each.id == found[1])
             return 200, {}, [self.linked(each) for each in getattr(self, found[2])(own)]
+        if asked.path == f"{self.prefix}/search/issues":
+            words, _, qualifiers = asked.query["q"].partition(") ")
+            assert qualifiers == f"repo:{self.project} is:issue"
+            return 200, {}, {"items": [self.one(each) for each in self.having(words)]}
         if asked.path != issues:
             return 404, {}, {"message": "Not Found"}
         assert asked.query["state"] == "all"
@@ -250,6 +259,8 @@ class GitHubFake(Fake):
 class GiteaFake(GitHubFake):
     """Gitea: newest first, whatever was updated; a total."""
 
+    has_links = True
+
     name = "gitea"
     variable = "GITEA_TOKEN"
     prefix = "/api/v1"
@@ -261,6 +272,16 @@ class GiteaFake(GitHubFake):
     def answer(self, asked: Asked) -> tuple[int, Mapping[str, str], Any]:
         if asked.path == "/api/v1/version":
             return 200, {}, {"version": "1.24.0"}
+        if asked.path == f"/api/v1/repos/{self.project}":
+            return 200, {}, {"internal_tracker": {"enable_issue_dependencies": self.has_links}}
+        if found := re.fullmatch(
+            rf"/api/v1/repos/{self.project}/issues/(\d+)/(dependencies|blocks)", asked.path
+        ):
+            own = next(each for each in self.tickets if each.id == found[1])
+            named = self.blocking(own) if found[2] == "blocks" else self.blocked_by(own)
+            return 200, {}, [self.linked(each) for each in named]
+        if "q" in asked.query:
+            return 200, {}, [self.one(each) for each in self.having(asked.query["q"])]
         status, headers, data = super().answer(asked)
         total = {"X-Total-Count": str(len(self.ordered(asked)))} if status == 200 else {}
         return status, {**headers, **total}, data
@@ -276,6 +297,8 @@ class GitLabFake(Fake):
         if unquote(asked.path) != f"/api/v4/projects/{self.project}/issues":
             return 404, {}, {"message": "404 Project Not Found"}
         assert quote(self.project, safe="") in asked.path
+        if "search" in asked.query:
+            return 200, {}, [self.one(each) for each in self.having(asked.query["search"])]
         assert (asked.query["order_by"], asked.query["sort"]) == ("updated_at", "asc")
         found = self.ascending(asked.query.get("updated_after"))
         page, size = int(asked.query["page"]), min(self.page_size, int(asked.query["per_page"]))
@@ -327,6 +350,8 @@ class JiraFake(Fake):
 
     def matching(self, jql: str) -> list[Ticket]:
         assert jql.startswith(f'project = "{self.project}"')
+        if "text ~ " in jql:
+            return self.having(" ".join(re.findall('text ~ "(.*?)"', jql)))
         assert jql.endswith(" ORDER BY updated ASC, key ASC")
         since = None
         if "updated >= " in jql:
@@ -403,6 +428,10 @@ class LinearFake(Fake):
             teams = [{"key": key}] if key == self.project else []
             return 200, {}, {"data": {"teams": {"nodes": teams}}}
         wanted = variables["filter"]
+        if "searchIssues(" in asked.body["query"]:
+            assert wanted["team"]["key"]["eq"] == self.project
+            nodes = [self.one(each) for each in self.having(variables["term"])]
+            return 200, {}, {"data": {"searchIssues": {"nodes": nodes}}}
         found = self.ascending(wanted.get("updatedAt", {}).get("gte"))[::-1]
         if wanted["team"]["key"]["eq"] != self.project:
             found = []

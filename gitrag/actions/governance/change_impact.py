@@ -26,6 +26,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.layout import CollectionKind
 from gitrag.corpus.testing import subject_of_test
 from gitrag.errors import GitragError
+from gitrag.git.conversion import as_stored
 from gitrag.git.difference import (
     MOST_BYTES,
     ChangedFile,
@@ -247,7 +248,8 @@ def _untracked(workspace: Workspace, span: str, notes: list[str]) -> list[Change
 
 def _content(workspace: Workspace, path: str) -> bytes | None:
     try:
-        return read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
+        data = read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
+        return as_stored(workspace.repo, path, data)
     except (OSError, BlobError):
         return None
 

@@ -19,6 +19,7 @@ from gitrag.corpus.governing import exported, governing, named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, read_file
+from gitrag.git.conversion import as_stored
 from gitrag.machine.files import existing
 from gitrag.model import Kind
 from gitrag.search.engine import Hit
@@ -306,7 +307,7 @@ def _read_target(workspace: Workspace, target: Path) -> FileTarget:
         paths: Iterable[str] = _files_below(workspace, path)
     else:
         paths = [path]
-    return FileTarget(path, tuple(_texts(root, paths)))
+    return FileTarget(path, tuple(_texts(workspace, root, paths)))
 
 
 def _files_below(workspace: Workspace, path: str) -> list[str]:
@@ -317,7 +318,8 @@ def _files_below(workspace: Workspace, path: str) -> list[str]:
     return [each for each in listed if language_of(each)][:MOST_FILES]
 
 
-def _texts(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _texts(workspace: Workspace, root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
         with suppress(BlobError):
-            yield path, decode(read_file(root, path, MOST_BYTES))
+            data = as_stored(workspace.repo, path, read_file(root, path, MOST_BYTES))
+            yield path, decode(data, language_of(path))

@@ -327,7 +327,9 @@ def _questions(
 ) -> tuple[list[ReviewQuestion], list[str]]:
     """Return what was found for the paths and is not named by the change itself, and ids it names. Pure."""
     preset = PRESETS["review"]
-    mentioned = "\n".join([*said, *(decode(file.after) for file in files if file.after is not None)])
+    mentioned = "\n".join(
+        [*said, *(decode(file.after, language_of(file.path)) for file in files if file.after is not None)]
+    )
     ids, touched = named(mentioned).keys(), {file.path for file in files}
     best: dict[str, ReviewQuestion] = {}
     named_ones: dict[str, None] = {}
@@ -358,7 +360,7 @@ def _governing(
     """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
     sides = {file.path: file.before if file.after is None else file.after for file in files}
     targets = {
-        path: FileTarget(path, ((path, decode(sides[path] or b"")),)) if path else query
+        path: FileTarget(path, ((path, decode(sides[path] or b"", language_of(path))),)) if path else query
         for path, query in queries.items()
     }
     for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):

@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gitrag.actions.catch_up import start_worker
+from gitrag.actions.left_out import SUBMODULES
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.actions.search import (
     Answer,
@@ -435,8 +436,11 @@ def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
     searched_for = corrected.pop() if len(corrected) == 1 else ""
     read_of = said[0].read_of if all(each.read_of == said[0].read_of for each in said) else ""
     foreign = all(each.foreign for each in said)
+    exists = tuple(
+        dict.fromkeys(sentence for each in said for sentence in each.exists if SUBMODULES not in sentence)
+    )
     if sure:
-        return Wording(searched_for=searched_for, read_of=read_of, foreign=foreign)
+        return Wording(searched_for=searched_for, read_of=read_of, foreign=foreign, exists=exists)
     missing = [word for word in said[0].missing if all(word in each.missing for each in said[1:])]
     return Wording(
         missing=tuple(missing),
@@ -448,4 +452,5 @@ def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
         searched_for=searched_for,
         read_of=read_of,
         foreign=foreign,
+        exists=exists,
     )

@@ -252,7 +252,7 @@ def test_four_failures_are_a_failure_and_the_cursor_stays(tracked):
 
 
 def test_a_failure_on_a_later_page_is_no_success_and_the_next_sync_completes_it(tracked):
-    tracked.fill(8)
+    tracked.fill(8, closed=True)  # of open ones, Gitea is asked for links
     listing(tracked, None, *[Fault(500, {"Retry-After": "0"})] * 4)
     done = tracked.project.gitrag("issues", "sync")
     assert done.status == 75

@@ -190,6 +190,32 @@ def test_githubs_own_links_between_issues_are_kept(make_tracked):
     assert asked == ["1/dependencies/blocking", "2/dependencies/blocked_by"]
 
 
+def test_giteas_links_between_open_issues_are_kept(make_tracked):
+    tracked = make_tracked(GiteaFake)
+    tracked.fake.put(Ticket("1", "One", "x", minute=1))
+    tracked.fake.put(Ticket("2", "Two", "Blocked by: #9", minute=2, blocked_by=("1", "other/project#3")))
+    tracked.fake.put(Ticket("3", "Three", "x", minute=3, closed=True, blocked_by=("1",)))
+    tracked.sync()
+    assert tracked.head(1)["references"]["blocks"] == ["2", "3"]
+    assert tracked.head(2)["references"]["blocked_by"] == ["1", "9"]
+    asked = sorted(
+        each.path.partition("/issues/")[2] for each in tracked.fake.asked if "/issues/" in each.path
+    )
+    assert asked == ["1/blocks", "1/dependencies", "2/blocks", "2/dependencies"]
+
+
+@pytest.mark.parametrize("answer", [None, Fault(403), Fault(404)], ids=str)
+def test_gitea_is_asked_for_no_links_where_there_are_none_or_who_asks_may_not_know(make_tracked, answer):
+    tracked = make_tracked(GiteaFake)
+    tracked.fake.has_links = False
+    tracked.fake.faults = [None, answer]
+    tracked.fill(7)
+    tracked.sync()
+    assert [each.path for each in tracked.fake.asked if not each.path.endswith("/issues")] == [
+        "/api/v1/repos/team/project"
+    ]
+
+
 # Jira
 
 

@@ -12,7 +12,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.support.mcp_client import over_stdio
-from tests.support.tracker_fakes import Fault, GitHubFake, JiraFake, Ticket
+from tests.support.tracker_fakes import FAKES, Fault, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -60,6 +60,97 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     done = tracked.project.gitrag("issues", "show", "2")
     assert (done.status, done.said[0]) == (0, DEGRADED)
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
+
+
+def without_listing(fake):
+    """Let a tracker's listing fail, and its search work."""
+    answer = fake.answer
+
+    def searching(asked):
+        said = str((asked.query, asked.body))
+        if asked.path.endswith(("/search/issues", "/serverInfo")) or any(
+            each in said for each in ("'q'", "'search'", "text ~", "searchIssues(")
+        ):
+            return answer(asked)
+        return 503, {"Retry-After": "3600"}, {}
+
+    fake.answer = searching
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(make_tracked, kind):
+    """Requirement 3.8."""
+    tracked = make_tracked(kind)
+    tracked.fill(3)
+    tracked.project.gitrag("index", "update", "--no-embed")
+    tracked.fake.put(Ticket(tracked.id(4), "Rotate the signing\n\x1b]52;c;a\x07key", "Every month", minute=9))
+    without_listing(tracked.fake)
+    search = ["search", "--no-graph", "-c", "issues", "when do we rotate signing keys?"]
+    age(tracked, 400)
+    assert "live: " not in tracked.project.gitrag(*search).err
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag(*search)
+    assert done.said[0] == DEGRADED
+    assert f"The 3 copies here answer, synced 3 h ago; {kind.name}'s own search finds 1." in done.said
+    (live,) = [line for line in done.said if line.startswith("live: ")]
+    assert live.startswith(f"live: {tracked.id(4)}  Rotate the signing ")
+    assert "\x1b" not in live
+    assert tracked.ids() == sorted(tracked.id(number) for number in (1, 2, 3))
+
+
+def test_what_one_looks_for_is_told_to_no_host_that_only_the_repository_names(tracked):
+    git = tracked.project.git
+    git.git("config", "--global", "--unset", "gitrag.trackerUrl")
+    git.git("remote", "add", "origin", f"{tracked.fake.url}/team/project.git")
+    tracked.project.gitrag("index", "update", "--no-embed")
+    assert len(tracked.ids()) == 3
+    without_listing(tracked.fake)
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag("search", "--no-graph", "-c", "issues", "signing keys")
+    assert done.said[0] == DEGRADED
+    assert any("is asked for nothing in particular" in line for line in done.said), done.err
+    assert not any("signing" in str(each) for each in tracked.fake.asked)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_found"),
+    [
+        (["check", "signing.py"], True),
+        (["related", "--for", "plan", "signing"], True),
+        (["related", "--duplicates", "signing"], True),
+        (["related", "--for", "plan", "nothing like it"], False),
+        (["related", "--diff", "HEAD"], None),
+    ],
+)
+def test_who_reads_issues_for_something_asks_the_search_for_that(tracked, command, is_found):
+    tracked.project.git.commit({"signing.py": "def sign(): return 1\n"})
+    tracked.project.gitrag("index", "update", "--no-embed")
+    tracked.fake.put(Ticket("4", "Rotate the signing key", minute=9))
+    without_listing(tracked.fake)
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag(*command)
+    ends = {True: "github's own search finds 1.", False: "finds none.", None: "no live query was made."}
+    assert any(line.endswith(ends[is_found]) for line in done.said), done.err
+    assert any(line.startswith("live: 4  ") for line in done.said) == bool(is_found)
+
+
+def test_a_search_that_fails_or_hangs_is_told(tracked):
+    tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "0.5")
+    tracked.fake.faults = [Fault(401)] * 4
+    search = ["search", "--no-graph", "-c", "issues", "signing"]
+    tracked.project.gitrag("index", "update", "--no-embed")
+    done = tracked.project.gitrag(*search)
+    assert any(
+        line.startswith(
+            "There is no copy of an issue here to answer from; github's own search failed, too: Tracker"
+        )
+        for line in done.said
+    ), done.err
+    over, answer = Event(), tracked.fake.answer
+    tracked.fake.answer = lambda asked: over.wait(600) and answer(asked)
+    done = tracked.project.gitrag(*search)
+    over.set()
+    assert any(line.endswith("; github's own search took longer than 5 s.") for line in done.said)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -79,6 +80,35 @@ def test_a_database_without_a_hub_another_version_and_another_recipe(hub_address
     newer = failure(hub_address)
     assert isinstance(newer, StoreError)
     assert ("999" in str(newer), newer.hint) == (True, "Upgrade gitrag.")
+
+
+def test_a_database_that_cannot_keep_every_text_gets_no_hub(postgres: Server, monkeypatch):
+    with psycopg.connect(postgres.address(), autocommit=True) as db:
+        for encoding in ("SQL_ASCII", "LATIN1"):
+            db.execute(
+                f"CREATE DATABASE {encoding} TEMPLATE template0 ENCODING '{encoding}'"
+                " LC_COLLATE 'C' LC_CTYPE 'C'"
+            )
+            with pytest.raises(NotSetUpError, match=encoding) as refused:
+                initialise(postgres.address(database=encoding.lower()), RECIPE)
+            assert "createdb" in refused.value.hint
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    with connect(postgres.address()) as db:
+        assert db.execute("SELECT chr(8364)").fetchone() == ("\N{EURO SIGN}",)
+
+
+def test_of_two_who_make_a_hub_at_once_one_makes_it(postgres: Server):
+    address = postgres.new_database()
+    with ThreadPoolExecutor() as pool:
+        made = list(pool.map(lambda _: initialise(address, RECIPE, partitions=2), range(3)))
+    assert sorted(made) == [False, False, True]
+
+
+def test_who_stops_in_the_midst_is_put_out(hub_address: str):
+    with opened_hub(hub_address, RECIPE) as hub:
+        limits = ("statement_timeout", "idle_in_transaction_session_timeout")
+        for limit in limits:
+            assert hub.db.execute(f"SHOW {limit}".encode()).fetchone() == ("10min",)
 
 
 def test_who_may_not_make_tables_makes_none(hub_address: str, postgres: Server):

@@ -169,6 +169,7 @@ def test_a_commit_that_is_not_here_is_said_not_to_be_compared(
 ):
     git = make_repository(SAMPLE)
     pushed(git, hub_address, model_dir)
+    rows(hub_address, "ALTER TABLE gitrag.views DROP CONSTRAINT views_commit_id_check")  # on a hostile server
     rows(hub_address, "UPDATE gitrag.views SET commit_id = %s", there)
     done = pushed(git, hub_address, model_dir)
     assert (done.replaced, done.is_compared) == (there, False)

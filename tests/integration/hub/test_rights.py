@@ -1,13 +1,15 @@
 """Who may read what in a hub, tried by roles that should not."""
 
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from gitrag.actions.hub import search as hub_search
-from gitrag.errors import NotSetUpError
+from gitrag.actions.hub.push import push_head
+from gitrag.errors import BusyError, NotSetUpError
 from gitrag.hub import history, rights
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
@@ -87,6 +89,12 @@ def read(address: str, name: str) -> set[object]:
     terms = [hashed(word) - (1 << 64) * (hashed(word) >> 63) for word in WORDS]
     with psycopg.connect(address, autocommit=True) as db:
         return set(db.execute(f"SELECT t.*::text FROM {FUNCTIONS[name]} t", {"terms": terms}).fetchall())
+
+
+def send(address: str, table: str, row: dict[str, object]) -> None:
+    """Send a row, as a push would, in a transaction of its own."""
+    marks = ", ".join(["%s"] * len(row))
+    rows(address, f"INSERT INTO gitrag.{table} ({', '.join(row)}) VALUES ({marks})", *row.values())
 
 
 WORDS = ("launch", "code", "client", "request", "pars", "config", "return", "change", "secret", "first")
@@ -221,8 +229,6 @@ def test_wrong_pieces_of_a_blob_stay_with_who_sent_them(two, tmp_path: Path, mod
     workspace.embed()
     with workspace.store.write("forging") as db:
         db.execute("UPDATE chunks SET text = 'def launch_code(): return 666'")
-    from gitrag.actions.hub.push import push_head
-
     assert push_head(workspace).contents == 1
     texts = {text for (text,) in rows(keeper, f"SELECT text FROM gitrag.chunks_of({ALL})")}
     assert any("4711" in text for text in texts)
@@ -289,8 +295,6 @@ def test_two_who_push_the_same_contents_at_once_both_succeed(
         workspace.update()
         workspace.embed()
         workspaces.append(workspace)
-    from gitrag.actions.hub.push import push_head
-
     failed: list[BaseException] = []
 
     def run(workspace) -> None:
@@ -346,21 +350,50 @@ def test_what_no_index_has_is_refused_at_the_door_and_a_false_history_is_none(tw
         "frequencies": [-1],
         "terms": [1, 2],
     }
-    for name, value in [*wrong.items(), ("line_end", 0), ("frequencies", [70_000])]:
-        row = good | {name: value}
-        marks = ", ".join(["%s"] * len(row))
-        with pytest.raises(psycopg.errors.CheckViolation):
-            rows(
-                as_role(address, sender),
-                f"INSERT INTO gitrag.sent_chunks ({', '.join(row)}) VALUES ({marks})",
-                *row.values(),
-            )
-    marks = ", ".join(["%s"] * len(good))
-    rows(
-        as_role(address, sender),
-        f"INSERT INTO gitrag.sent_chunks ({', '.join(good)}) VALUES ({marks})",
-        *good.values(),
+    huge = dict.fromkeys(
+        ("name", "name_key", "qualified_name", "signature", "docstring", "text"), "x" * 10_000
     )
+    more = [("line_end", 0), ("frequencies", [70_000]), ("reexports", ["x" * 10_000]), *huge.items()]
+    for name, value in [*wrong.items(), *more]:
+        with pytest.raises(psycopg.errors.CheckViolation):
+            send(as_role(address, sender), "sent_chunks", good | {name: value})
+    send(as_role(address, sender), "sent_chunks", good)
+    entry = {
+        "place": 0,
+        "path": b"src/...a/.gitignore\n\xff\\",
+        "written": "",
+        "traits": 0,
+        "top": 0,
+        "name_terms": 0,
+        "words": [],
+        "blob": b"b" * 20,
+        "language": "",
+        "collection": "code",
+    }
+    send(as_role(address, sender), "sent_entries", entry)
+    for path in (b"/etc/passwd", b"../../x", b"a/../b", b"a//b", b"a/", b"./a", b"a/.git/config", b".GIT/x"):
+        with pytest.raises(psycopg.errors.CheckViolation):
+            send(as_role(address, sender), "sent_entries", entry | {"path": path})
+    for name, value in (("written", "x" * 30_000), ("words", [1] * 5_000)):
+        with pytest.raises(psycopg.errors.CheckViolation):
+            send(as_role(address, sender), "sent_entries", entry | {name: value})
+    with pytest.raises(psycopg.errors.CheckViolation):
+        send(as_role(address, sender), "sent_words", {"term": 1, "found": bytes(2 << 20)})
+    push = "SELECT gitrag.push('own', %s, %s, %s, %s, %s)"
+    good_push = ("main", "0" * 40, "", 0, b"")
+    for place, wrong_value in (
+        (0, ""),
+        (1, "no commit"),
+        (2, "\x1b[2J"),
+        (3, -1),
+        (4, bytes((64 << 20) + 1)),
+    ):
+        asked = [wrong_value if at == place else value for at, value in enumerate(good_push)]
+        with pytest.raises(psycopg.errors.CheckViolation):
+            rows(as_role(address, sender), push, *asked)
+    rows(as_role(address, sender), push, *good_push)
+    with pytest.raises(psycopg.errors.CheckViolation):  # one content at many paths costs a reader each time
+        rows(address, "UPDATE gitrag.views SET chunks = 20000000")
     whole = rows(address, "SELECT history FROM gitrag.views WHERE history IS NOT NULL LIMIT 1")[0][0]
     assert history.unpack(whole) is not None
     for false in (
@@ -377,34 +410,26 @@ def test_what_no_index_has_is_refused_at_the_door_and_a_false_history_is_none(tw
 def test_whoever_may_push_nothing_any_more_cannot_write_at_all(two: tuple[str, str, str]):
     address, _reader, _keeper = two
     role = make_role(address)
-    tries = (
-        "INSERT INTO gitrag.sent_words (term, found) VALUES (1, '')",
-        "SELECT nextval('gitrag.chunk_ids')",
-    )
 
-    def may_write() -> set[bool]:
-        found = set()
-        for sql in tries:
-            try:
-                rows(as_role(address, role), sql)
-            except psycopg.errors.InsufficientPrivilege:
-                found.add(False)
-            else:
-                found.add(True)
-        return found
+    def may_write() -> bool:
+        try:
+            rows(as_role(address, role), "INSERT INTO gitrag.sent_words (term, found) VALUES (1, '')")
+        except psycopg.errors.InsufficientPrivilege:
+            return False
+        return True
 
     with opened_hub(address, RECIPE) as hub:
         rights.grant(hub, role, "project", pushes=True)
         rights.grant(hub, role, "vault", pushes=True)
-        assert may_write() == {True}
+        assert may_write()
         rights.grant(hub, role, "vault", pushes=False)
-        assert may_write() == {True}  # to the other
+        assert may_write()  # to the other
         rights.revoke(hub, role, "project")
-        assert may_write() == {False}
+        assert not may_write()
         rights.grant(hub, role, "vault", pushes=True)
-        assert may_write() == {True}
+        assert may_write()
         rights.grant(hub, role, "vault", pushes=False)
-        assert may_write() == {False}
+        assert not may_write()
         rights.revoke(hub, role, "vault")
     rows(address, f"DROP ROLE {role}")  # nothing of it is left
 
@@ -427,3 +452,65 @@ def test_a_new_role_of_an_old_name_has_none_of_its_rights(two: tuple[str, str, s
     assert rows(
         address, "SELECT count(*) FROM gitrag.grants WHERE role NOT IN (SELECT oid FROM pg_roles)"
     ) == [(0,)]
+
+
+def impatient(address: str) -> None:
+    """Let a push wait for another one's contents for a moment only."""
+    ((push,),) = rows(address, "SELECT pg_get_functiondef('gitrag.push'::regproc)")
+    assert "'20s'" in push
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute(push.replace("'20s'", "'50ms'").encode())
+
+
+def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_path: Path, model_dir: Path):
+    address, reader, _keeper = two
+    sender = make_role(address)
+    grant(address, sender, "own", pushes=True)
+    for sequence in ("chunk_ids", "content_ids", "path_ids"):
+        for function in ("nextval", "currval"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                rows(as_role(address, sender), f"SELECT {function}('gitrag.{sequence}')")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        rows(
+            as_role(address, sender),
+            "CREATE TEMP TABLE t (chunk_id integer); CREATE TRIGGER t BEFORE INSERT ON t"
+            " FOR EACH ROW EXECUTE FUNCTION gitrag.numbered()",
+        )
+    with psycopg.connect(reader) as db:
+        db.execute("SELECT count(pg_advisory_xact_lock(key)) FROM unnest(ARRAY[0, 113697044914535]) key")
+        keys = rows(address, "SELECT prosrc FROM pg_proc WHERE pronamespace = 'gitrag'::regnamespace")
+        assert "advisory" not in str(keys)
+        for mode in ("ACCESS SHARE", "ROW SHARE", "SHARE"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), db.transaction():
+                db.execute(f"LOCK TABLE gitrag.turns IN {mode} MODE")
+        assert pushed(make(tmp_path, name="own"), as_role(address, sender), model_dir).contents == len(SAMPLE)
+
+
+def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
+    two, tmp_path: Path, model_dir: Path, monkeypatch
+):
+    address, _reader, _keeper = two
+    impatient(address)
+    monkeypatch.setattr("gitrag.hub.upkeep._PATIENCE_MS", 50)
+    sender, other = make_role(address), make_role(address)
+    grant(address, sender, "own", pushes=True)
+    grant(address, other, "theirs", pushes=True)
+    git, theirs = (make(tmp_path, SECRET | {"new.py": "a = 1\n"}, name) for name in ("own", "theirs"))
+    waiting = opened(git, as_role(address, sender), model_dir)
+    waiting.update()
+    waiting.embed()
+    with (
+        opened_hub(as_role(address, sender), RECIPE) as held,
+        held.db.transaction(force_rollback=True),
+        opened_hub(address, RECIPE) as hub,
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr("gitrag.actions.hub.push.opened", lambda *_given: nullcontext(held))
+            assert push_head(waiting).contents == 2
+        sent = pushed(theirs, as_role(address, other), model_dir)
+        assert (sent.files, sent.contents) == (2, 2)
+        with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)"):
+            tidy(hub, really=True)
+    assert "4711" in str(rows(as_role(address, other), f"SELECT text FROM gitrag.chunks_of({ALL})"))
+    again = pushed(theirs, as_role(address, other), model_dir)
+    assert (again.files, again.contents) == (2, 0)

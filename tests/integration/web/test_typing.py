@@ -9,6 +9,7 @@ import pytest
 from gitrag.store.file_state import state_of
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
+from gitrag.web.rendering import render
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page
 from tests.support.indexes import open_app
@@ -60,3 +61,25 @@ def test_only_a_finished_question_is_corrected_and_says_where_nothing_was_found(
     assert page("raet", unfinished=False).files == 1
     looked = [page("zeppelin", unfinished=each).notes for each in (True, False)]
     assert [any("Looked at 1 file" in note for note in notes) for notes in looked] == [False, True]
+
+
+def test_a_hit_that_is_only_near_is_marked_in_the_page(asked):
+    _, _, repositories = asked
+    seen = set()
+    for question in ("rate", "tax", "1.2", "file tax", "what is the tax"):  # some of them score little
+        page = search_page(repositories, question, Choices(), USUAL)
+        for hit in (hit for section in page.sections for hit in section.hits):
+            near = hit.score < 0.3
+            seen.add(near)
+            shown = render(
+                "search.html",
+                page=page,
+                repository="",
+                address=repositories.here.address,
+                same_repository="",
+                pages=[],
+            )
+            assert hit.is_nearest == near
+            assert ("likely, nearest</span>" in shown) == near
+            assert ("Nothing scores 0.30 or more; these are the nearest." in shown) == near
+    assert seen == {True, False}

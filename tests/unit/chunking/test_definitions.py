@@ -31,7 +31,7 @@ def test_sample_of(language):
 
 
 def test_every_parsed_language_has_a_sample():
-    assert {row.name for row in PARSED} == set(SAMPLES)
+    assert {row.name for row in PARSED} <= set(SAMPLES)
 
 
 @pytest.mark.parametrize("language", PARSED, ids=lambda row: row.name)

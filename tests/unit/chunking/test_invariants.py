@@ -21,7 +21,7 @@ ALL = [*sorted(row.name for row in LANGUAGES), None, "no such language"]
 def assert_sound(data: bytes, language: str | None) -> None:
     chunks = chunk(data, language)
     assert chunks == chunk(data, language)
-    lines = decode(data).split("\n")
+    lines = decode(data, language).split("\n")
     covered: set[int] = set()
     cut_lines: dict[int, list[str]] = defaultdict(list)
     for each in chunks:
@@ -101,6 +101,11 @@ def test_a_byte_order_mark_is_not_text():
     assert chunk(source.encode("utf-8-sig"), "python") == chunk(source.encode(), "python")
 
 
-def test_what_is_not_utf8_is_read_as_latin_1():
-    chunks = chunk("def grüße():\n    return 'é'\n".encode("latin-1"), "python")
-    assert [(each.name, each.text) for each in chunks] == [("grüße", "def grüße():\n    return 'é'")]
+def test_what_is_in_another_encoding_is_read_in_it():
+    source = "def grüße():\n    return 'é'\n"
+    expected = [("grüße", "def grüße():\n    return 'é'")]
+    for encoding in ("cp1252", "utf-16", "utf-16-le", "utf-32"):
+        chunks = chunk(source.encode(encoding), "python")
+        assert [(each.name, each.text) for each in chunks] == expected, encoding
+    plain = chunk("def f():\n    return 1\n".encode("utf-16-le"), "python")
+    assert [each.name for each in plain] == ["f"]

@@ -17,7 +17,7 @@ def present(path: str, mode: int = FILE, skip: Skip | None = None) -> Change:
 
 
 def decide(*changes: Change, rules: Rules = NO_RULES, first_line: str = "", too_large: bool = False):
-    return decide_changes(changes, rules, lambda _entry: first_line, lambda _entry: too_large)
+    return decide_changes(changes, rules, lambda _entry: first_line, lambda _entry, _wanted: too_large)
 
 
 def test_what_is_gone_is_removed_and_what_is_there_is_added():
@@ -59,7 +59,7 @@ def test_only_what_must_be_is_read():
         raise AssertionError(f"{entry.path} was read")
 
     changes = [present("a.py"), present("go.sum"), present("link", SYMLINK), Change("run", None)]
-    assert len(decide_changes(changes, NO_RULES, refuse, lambda _entry: False).added) == 3
+    assert len(decide_changes(changes, NO_RULES, refuse, lambda _entry, _wanted: False).added) == 3
 
 
 def test_the_same_changes_give_the_same_plan():

@@ -1,0 +1,102 @@
+"""Whose turn it is to embed: of a user's background workers one at a time, the one asked for last first.
+
+Only workers wait here, never a hook, a search or who embeds in the foreground.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from gitrag.machine.files import make_private, open_private
+from gitrag.machine.locks import CannotLockError, Holder, read_holder, try_lock, write_holder
+
+_POLL_S = 0.5
+"""A round of embedding takes seconds (`embed_texts`)."""
+
+_RENEWED_S = 20.0
+_WANTED_S = 60.0
+"""A wish older than this is of a process that was killed: who waits renews it."""
+
+
+class EmbeddingTurn:
+    """The turn of one worker.
+
+    Args:
+        directory: Where the user's workers meet.
+        name: What is embedded, for those who wait.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self._directory = directory
+        self._name = name
+        self._holder = directory / "embedding.holder"
+        self._wanted = directory / "embedding.wanted"
+        self._file: IO[str] | None = None
+
+    def ask(self) -> None:
+        """Wish to be next: whoever embeds ends its round, and whoever waits goes on waiting."""
+        write_holder(self._wanted, self._name)
+
+    def take(self, stop: Callable[[], bool], waiting: Callable[[str], None]) -> bool:
+        """Wait until it is this one's turn.
+
+        Args:
+            stop: Asked between two tries whether to give up.
+            waiting: Called before each pause, with what is embedded meanwhile.
+
+        Returns:
+            Whether it is; True as well where nothing can be locked.
+        """
+        while not stop():
+            if not self.is_wanted() and self._lock():
+                if self._wish() is not None:
+                    self._wanted.unlink(missing_ok=True)
+                write_holder(self._holder, self._name)
+                return True
+            wish = self._wish()
+            if wish is not None and time.time() - wish.since > _RENEWED_S:
+                self.ask()
+            holder = read_holder(self._holder)
+            waiting(holder.purpose if holder else "another repository")
+            time.sleep(_POLL_S)
+        if self._wish() is not None:
+            self._wanted.unlink(missing_ok=True)
+        return False
+
+    def is_wanted(self) -> bool:
+        """Tell whether another one wishes to be next."""
+        wish = read_holder(self._wanted)
+        return wish is not None and not self._is_own(wish) and 0 <= time.time() - wish.since < _WANTED_S
+
+    def release(self) -> None:
+        """Let another one have its turn."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _wish(self) -> Holder | None:
+        wish = read_holder(self._wanted)
+        return wish if wish is not None and self._is_own(wish) else None
+
+    def _is_own(self, wish: Holder) -> bool:
+        return (wish.pid, wish.purpose) == (os.getpid(), self._name)
+
+    def _lock(self) -> bool:
+        try:
+            make_private(self._directory)
+            file = open_private(self._directory / "embedding.lock", "a+", encoding="utf-8")
+        except OSError:
+            return True
+        try:
+            if try_lock(file):
+                self._file = file
+                return True
+        except CannotLockError:
+            file.close()
+            return True
+        file.close()
+        return False

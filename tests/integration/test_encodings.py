@@ -1,0 +1,103 @@
+"""Whatever a file is in: the same text at the same lines wherever it is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.actions.exact_search import search_exactly
+from gitrag.actions.file_view import view_file
+from gitrag.actions.graph import calling_files
+from gitrag.actions.lines import read_range
+from gitrag.actions.search import SearchOptions
+from gitrag.search.exact import Pattern
+from gitrag.store.candidates import Filters
+from gitrag.workspace import Workspace
+from tests.support.indexes import open_app
+from tests.support.repository import create_repository, isolated_environment
+
+ASCII = "int main(void) {\n"
+CHINESE = "// 读取配置文件\n// 如果没有则返回空\n// 用户登录\n"
+JAPANESE = "// ファイルを読み込む\n// 設定がない場合はエラー\n// 在庫を数える\n"
+RUSSIAN = "// Читает файл настроек\n// и возвращает всех\n// пользователей\n"
+HANT = "// 讀取設定檔\n// 並傳回所有使用者\n// 計算訂單總價\n"
+KOREAN = "// 주문 합계를 계산한다\n// 사용자 설정 파일을\n// 읽는다\n"
+
+# what people have: name, content, a word, the line it is on, and that line
+FILES = [
+    ("mark-le.sql", "\ufeffGO\nEXEC usp_Close\n".encode("utf-16-le"), "usp_Close", 2, "EXEC usp_Close"),
+    ("mark-be.rc", "\ufeffGO\r\nIDD_ABOUT é\r\n".encode("utf-16-be"), "IDD_ABOUT", 2, "IDD_ABOUT é"),
+    ("mark-32.txt", "one\ntwo thirtytwo\n".encode("utf-32"), "thirtytwo", 2, "two thirtytwo"),
+    ("no-mark.rc", "A\nIDS_PLAIN 7\n".encode("utf-16-le"), "IDS_PLAIN", 2, "IDS_PLAIN 7"),
+    ("newlines.txt", "\ufeffਊ\nafter_gurmukhi\n".encode("utf-16-le"), "after_gurmukhi", 2, "after_gurmukhi"),
+    ("cp1252.pas", "// x\n// “€Kurs”\n".encode("cp1252"), "€Kurs", 2, "// “€Kurs”"),
+    ("latin1.py", "# x\nnaïve = 'größe'\n".encode("latin-1"), "größe", 2, "naïve = 'größe'"),
+    ("undefined.txt", b"x\nodd\x81byte caf\xe9_un\n", "café_un", 2, "odd\x81byte café_un"),
+    ("one-byte.py", b'a = "caf\xe9_eins"\nb = "caf\xc3\xa9_zwei"\n', "café_zwei", 2, 'b = "café_zwei"'),
+    ("one-byte-2.py", b'a = "caf\xe9_drei"\nb = "caf\xc3\xa9"\n', "café_drei", 1, 'a = "café_drei"'),
+    ("Gbk.java", (ASCII + CHINESE).encode("gbk"), "用户登录", 4, "// 用户登录"),
+    ("odd-gbk.java", (ASCII + CHINESE).encode("gbk") + b"// caf\xe9 odd\n", "odd", 5, "// café odd"),
+    ("sjis.c", (ASCII + JAPANESE).encode("cp932"), "在庫を数える", 4, "// 在庫を数える"),
+    ("euc.c", (ASCII + JAPANESE).encode("euc_jp"), "在庫を数える", 4, "// 在庫を数える"),
+    ("koi8.c", (ASCII + RUSSIAN).encode("koi8_r"), "пользователей", 4, "// пользователей"),
+    ("cp1251.c", (ASCII + RUSSIAN).encode("cp1251"), "всех", 3, "// и возвращает всех"),
+    ("big5.c", (ASCII + HANT).encode("big5"), "計算訂單總價", 4, "// 計算訂單總價"),
+    ("euckr.c", (ASCII + KOREAN).encode("euc_kr"), "읽는다", 4, "// 읽는다"),
+    ("mark8.py", "\ufeffx = 1\nmarked8 = 2\n".encode(), "marked8", 2, "marked8 = 2"),
+    ("converted.u16", "x\nconverted_two\n".encode("utf-16-le"), "converted_two", 2, "converted_two"),
+    ("converted.gbk", "x\n配置 converted_gbk\n".encode("gbk"), "converted_gbk", 2, "配置 converted_gbk"),
+    (
+        "converted.jis",
+        "x\n設定 converted_jis\n".encode("iso2022_jp"),
+        "converted_jis",
+        2,
+        "設定 converted_jis",
+    ),
+]
+ATTRIBUTES = (
+    "*.u16 working-tree-encoding=UTF-16LE\n*.gbk working-tree-encoding=GBK\n"
+    "*.jis working-tree-encoding=ISO-2022-JP\n"
+)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory, model_dir) -> Workspace:
+    directory = tmp_path_factory.mktemp("encodings")
+    environment = isolated_environment(directory) | {"GITRAG_MODEL_DIR": str(model_dir)}
+    files = {".gitattributes": ATTRIBUTES, **{name: data for name, data, *_ in FILES}}
+    files["calls.py"] = "def wide_callee():\n    pass\n"
+    files["wide.py"] = "from calls import wide_callee\n\ndef wide_caller():\n    wide_callee()\n".encode(
+        "utf-16"
+    )
+    opened = open_app(create_repository(directory / "p", environment, files))
+    opened.update()
+    return opened
+
+
+@pytest.mark.parametrize(("name", "data", "word", "line", "text"), FILES, ids=[each[0] for each in FILES])
+def test_the_same_text_everywhere(workspace, name, data, word, line, text):
+    only = SearchOptions(filters=Filters(globs=(f"/{name}",)))
+    found = search_exactly(workspace, Pattern(word, is_regex=False), only).answer.hits
+    shown = [(hit.path, each.number, each.text) for hit in found for each in hit.lines]
+    assert [each[:2] for each in shown] == [(name, line)]
+    [(_, _, indexed)] = shown
+    assert indexed == text
+    assert read_range(workspace, f"{name}:{line}").text == indexed
+    assert view_file(workspace, name).lines[line - 1] == indexed
+    assert view_file(workspace, name, "HEAD").lines[line - 1] == indexed
+    assert view_file(workspace, name).uncommitted == frozenset()
+
+
+def test_calls_of_utf_16_are_read(workspace):
+    callers, is_whole = calling_files(workspace, lambda _path: True, 60.0)
+    assert is_whole
+    assert callers["calls.py"] == {"wide.py"}
+
+
+def test_a_changed_line_of_utf_16_is_uncommitted(workspace):
+    path = workspace.repo.root / "mark-le.sql"
+    before = path.read_bytes()
+    try:
+        path.write_bytes(before.replace("usp_Close".encode("utf-16-le"), "usp_Open".encode("utf-16-le")))
+        assert view_file(workspace, "mark-le.sql").uncommitted == {2}
+    finally:
+        path.write_bytes(before)

@@ -1,0 +1,208 @@
+"""Files of parts in several languages: each part is cut by its own language, at the lines of the file."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from gitrag.chunking import chunk
+from gitrag.chunking.containers import CONTAINERS, container_of, main_language, parts_of
+from gitrag.chunking.occurrences import occurrences
+
+DATABRICKS = """\
+# Databricks notebook source
+# MAGIC %md
+# MAGIC # Rides
+
+# COMMAND ----------
+
+def clean(rides):
+    return rides.dropna()
+
+# COMMAND ----------
+
+# MAGIC %sql
+# MAGIC SELECT count(*) FROM rides
+"""
+
+PERCENT = """\
+import math
+
+# %% [markdown]
+# # Rides
+# What they cost.
+
+# %% Fares
+def fare(km):
+    return 2 + km
+"""
+
+WORKFLOW = """\
+on: push
+jobs:
+  test:
+    steps:
+      - uses: actions/checkout@v4
+      - run: make lint
+      - name: Test
+        run: |
+          retry() { "$@" || "$@"; }
+
+          retry make test
+        env: {A: b}
+"""
+
+
+def parts(text: str, language: str) -> list[str]:
+    """Language and lines of each part, and of what its parser sees the first line that is not blank."""
+    container = container_of(text, language)
+    assert container is not None
+    return [
+        f"{part.language} {part.first + 1}-{part.stop}: {next(filter(str.strip, part.read), '').strip()}"
+        for part in parts_of(text.split("\n"), container)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        (
+            "python",
+            DATABRICKS,
+            [
+                "markdown 1-4: # Rides",
+                "ipython 5-9: def clean(rides):",
+                "sql 10-14: SELECT count(*) FROM rides",
+            ],
+        ),
+        (
+            "scala",
+            "// Databricks notebook source\nval a = 1\n// COMMAND ----------\n// MAGIC %sql SELECT 1\n",
+            ["scala 1-2: val a = 1", "sql 3-5: SELECT 1"],
+        ),
+        (
+            "sql",
+            "-- Databricks notebook source\nSELECT 1\n-- COMMAND ------\n-- MAGIC %python\n-- MAGIC f()\n",
+            ["sql 1-2: SELECT 1", "ipython 3-6: f()"],
+        ),
+        (
+            "python",
+            PERCENT,
+            ["ipython 1-2: import math", "markdown 3-6: # Rides", "ipython 7-10: def fare(km):"],
+        ),
+        (
+            "markdown",
+            "# A\n\n```{code-cell} ipython3\nf()\n```\n\n```{note}\nx\n```\n\n```python\ng()\n```\n",
+            ["ipython 3-5: f()"],
+        ),
+        (
+            "markdown",
+            "---\njupytext:\n  formats: md\n---\n\n```python\nf()\n```\n",
+            ["ipython 6-8: f()"],
+        ),
+        ("rmarkdown", "````\n```{r}\nf()\n```\n````\n\n~~~{r}\ng()\n~~~\n", ["r 7-9: g()"]),
+        (
+            "html",
+            '<p>\n<script type="application/json">\n{}\n</script>\n<script>f()</script>\n',
+            ["javascript 5-5: f()"],
+        ),
+        (
+            "vue",
+            '<script>\nf()\n</script>\n<script lang="ts" setup>\ng()\n</script>\n<style>\na {}\n</style>\n',
+            ["javascript 1-3: f()", "typescript 4-6: g()", "css 7-9: a {}"],
+        ),
+        ("yaml", WORKFLOW, ["bash 6-6: make lint", 'bash 9-11: retry() { "$@" || "$@"; }']),
+        (
+            "yaml",
+            "build:\n  script:\n    - make all\n    - |\n      cd out\n      ls\n  image: x\n",
+            ["bash 3-3: make all", "bash 5-6: cd out"],
+        ),
+        (
+            "yaml",
+            "- name: x\n  ansible.builtin.shell: systemctl restart web\n",
+            ["bash 2-2: systemctl restart web"],
+        ),
+        ("yaml", 'command: ["sh", "-c"]\nargs:\n- exec serve\n', ["bash 3-3: exec serve"]),
+        (
+            "dockerfile",
+            'FROM a\nRUN --mount=type=x apt update && \\\n  apt install b\nCMD ["x"]\nRUN <<EOF\nls\nEOF\n',
+            ["bash 2-3: apt update && \\", "bash 5-7: ls"],
+        ),
+        (
+            "make",
+            "all: a.o\n\t@echo $$HOME\n\t-rm b\n\nb:\n\ttrue\n",
+            ["bash 2-3: echo $HOME", "bash 6-6: true"],
+        ),
+    ],
+)
+def test_parts_of(language, text, found):
+    assert parts(text, language) == found
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name", "chunks"),
+    [
+        ("python", DATABRICKS, "clean", "function clean 5-8"),
+        ("python", PERCENT, "fare", "function fare 7-9"),
+        (
+            "html",
+            "<p>\nPay\n</p>\n<script>\nfunction payNow() {\n  send()\n}\n</script>\n",
+            "payNow",
+            "function payNow 4-8",
+        ),
+        ("yaml", WORKFLOW, "retry", "function retry 9-9"),
+        ("markdown", "# A\n\n```{code-cell}\ndef f():\n    pass\n```\n", "f", "function f 3-6"),
+    ],
+)
+def test_a_part_has_the_definitions_of_its_language(language, text, name, chunks):
+    found = [each for each in chunk(text.encode(), language) if each.name == name]
+    assert [f"{each.kind} {each.qualified_name} {each.line_start}-{each.line_end}" for each in found] == [
+        chunks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("html", "<h1>Pay</h1>\n<script>\npay()\n</script>\n<p>by card</p>\n"),
+        ("yaml", "jobs:\n  a:\n    run: make\n    env: {}\n"),
+        ("dockerfile", "FROM a\nRUN make\nUSER b\n"),
+        ("markdown", "# A\n\n```python\ndef f(): ...\n```\nShows f.\n"),
+    ],
+)
+def test_a_part_without_definitions_stays_with_what_is_around(language, text):
+    assert [(each.line_start, each.line_end) for each in chunk(text.encode(), language)] == [
+        (1, text.count("\n"))
+    ]
+
+
+def test_what_a_name_does_is_read_from_its_part():
+    text = "# notify is run\njobs:\n  a:\n    run: notify ops\n    env: notify\n"
+    assert [(each.line, each.use) for each in occurrences(text, "yaml", "notify")] == [
+        (1, "text"),
+        (4, "used"),
+        (5, "text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "main"),
+    [
+        ("rmarkdown", "```{r}\nf()\ng()\n```\n```{python}\nh()\n```\n", ("r", "\nf()\ng()\n\n\n\n\n")),
+        ("vue", "<p/>\n<script>\nf()\n</script>", ("javascript", "\n        \nf()\n")),
+        ("python", "f()\n", ("python", "f()\n")),
+        ("notebook", "# Nothing run\n", ("", "")),
+    ],
+)
+def test_calls_are_read_in_the_language_of_most_rows(language, text, main):
+    assert main_language(text, language, {"r", "python", "javascript"}) == main
+
+
+def test_most_languages_cost_nothing():
+    assert not {"go", "rust", "java", "typescript", "javascript", "c", "cpp"} & CONTAINERS.keys()
+    plain = dedent("""
+        # COMMAND is not %% a notebook
+        def f(): ...
+    """)
+    assert container_of(plain, "python") is None
