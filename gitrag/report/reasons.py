@@ -14,7 +14,7 @@ _FOR = {
         *("cosine", "cosine_sum", "cosine_best", "agreed", "title_cosine"),
     ),
     "its text has the question's words": ("bm25", "bm25_file", "bm25_share"),
-    "it has the question word for word": ("verbatim", "quoted"),
+    "it has the question word for word, or filled in": ("verbatim", "quoted"),
     "it has a name of the question that hardly another file has": ("rare_name",),
     "its path has the question's words": (
         *("file_name", "file_name_share", "file_name_asked", "title_file_name"),
@@ -22,7 +22,7 @@ _FOR = {
     "names in it have the question's words": ("in_names", "title_in_names", "symbols", "title_symbols"),
     "it defines what the question names": ("defines", "defines_it", "named"),
     "commits about this changed it": ("history", "like", "meant", "votes"),
-    "the traceback goes through it": ("frame", "frames"),
+    "the traceback goes through it, or ends in its message": ("frame", "frames"),
     "the report names it": ("mentions", "modules"),
     _OWN: ("code", "top_share"),
 }

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
+from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
 from gitrag.model import Chunk
-from gitrag.search import document_scores, lookup, meant_variant, passages, ranking, report_evidence, variants
+from gitrag.search import (
+    compounds,
+    document_scores,
+    lookup,
+    meant_variant,
+    passages,
+    ranking,
+    report_evidence,
+    variants,
+)
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.meant_variant import Page
@@ -19,6 +29,7 @@ from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.ranking import Ranked
 from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
+from gitrag.search.templates import filled
 from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
@@ -453,17 +464,26 @@ def collect(
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
         near = source.nearest(scope, vector, NEAREST, memo)
-    postings = source.postings(scope, question.hashes, memo)
+    either = (*question.hashes, *(term for term, _places in question.compounds))
+    postings = compounds.as_one(question, source.postings(scope, either, memo))
     names = source.name_words(scope, question.forms, memo)
     named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
-    if others := other_forms(question, named):
+    if others := other_forms(question, named, set(postings.term.tolist())):
         also = source.postings(scope, [term for term, _place in others], memo)
         postings = candidates.joined(postings, also, [place for _term, place in others])
         question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
         names = source.name_words(scope, question.forms, memo)
     report = None
-    if question.report is not None:
+    if question.report is None:
+        postings, names = compounds.as_two(source, scope, question, postings, names, drafter().knows, memo)
+    else:
         report = report_evidence.look_up(source, scope, question, question.report, postings, near, memo)
+    quoted = np.empty(0, np.int32)
+    if _may_be_quoted(question):
+        quoted = np.union1d(
+            verbatim(source, question.text, postings, len(question.words)),
+            filled(source, scope, question, [question.text], postings, memo),
+        )
     return gather(
         question,
         scope.files,
@@ -471,7 +491,7 @@ def collect(
         near,
         _definitions(source, question, scope, postings, memo),
         names,
-        verbatim(source, question.text, postings, len(question.words)) if _may_be_quoted(question) else None,
+        quoted,
         told,
         report,
     )

@@ -19,6 +19,7 @@ from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
 from gitrag.store.joins import runs
+from gitrag.words import terms as word_terms
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def gather(
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
-    ``verbatim`` are the ids of the chunks that contain the question word for word. ``told`` is what commit
-    messages say, where the history has been read.
+    ``verbatim`` are the ids of the chunks that contain the question word for word, or the template of the
+    message that it is. ``told`` is what commit messages say, where the history has been read.
 
     Features of a file:
 
@@ -227,8 +228,17 @@ def gather(
         (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question)),
         question.is_name,
         report is not None,
-        wording.count((frequency > 0) | name, files),
+        wording.count((frequency > 0) | name, files, _written(question, frequency, name_words)),
     )
+
+
+def _written(question: Question, frequency: NDArray[Any], name_words: NameWords) -> NDArray[np.bool_]:
+    """Tell which terms a text or a file's name has as they are, not shortened."""
+    import numpy as np
+
+    most = len(question.words)
+    in_names = np.bincount(name_words.term[name_words.term < most], minlength=most) > 0
+    return np.asarray((frequency > 0).any(axis=0) | in_names)
 
 
 def _of_meaning(
@@ -256,13 +266,17 @@ def _of_meaning(
 def _has_a_rare_name(
     question: Question, frequency: NDArray[Any], telling: NDArray[np.bool_] | bool
 ) -> NDArray[np.bool_]:
-    """Tell which files have a name of the question, as it is written, that hardly another file has.
+    """Tell which files have a name of the question, or a word with accents, that hardly another file has.
 
     In a sentence only those that are ``telling``: a README names products ("GitHub") that nothing else does.
     """
     import numpy as np
 
-    names = ~np.array(question.is_part, dtype=bool) | (question.is_name and len(question.words) == 1)
+    accented = np.array(
+        [not word.isascii() and len(word_terms.split(word)) > 1 for word in question.words], dtype=bool
+    )
+    names = ~np.array(question.is_part, dtype=bool) | accented
+    names |= question.is_name and len(question.words) == 1
     return _has_a_rare_one(frequency, names) & telling
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -57,6 +58,7 @@ class Question:
         asks_for: Kinds of file that it asks for.
         report: What it says as a bug report; None for any other question.
         titled: For each term, whether it is in the report's title.
+        compounds: Two neighbouring words written as one: its hash, and the places of the words.
     """
 
     text: str
@@ -69,6 +71,7 @@ class Question:
     asks_for: Trait
     report: Reading | None = None
     titled: tuple[bool, ...] = ()
+    compounds: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     @property
     def meaning(self) -> str:
@@ -113,6 +116,10 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
         if place is not None and word.isalpha():
             for length in range(_SHORTEST, min(len(word), terms.LONGEST_SPLIT)):
                 found.setdefault(stem(word[:length]), set()).add(place)
+    for word, place in places.items():
+        if not word.isascii():  # of which a file's name has parts only
+            for part in terms.split(word)[1:]:
+                found.setdefault(part, set()).add(place)
     for count in range(2, _MOST_INITIALS + 1):
         for start in range(len(words) - count + 1):
             run = slice(start, start + count)
@@ -125,12 +132,32 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     )
 
 
-def other_forms(question: Question, named: Collection[int]) -> list[tuple[int, int]]:
+_NEIGHBOURS = re.compile(r"(?<!\w)([A-Za-z]{2,24})(?=[ -]([A-Za-z]{2,24})(?!\w))")
+
+
+def _compounds(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Write two neighbouring words as one, as names may: ``threadpool`` for a thread pool.
+
+    Args:
+        text: The question.
+        places: Indices of its stems among the words that count.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for pair in _NEIGHBOURS.findall(text.lower())[:MOST_TERMS]:
+        if own := tuple(place for word in pair if (place := places.get(stem(word))) is not None):
+            found.update(dict.fromkeys(("".join(pair), stem("".join(pair))), own))
+    return tuple((terms.hashed(word), own) for word, own in found.items() if word not in places)
+
+
+def other_forms(question: Question, named: Collection[int], there: Collection[int]) -> list[tuple[int, int]]:
     """List other forms of words, such as ``database`` for ``db``, where no name has the form asked.
+
+    A word with accents is read without them where nothing has it.
 
     Args:
         question: The question.
         named: The places of its terms, and after them of its abbreviations, that are in a name.
+        there: The places of its terms that are in a text.
 
     Returns:
         The hash of each form, and the place of the word that it stands for.
@@ -146,7 +173,7 @@ def other_forms(question: Question, named: Collection[int]) -> list[tuple[int, i
         (terms.hashed(other), place)
         for place, word in enumerate(question.words)
         if place not in named and place not in abbreviated
-        for other in OTHER_FORMS.get(word, ())
+        for other in (*OTHER_FORMS.get(word, ()), *([] if place in there else [stem(terms.unaccented(word))]))
         if other not in asked
     ]
 
@@ -158,6 +185,7 @@ def looks_like_code(word: str) -> bool:
 
 def read(text: str, *, may_be_report: bool = True) -> Question:
     """Parse a question; as a bug report if it looks like one and may be one."""
+    text = unicodedata.normalize("NFC", text)
     report = report_reading.read(text) if may_be_report else None
     text = " ".join(text.split())
     if report is not None and terms.query_terms(report.words):
@@ -165,8 +193,10 @@ def read(text: str, *, may_be_report: bool = True) -> Question:
     found = terms.query_terms(text)
     words = [word for word in found if word not in STOP_WORDS] or found
     words = words[:MOST_TERMS]
-    parts = frozenset(terms.parts_of(text))
+    parts = frozenset(terms.asked_parts(text))
     identifiers = terms.identifiers(text)[:MOST_TERMS]
+    places = {word: place for place, word in enumerate(words) if word in parts}
+    compounds = _compounds(text, places)
     alone = bool(_NAME.fullmatch(text))
     opening = text.partition(" ")[0]  # contains a capital, whatever the position
     asking = {opening} if opening.lower() in _ASKING else set()
@@ -176,11 +206,12 @@ def read(text: str, *, may_be_report: bool = True) -> Question:
         words=tuple(words),
         hashes=tuple(terms.hashed(word) for word in words),
         is_part=tuple(word in parts for word in words),
-        shorts=_shorts(text, {word: place for place, word in enumerate(words) if word in parts}),
+        shorts=(*_shorts(text, places), *compounds),
         names=tuple(names),
         is_name=alone,
         asks_for=asked_for(frozenset(re.findall(r"[a-z]+", text.lower())))
         | (Trait.DOCUMENT if _ASKS_PEOPLE.match(text) else Trait(0)),
+        compounds=compounds,
     )
 
 
@@ -189,7 +220,7 @@ def _of_report(text: str, report: Reading) -> Question:
     title = frozenset(terms.query_terms(report.title))
     found = terms.query_terms(report.words)
     words = ([word for word in found if word not in STOP_WORDS] or found)[:_MOST_OF_A_REPORT]
-    parts = frozenset(terms.parts_of(report.words))
+    parts = frozenset(terms.asked_parts(report.words))
     places = {word: place for place, word in enumerate(words) if word in parts}
     return Question(
         text=text,

@@ -17,6 +17,7 @@ from gitrag.embedding.draft import drafter
 from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.report_reading import Name, Place, Reading
+from gitrag.search.templates import filled
 from gitrag.search.tracebacks import Frame
 from gitrag.store import candidates
 from gitrag.store.candidates import DefinitionSite, NamedSite, Near, Postings, SearchScope
@@ -70,6 +71,7 @@ _SITE = 2.0
 """Worth of a chunk that a report names, where the one with the best BM25 has 2."""
 
 _FRAME_SITE = 4.0
+_RAISED_SITE = 5.0
 _VOTE = 1.0
 
 _VOTERS = 10
@@ -110,8 +112,8 @@ class ReportEvidence:
     Attributes:
         columns: Columns float32 (f,) by feature, each what is named shared by the files that may be meant:
 
-            - ``frame``: whether the deepest of the product's own frames is in the file; ``frames``: 0.75 to
-              the power of the number of own frames that are deeper
+            - ``frame``: whether the deepest of the product's own frames is in the file, or what an exception
+              says, which is deeper; ``frames``: 0.75 to the power of the number of own frames that are deeper
             - ``mentions``: whether its path stands in the report
             - ``modules``: how much a dotted name leads to it; ``symbols`` and ``title_symbols``: how many
               names of the report and of its title it defines (log), each counting by its place
@@ -168,7 +170,13 @@ def look_up(
         frame.name for frame, _files in frames
     }
     definitions = _Definitions(source, scope, wanted - {""}, memo)
+    raised = scope.places_of(filled(source, scope, question, reading.raised, postings, memo))
+    raising = sorted({file for file, _chunk_id in raised})
+    columns["quoted"][raising] = 1.0
+    if raising and (not frames or set(raising).isdisjoint(frames[0][1])):
+        frames = [(Frame(""), raising), *frames]  # called by the deepest one that is traced
     sites = [
+        *(Site(chunk_id, file, _RAISED_SITE) for file, chunk_id in raised),
         *_from_frames(columns, source, frames, definitions),
         *_from_names(columns, names, definitions, paths),
         *_from_messages(columns, source, scope, reading.messages, question.words, postings),

@@ -68,6 +68,7 @@ class Reading:
         sentences: What its writer says, in order, without the title; each once.
         frames: The calls of its tracebacks, the deepest of each first.
         messages: Of exceptions, and what stands in quotation marks; those of exceptions first.
+        raised: Of these, what exceptions and panics say, short ones too.
         names: Names in code, each once, the best place first.
         paths: Files that it names outside of tracebacks.
     """
@@ -78,6 +79,7 @@ class Reading:
     messages: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     paths: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
@@ -236,6 +238,7 @@ def read(text: str) -> Reading | None:
         messages=tuple(dict.fromkeys(_messages(body, f"{title}\n{prose}")))[:_MOST_MESSAGES],
         names=tuple(_Names(body, prose, title).sorted()[:_MOST_NAMES]),
         paths=tuple(path for path in dict.fromkeys(_paths(text)) if path not in traced),
+        raised=tuple(filter(None, dict.fromkeys(body.errors)))[:_MOST_MESSAGES],
     )
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gitrag.search.lookup import is_identifier
@@ -21,9 +22,16 @@ from gitrag.words.stems import stem
 if TYPE_CHECKING:
     from gitrag.store.source import Source
 
-_SHORTEST = 4
+_SHORTEST = 3
 _LONGEST = 32
 """Letters of the longest word that is corrected; longer ones were pasted, and no word is near."""
+
+_SHORTEST_OF_ALL_ERRORS = 5
+"""Least length of a word in which any letter may be wrong; in a shorter one only a slip counts."""
+
+_MARKS = {"a": "áàâãäå", "c": "ç", "e": "éèêë", "i": "íìîï", "n": "ñ", "o": "óòôõöø", "u": "úùûü"}
+_USUAL_MARKS = frozenset("áãäçéíñóõöúü")
+"""Letters whose marks people leave out; and those that a word may have two of."""
 
 _TWO_ERRORS = 8
 """Least length of a word in which two letters may be wrong."""
@@ -147,29 +155,39 @@ def reword(
 
     if not occurrences:
         return None
-    total = np.sum([each.counts for each in occurrences], axis=0).sum(axis=1)
-    there = {term for term, files in zip(question.words, total.tolist(), strict=True) if files}
+    written = np.any([each.written for each in occurrences], axis=0)
+    there = {term for term, is_there in zip(question.words, written.tolist(), strict=True) if is_there}
     if len(there) == len(question.words) and question.text.isascii():
         return None
     words = re.findall(r"\w+", question.meaning)
-    if is_foreign(question.meaning, [word for word in words if not there.isdisjoint(terms.split(word))]):
+    if is_foreign(
+        question.meaning, [word for word in words if not there.isdisjoint(terms.split_asked(word))]
+    ):
         kept = [
             word
             for word in dict.fromkeys(words)
-            if word.lower() not in _ANY_FUNCTION_WORD and not there.isdisjoint(terms.split(word))
+            if word.lower() not in _ANY_FUNCTION_WORD and not there.isdisjoint(terms.split_asked(word))
         ]
         instead = " ".join(kept) if kept and question.report is None else question.text
         return Rewording(instead, foreign=True)
     if question.report is not None:  # what it names is looked up as it is written
         return None
-    wrong = [word for word in dict.fromkeys(words) if _may_be_misspelt(word, question.words, there, is_known)]
+    wrong = {
+        word: pieces
+        for word in dict.fromkeys(words)
+        if (pieces := _misspelt_pieces(word, question.words, there, is_known))
+    }
     if not wrong or len(wrong) > _MOST:
         return None
-    content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences]))
-    better = {word: _correct(source, word.lower(), content_ids.tolist(), is_known, memo) for word in wrong}
-    if not any(better.values()):
+    content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
+    better = {
+        word: corrected
+        for word, pieces in wrong.items()
+        if (corrected := _corrected(source, word, pieces, content_ids, is_known, memo))
+    }
+    if not better:
         return None
-    text = re.sub(r"\w+", lambda found: better.get(found.group()) or found.group(), question.text)
+    text = re.sub(r"\w+", lambda found: better.get(found.group(), found.group()), question.text)
     return Rewording(text, corrected=True)
 
 
@@ -221,18 +239,54 @@ def _is_latin(character: str) -> bool:
     return character.isascii() or unicodedata.name(character, "").startswith("LATIN")
 
 
+def _misspelt_pieces(
+    word: str, asked: Collection[str], there: Collection[str], is_known: Callable[[str], bool]
+) -> list[str]:
+    """List what of a word may be misspelt: all of it, or the parts of an identifier that occurs nowhere."""
+    pieces = terms.pieces(word)
+    if len(word) > terms.LONGEST_SPLIT or not word.isascii() or terms.whole(word) in there:
+        return []
+    if len(pieces) > 1 and any(map(str.isdigit, pieces)):
+        return []
+    return [piece for piece in pieces if _may_be_misspelt(piece, asked, there, is_known)]
+
+
+def _corrected(
+    source: Source,
+    word: str,
+    pieces: Sequence[str],
+    content_ids: Sequence[int],
+    is_known: Callable[[str], bool],
+    memo: Memo | None,
+) -> str | None:
+    """Return a word with its misspelt parts corrected; an identifier only where what results occurs."""
+    better = {piece: _correct(source, piece.lower(), content_ids, is_known, memo) for piece in pieces}
+    if not all(better.values()):
+        return None
+    if pieces == [word]:
+        return better[word]
+    other = re.sub(
+        "|".join(map(re.escape, sorted(pieces, key=len, reverse=True))),
+        lambda found: _in_case_of(found.group(), better[found.group()] or ""),
+        word,
+    )
+    there = source.contents_by_term([terms.hashed(terms.whole(other))], content_ids, memo)
+    return other if there.get(0) else None
+
+
+def _in_case_of(word: str, other: str) -> str:
+    """Return another word in the case of a word."""
+    return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
+
+
 def _may_be_misspelt(
     word: str, asked: Collection[str], there: Collection[str], is_known: Callable[[str], bool]
 ) -> bool:
-    """Tell whether a word occurs nowhere, and is neither an English word, an identifier nor a known name."""
+    """Tell whether a word occurs nowhere, and is neither an English word nor a known name."""
     low = word.lower()
-    if (
-        not _SHORTEST <= len(word) <= _LONGEST
-        or not (word.isascii() and word.isalpha())
-        or word not in {low, low.title()}
-    ):
+    if not _SHORTEST <= len(word) <= _LONGEST or not word.isalpha() or word not in {low, low.title()}:
         return False
-    forms = terms.split(word)
+    forms = terms.split_asked(word)
     if not set(forms) <= set(asked) or not set(forms).isdisjoint(there) or low in _NO_ERRORS:
         return False
     endings = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "able", "ion", "ions", "less", "ment")
@@ -257,22 +311,61 @@ def _correct(
     memo: Memo | None,
 ) -> str | None:
     """Return the word that is meant: the nearest in the names of what was searched, else in its texts."""
+    if accented := _most_frequent(source, _accented(word), content_ids, memo):
+        return accented
     most = 2 if len(word) >= _TWO_ERRORS else 1
     near = [
-        (distance, -often, other)
+        (distance, not _is_slip(word, other), -often, other)
         for other, often, distance in source.words_like(word, content_ids, most)
-        if other[0] == word[0] and (len(word) > _SHORTEST or len(other) > len(word))
+        if _may_be_meant(word, other)
     ]
     if near:
-        return min(near)[2]
+        return min(near)[-1]
     if _is_compound(word, is_known):
         return None
-    forms = {form: term for form in _one_error(word) if (term := stem(form)) and is_known(form)}
+    meant = (other for other in _one_error(word) if is_known(other) and _may_be_meant(word, other))
+    return _most_frequent(source, meant, content_ids, memo)
+
+
+def _most_frequent(
+    source: Source, words: Iterable[str], content_ids: Sequence[int], memo: Memo | None
+) -> str | None:
+    """Return the word that most contents have; None where none has any."""
+    forms = {word: term for word in words if (term := terms.whole(word))}
     distinct = list(dict.fromkeys(forms.values()))
+    if not distinct:
+        return None
     counts = source.contents_by_term([terms.hashed(term) for term in distinct], content_ids, memo)
     often = {form: counts.get(distinct.index(term), 0) for form, term in forms.items()}
-    best = max(often, key=lambda form: (often[form], -len(form), form), default="")
-    return best if best and often[best] else None
+    best = max(often, key=lambda form: (often[form], -len(form), form))
+    return best if often[best] else None
+
+
+def _may_be_meant(word: str, other: str) -> bool:
+    """Tell whether another word may be what is meant by a word; of a short one only if letters slipped.
+
+    That is, one is left out, one is doubled, or two are exchanged; of three letters the last one stands too.
+    """
+    stands = other[0] == word[0] and (len(word) > _SHORTEST or other[-1] == word[-1])
+    return stands and (len(word) >= _SHORTEST_OF_ALL_ERRORS or _is_slip(word, other))
+
+
+def _is_slip(word: str, other: str) -> bool:
+    is_longer, undoubled = len(other) > len(word), re.sub(r"(.)\1", r"\1", word)
+    return is_longer or other == undoubled or sorted(other) == sorted(word)
+
+
+def _accented(word: str) -> list[str]:
+    """List a word with the mark of a letter, or of two."""
+    marked = [(at, mark) for at, letter in enumerate(word) for mark in _MARKS.get(letter, "")]
+    usual = [each for each in marked if each[1] in _USUAL_MARKS]
+    found = []
+    for marks in (*((each,) for each in marked), *combinations(usual, 2)):
+        letters = list(word)
+        for at, mark in marks:
+            letters[at] = mark
+        found.append("".join(letters))
+    return list(dict.fromkeys(found))
 
 
 def _one_error(word: str) -> list[str]:
@@ -280,7 +373,7 @@ def _one_error(word: str) -> list[str]:
     letters = "abcdefghijklmnopqrstuvwxyz"
     cuts = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
     edits = [
-        *(left + right[1:] for left, right in cuts if right and len(word) > _SHORTEST),
+        *(left + right[1:] for left, right in cuts if right),
         *(left + right[1] + right[0] + right[2:] for left, right in cuts if len(right) > 1),
         *(left + letter + right[1:] for left, right in cuts if right for letter in letters),
         *(left + letter + right for left, right in cuts for letter in letters),

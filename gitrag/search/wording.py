@@ -119,24 +119,28 @@ class Occurrences:
     Attributes:
         files: The scope's files.
         counts: int64 (terms, groups), how many files of each group contain each term.
+        written: bool (terms), whether any has the term itself, not only a short form of it.
     """
 
     files: Files
     counts: NDArray[np.int64]
+    written: NDArray[np.bool_]
 
 
-def count(found: NDArray[np.bool_], files: Files) -> Occurrences:
+def count(found: NDArray[np.bool_], files: Files, written: NDArray[np.bool_]) -> Occurrences:
     """Count the files of each group that contain each term.
 
     Args:
         found: (files, terms), whether a file contains a term.
         files: The scope's files.
+        written: (terms), whether any has the term itself.
     """
     import numpy as np
 
     groups = groups_of(files)
     counts = [found[groups == number].sum(axis=0) for number in range(len(_GROUPS))]
-    return Occurrences(files, np.array(counts, dtype=np.int64).reshape(len(_GROUPS), found.shape[1]).T)
+    by_term = np.array(counts, dtype=np.int64).reshape(len(_GROUPS), found.shape[1]).T
+    return Occurrences(files, by_term, written)
 
 
 def groups_of(files: Files) -> NDArray[np.int8]:
@@ -171,7 +175,7 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
     for word in dict.fromkeys(re.findall(r"\w+", question.text)):
         if len(found) >= _MOST:
             break
-        forms = terms.split(word)
+        forms = terms.split_asked(word)
         if not forms:  # such as "_"
             continue
         whole, *parts = forms
@@ -180,7 +184,7 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
         else:
             pieces = [word]
         for piece in pieces:
-            own = [place[form] for form in terms.split(piece) if form in place]
+            own = [place[form] for form in terms.split_asked(piece) if form in place]
             if not own or not is_telling(piece):
                 continue
             files = counts[own].max(axis=0)

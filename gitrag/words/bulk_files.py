@@ -71,8 +71,8 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         re.compile(
             r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings)$"
             rf"|_{_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-{_LOCALE}/[^/]*\.xml$"
-            rf"|(?:^|/)(?:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
-            rf"|(?:^|/)(?:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
+            rf"|(?:^|/)(?i:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
+            rf"|(?:^|/)(?i:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
             rf"(?:/.*)?{_DATA}"
         ),
         frozenset("translation translations translated locale locales localization i18n l10n".split()),

@@ -52,6 +52,17 @@ def split(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([whole, *parts] if len(parts) > 1 else parts or [whole]))
 
 
+def split_asked(word: str) -> tuple[str, ...]:
+    """Split one raw word of a question: as `split`, but a word with letters beyond ASCII stays whole.
+
+    Texts have it whole, and besides in parts that mean nothing: ``petición`` → ``petición petici ó n``.
+    """
+    found = split(word)
+    if word.isascii() or not word.isalpha() or _CJK.search(word):
+        return found
+    return found[:1] if word.islower() or word.istitle() or word.isupper() else found
+
+
 def _split_cjk(word: str) -> tuple[str, ...]:
     found: list[str] = []
     position = 0
@@ -189,7 +200,18 @@ def count(
 
 def query_terms(text: str) -> list[str]:
     """List the distinct terms of a question, in order of appearance."""
-    return list(dict.fromkeys(term for word in _WORD.findall(text) for term in split(word)))
+    return list(dict.fromkeys(term for word in _WORD.findall(text) for term in split_asked(word)))
+
+
+def asked_parts(text: str) -> list[str]:
+    """List those of a question's terms that are no identifiers of several words."""
+    found = map(split_asked, _WORD.findall(text))
+    return list(dict.fromkeys(term for own in found for term in (own[1:] or own)))
+
+
+def unaccented(word: str) -> str:
+    """Return a word with the marks of its letters left out, as identifiers are written: ``peticion``."""
+    return "".join(each for each in unicodedata.normalize("NFD", word) if not unicodedata.combining(each))
 
 
 def parts_of(text: str) -> list[str]:

@@ -26,6 +26,15 @@ FILES = {
         """,
     "src/database.py": "class Database:\n    def connect(self):\n        return 'a socket'\n",
     "src/conf.py": "def load_conf(path):\n    return path  # falls back\n",
+    "src/wire.py": """
+        def json_of(connection, gin, context):
+            return json
+
+
+        def webhook_of(connection):
+            return connection
+        """,
+    "src/web.py": "def serve(page):\n    return page\n",
     "src/client.py": "class ClientSession:\n    def follow(self):\n        return 'redirected twice'\n",
 }
 
@@ -75,6 +84,13 @@ def test_a_pasted_word_of_thousands_of_letters_takes_no_memory(workspace):
         ("authetication middlware", "authentication middleware", "src/patterns.py"),
         ("Conect to the database", "connect to the database", "src/database.py"),
         ("connect a socet", "connect a socket", "src/database.py"),  # in a text only
+        ("ClientSesion", "ClientSession", "src/client.py"),  # an identifier, by its parts
+        ("AuthenticationMidlewre.verify", "AuthenticationMiddleware.verify", "src/patterns.py"),
+        ("jsn of the conection", "json of the connection", "src/wire.py"),  # of few letters one is left out
+        ("josn", "json", "src/wire.py"),  # or two are exchanged
+        ("jsno", "json", "src/wire.py"),
+        ("ginn contxt", "gin context", "src/wire.py"),  # or one is doubled
+        ("webhok of the conection", "webhook of the connection", "src/wire.py"),  # "web" is no form of it
     ],
 )
 def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_so(
@@ -98,7 +114,9 @@ def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_s
         "the backend of a pattern",  # two words in one; "backed" would occur, as "back"
         "patrn2",  # an identifier
         "pttrns",  # more than one letter of a short word
-        "ClientSesion",
+        "ClientSesionPool",  # none is called so
+        "jsb",  # another letter
+        "JSN",  # an abbreviation
     ],
 )
 def test_no_other_word_is_corrected(workspace, query):

