@@ -388,10 +388,12 @@ def _start_kept(
     beside: Iterable[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
     """Take the DuckDB that is started, with the threads that any has; later ones are started."""
-    if not kept:
+    try:
+        db = kept.pop()  # several threads may start one
+    except IndexError:
         return start(directory, beside)
-    kept[0].execute("RESET threads; RESET async_threads")
-    return engine.confined(kept.pop(), directory, beside)
+    db.execute("RESET threads; RESET async_threads")
+    return engine.confined(db, directory, beside)
 
 
 @functools.cache
