@@ -60,6 +60,9 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     done = tracked.project.gitrag("issues", "show", "2")
     assert (done.status, done.said[0]) == (0, DEGRADED)
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag("check", "signing.py")  # where a server cannot be reached, nor can its search
+    assert done.said[2] == "The 3 copies here answer, synced 3 h ago; no live query was made."
 
 
 def without_listing(fake):
