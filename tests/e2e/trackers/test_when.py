@@ -61,7 +61,9 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     assert (done.status, done.said[0]) == (0, DEGRADED)
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
     age(tracked, 3 * 3600)
-    done = tracked.project.gitrag("check", "signing.py")  # where a server cannot be reached, nor can its search
+    done = tracked.project.gitrag(
+        "check", "signing.py"
+    )  # where a server cannot be reached, nor can its search
     assert done.said[2] == "The 3 copies here answer, synced 3 h ago; no live query was made."
 
 
@@ -99,6 +101,18 @@ def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(m
     assert live.startswith(f"live: {tracked.id(4)}  Rotate the signing ")
     assert "\x1b" not in live
     assert tracked.ids() == sorted(tracked.id(number) for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_of_a_long_text_a_few_words_are_told(make_tracked, kind):
+    tracked = make_tracked(kind)
+    tracked.project.gitrag("index", "update", "--no-embed")
+    without_listing(tracked.fake)
+    age(tracked, 3 * 3600)
+    words = [f"{letter}{number}word" for letter in "abcdefgh" for number in range(50)]
+    tracked.project.gitrag("related", "--for", "plan", " ".join(words))
+    asked = [str((each.query, each.body)) for each in tracked.fake.asked]
+    assert 1 <= max(sum(word in each for word in words) for each in asked) <= 6
 
 
 def test_what_one_looks_for_is_told_to_no_host_that_only_the_repository_names(tracked):
