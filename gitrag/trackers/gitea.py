@@ -104,10 +104,13 @@ class Gitea(HttpTracker):
         if not (has_links and _is_open(item) and own.isdecimal()):
             return _to_issue(item)
         path = f"/repos/{self._project}/issues/{own}"
-        blocks, blocked_by = (
-            linked(self._http.get(f"{path}/{relation}", {"limit": _PAGE}), self._project)
-            for relation in ("blocks", "dependencies")
-        )
+        try:
+            blocks, blocked_by = (
+                linked(self._http.get(f"{path}/{relation}", {"limit": _PAGE}), self._project)
+                for relation in ("blocks", "dependencies")
+            )
+        except (TrackerAuthError, TrackerSetupError):  # Gitea before 1.20, or the issue was just deleted
+            return _to_issue(item)
         return _to_issue(item, blocks, blocked_by)
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
