@@ -11,7 +11,7 @@ import pytest
 from gitrag.actions.hub import search as hub_search
 from gitrag.actions.hub.push import push_head
 from gitrag.errors import BusyError, NotSetUpError
-from gitrag.hub import history, rights
+from gitrag.hub import history, rights, servers
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
 from gitrag.indexing.recipe import RECIPE
@@ -494,9 +494,10 @@ def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_pat
 
 
 def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
-    two, tmp_path: Path, model_dir: Path, monkeypatch
+    two, made, tmp_path: Path, model_dir: Path, monkeypatch
 ):
     address, _reader, _keeper = two
+    copied, _reader, _keeper = made
     impatient(address)
     monkeypatch.setattr("gitrag.hub.upkeep._PATIENCE_MS", 50)
     sender, other = make_role(address), make_role(address)
@@ -516,8 +517,12 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
             assert push_head(waiting).contents == 2
         sent = pushed(theirs, as_role(address, other), model_dir)
         assert (sent.files, sent.contents) == (2, 2)
-        with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)"):
-            tidy(hub, really=True)
+        with psycopg.connect(copied) as elsewhere:  # a table of the same number, in another database
+            elsewhere.execute("LOCK TABLE gitrag.turns IN ROW SHARE MODE")
+            with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)\."):
+                tidy(hub, really=True)
+        with pytest.raises(BusyError, match=sender):
+            servers.place(hub, "new", "front")
     assert "4711" in str(rows(as_role(address, other), f"SELECT text FROM gitrag.chunks_of({ALL})"))
     again = pushed(theirs, as_role(address, other), model_dir)
     assert (again.files, again.contents) == (2, 0)
