@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import time
 from threading import Event
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.support.mcp_client import over_stdio
-from tests.support.tracker_fakes import FAKES, Fault, GitHubFake, JiraFake, Ticket
+from tests.support.tracker_fakes import FAKES, Fault, GiteaFake, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -189,6 +190,22 @@ def test_a_server_that_hangs_does_not_hold_who_reads(hanging, command):
     if command != ["status"]:
         assert done.said[0] == DEGRADED
         assert done.said[1].startswith("github took longer than 1 s. ")
+
+
+def test_links_that_do_not_come_do_not_hold_who_reads(make_tracked):
+    tracked = make_tracked(GiteaFake)
+    tracked.fill(3)
+    tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "1")
+    over, answer = Event(), tracked.fake.answer
+    tracked.fake.answer = lambda asked: (
+        (not asked.path.endswith("s/1/blocks") or over.wait(20)) and answer(asked)
+    )
+    begin = time.monotonic()
+    done = tracked.project.gitrag("issues", "list")
+    took_s = time.monotonic() - begin
+    over.set()
+    assert done.said[1].startswith("gitea took longer than 1 s. ")
+    assert took_s < 15
 
 
 def test_a_server_that_hangs_does_not_hold_an_update_of_the_index(hanging):
