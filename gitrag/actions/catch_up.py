@@ -196,7 +196,12 @@ def _in_turn(
     waits: bool,
 ) -> None:
     directory = workspace.store.directory
-    refused = False
+    refused = makes_way = False
+
+    def stop() -> bool:
+        nonlocal makes_way
+        makes_way = turn.is_wanted()
+        return makes_way or asked()
 
     def waiting(name: str) -> None:
         nonlocal refused
@@ -209,10 +214,12 @@ def _in_turn(
     while workspace.count_unembedded(entries) and turn.take(lambda: asked() or refused, waiting):
         try:
             worker.tell(directory, worker.REFINING)
-            workspace.embed(entries=entries, stop=lambda: asked() or turn.is_wanted())
+            workspace.embed(entries=entries, stop=stop)
         finally:
             turn.release()
-        if asked() or not turn.is_wanted():
+        if (
+            asked() or not makes_way
+        ):  # not whether it is wanted by now: who wished may have begun, or given up
             return
         workspace.forget_model()
 

@@ -16,7 +16,7 @@ from gitrag.actions.gitignore_entry import is_ignored
 from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
-from gitrag.errors import ConfigError, GitragError, NotSetUpError, UsageError
+from gitrag.errors import ConfigError, GitragError, NetworkError, NotSetUpError, UsageError
 from gitrag.search.question import STOP_WORDS
 from gitrag.trackers import detection
 from gitrag.trackers.base import (
@@ -180,7 +180,8 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener, question: 
     """Sync before a command reads issues, unless the last sync is recent; never fail.
 
     It is given up after the time limit ``tracker_timeout_s``. Where it fails and the copies are older than
-    ``staleness_threshold``, the tracker's own search is asked; what it finds is told, and not stored.
+    ``staleness_threshold``, the tracker's own search is asked, unless the tracker cannot be reached; what it
+    finds is told, and not stored.
 
     Args:
         workspace: gitrag on the repository.
@@ -201,6 +202,8 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener, question: 
     except GitragError as error:
         listener.note(DEGRADED)
         listener.note(f"{error} {error.hint}".strip())
+        if isinstance(error, NetworkError):  # nor can its search be reached, and whoever waits has waited
+            place = None
         for line in _what_answers(workspace, place, question):
             listener.note(line)
 

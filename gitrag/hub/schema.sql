@@ -435,7 +435,9 @@ DECLARE
     own integer := gitrag.pushable(asked);
 BEGIN
     LOCK TABLE gitrag.turns IN ROW SHARE MODE;  -- gc waits
-    INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
+    -- A row that conflicts has taken an id all the same.
+    INSERT INTO gitrag.views (repository_id, branch) SELECT own, asked_branch WHERE NOT EXISTS (
+        SELECT FROM gitrag.views v WHERE v.repository_id = own AND v.branch = asked_branch) ON CONFLICT DO NOTHING;
     SELECT v.commit_id INTO held.commit_id FROM gitrag.views v
         WHERE v.repository_id = own AND v.branch = asked_branch FOR UPDATE;
     SELECT coalesce(nullif(r.main, ''), asked_branch) INTO held.main FROM gitrag.repositories r
@@ -454,7 +456,8 @@ DECLARE
     this_view integer;
 BEGIN
     LOCK TABLE gitrag.turns IN ROW SHARE MODE;  -- gc waits
-    INSERT INTO gitrag.views (repository_id, branch) VALUES (own, asked_branch) ON CONFLICT DO NOTHING;
+    INSERT INTO gitrag.views (repository_id, branch) SELECT own, asked_branch WHERE NOT EXISTS (
+        SELECT FROM gitrag.views v WHERE v.repository_id = own AND v.branch = asked_branch) ON CONFLICT DO NOTHING;
     SELECT view_id INTO this_view FROM gitrag.views WHERE repository_id = own AND branch = asked_branch FOR UPDATE;
 
     INSERT INTO gitrag.sent_contents
@@ -474,8 +477,9 @@ BEGIN
                 SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed
                 FROM gitrag.sent_contents s WHERE s.sender = here ORDER BY s.blob, s.language ON CONFLICT DO NOTHING;
             EXIT;
-        EXCEPTION WHEN lock_not_available THEN
-            -- Another one pushes one of them and does not end: this repository has contents of its own instead.
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            -- Another one pushes one of them and does not end, or sent them in another order: this repository has
+            -- contents of its own instead.
             UPDATE gitrag.sent_contents SET digest = sha256(digest || int4send(own)) WHERE sender = here;
         END;
     END LOOP;

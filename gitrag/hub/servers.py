@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
 from gitrag.hub import branches, rights, upkeep
 from gitrag.hub.connection import connect, place_of, told
-from gitrag.hub.hub import MOST_SERVERS, OWN_TURN, Hub, initialise, opened
+from gitrag.hub.hub import MOST_SERVERS, Hub, initialise, opened
 from gitrag.hub.upkeep import Dropped
 
 if TYPE_CHECKING:
@@ -200,11 +200,12 @@ def place(hub: Hub, repository: str, server: str) -> Placed:
     Raises:
         UsageError: There is no such server, or the repository is there already.
         NetworkError: The server cannot be reached.
+        BusyError: A push does not end.
     """
     rights.require_owner(hub, "decides about its servers")
     db = hub.db
     with db.transaction():
-        db.execute(OWN_TURN)
+        upkeep.wait_for_pushes(hub)
         row = db.execute(
             "SELECT s.name FROM gitrag.repositories r JOIN gitrag.servers s"
             " ON s.server = gitrag.server_of(r.repository_id) WHERE r.name = %s",

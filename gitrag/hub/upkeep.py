@@ -13,7 +13,7 @@ from gitrag.hub.source import HubView
 _OF_CONTENTS: Final = ("chunks", "cuts", "vectors", "postings", "reexports", "contents")
 
 _PATIENCE_MS: Final = 30_000
-"""How long gc waits for pushes: meanwhile, others wait for it."""
+"""How long gc and `place` wait for pushes: meanwhile, others wait for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
     """
     db = hub.db
     with db.transaction(force_rollback=not really):
-        _wait_for_pushes(hub)
+        wait_for_pushes(hub)
         unheld = "NOT EXISTS (SELECT FROM gitrag.entries e WHERE e.content_id = t.content_id)"
         dropped = [
             db.execute(f"DELETE FROM gitrag.{table} t WHERE {unheld}").rowcount for table in _OF_CONTENTS
@@ -154,7 +154,7 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
     return Dropped(dropped[-1], paths, unfinished)
 
 
-def _wait_for_pushes(hub: Hub) -> None:
+def wait_for_pushes(hub: Hub) -> None:
     """Wait until no push is in the midst, and let none begin until the transaction ends.
 
     Raises:
@@ -171,7 +171,8 @@ def _wait_for_pushes(hub: Hub) -> None:
         pushing = hub.db.execute(
             "SELECT DISTINCT a.usename || ' (process ' || a.pid || ')' FROM pg_locks l"
             " JOIN pg_stat_activity a USING (pid)"
-            " WHERE l.relation = 'gitrag.turns'::regclass AND l.granted ORDER BY 1"
+            " WHERE l.relation = 'gitrag.turns'::regclass AND l.granted"
+            " AND a.datname = current_database() ORDER BY 1"
         ).fetchall()
         raise BusyError(
             f"A push to {hub.place} does not end: {', '.join(who for (who,) in pushing) or 'it has now'}.",

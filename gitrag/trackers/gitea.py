@@ -23,11 +23,10 @@ Not mapped: comments, milestones.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from itertools import repeat
 
 from gitrag.trackers.base import (
     Order,
@@ -74,8 +73,7 @@ class Gitea(HttpTracker):
         found = objects(answer.data, "the answer")
         more = answer.link("next") is not None and bool(found)
         own = [item for item in found if not item.get("pull_request")]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # in order, and the first error is raised
-            issues = tuple(pool.map(self._with_links, own, repeat(self._has_links(own))))
+        issues = self._all_with_links(own) if self._has_links(own) else tuple(map(_to_issue, own))
         return Page(
             issues,
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
@@ -99,15 +97,48 @@ class Gitea(HttpTracker):
             self._links = part(about, "internal_tracker").get("enable_issue_dependencies") is True
         return bool(self._links)
 
-    def _with_links(self, item: Json, has_links: bool) -> Issue:
+    def _all_with_links(self, items: list[Json]) -> tuple[Issue, ...]:
+        """Ask for the links of issues, of some at once; raise the first error.
+
+        No ThreadPoolExecutor: whoever has given this up would wait for its threads at its end.
+        """
+        left = iter(enumerate(items))
+        issues: dict[int, Issue] = {}
+        failures: list[BaseException] = []
+        turn = threading.Lock()
+
+        def work() -> None:
+            while not failures:
+                with turn:
+                    place, item = next(left, (-1, {}))
+                if place < 0:
+                    return
+                try:
+                    issues[place] = self._with_links(item)
+                except BaseException as error:  # noqa: BLE001 - raised below, by who waits
+                    failures.append(error)
+
+        threads = [threading.Thread(target=work, daemon=True, name="links") for _ in range(_AT_ONCE)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return tuple(issues[place] for place in range(len(items)))
+
+    def _with_links(self, item: Json) -> Issue:
         own = required(item, "number")
-        if not (has_links and _is_open(item) and own.isdecimal()):
+        if not (_is_open(item) and own.isdecimal()):
             return _to_issue(item)
         path = f"/repos/{self._project}/issues/{own}"
-        blocks, blocked_by = (
-            linked(self._http.get(f"{path}/{relation}", {"limit": _PAGE}), self._project)
-            for relation in ("blocks", "dependencies")
-        )
+        try:
+            blocks, blocked_by = (
+                linked(self._http.get(f"{path}/{relation}", {"limit": _PAGE}), self._project)
+                for relation in ("blocks", "dependencies")
+            )
+        except (TrackerAuthError, TrackerSetupError):  # Gitea before 1.20, or the issue was just deleted
+            return _to_issue(item)
         return _to_issue(item, blocks, blocked_by)
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:

@@ -48,14 +48,11 @@ from urllib.parse import urlsplit
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
 from gitrag.trackers.fields import Json, as_object, count, names, number, objects, part, required, text, when
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker, ServerResponse
+from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker, ServerResponse
 from gitrag.trackers.issue import Issue, IssueState, find_references
 from gitrag.trackers.paging import Walk
 
 _PAGE = 100
-_MOST_WORDS = 6
-"""A search may have five operators."""
-
 _API = "https://api.github.com"
 _TENANTS = ".ghe.com"
 _CLOSES = re.compile(
@@ -103,7 +100,7 @@ class GitHub(HttpTracker):
         )
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
-        wanted = f"({' OR '.join(words[:_MOST_WORDS])}) repo:{self._project} is:issue"
+        wanted = f"({' OR '.join(words[:MOST_WORDS])}) repo:{self._project} is:issue"
         params: dict[str, str | int] = {"q": wanted, "advanced_search": "true", "per_page": SEARCHED}
         data = as_object(self._http.get("/search/issues", params).data, "the answer")
         return tuple(map(to_issue, objects(data.get("items"), "items")))

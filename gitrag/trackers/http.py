@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SEARCHED = 20
 """Hits that a tracker's own search is asked for."""
 
+MOST_WORDS = 6
+"""Words that it is told, of a text that may be long: one of GitHub's may have five operators."""
+
 RETRIES = 3
 WAIT_CAP_S = 60.0
 """A server that asks for a longer pause is not called again: the sync fails with the time to try again."""

@@ -49,11 +49,10 @@ from gitrag.trackers.fields import (
     text,
     when,
 )
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker
+from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references, read_moment
 
 _PAGE = 100
-_MOST_WORDS = 6
 _FIELDS = "summary,description,status,labels,assignee,creator,created,updated,resolutiondate,issuelinks"
 _CLOUD = ".atlassian.net"
 _LAG = timedelta(minutes=5)
@@ -101,7 +100,7 @@ class Jira(HttpTracker):
             ) from error
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
-        wanted = " OR ".join(f'text ~ "{word}"' for word in words[:_MOST_WORDS])
+        wanted = " OR ".join(f'text ~ "{word}"' for word in words[:MOST_WORDS])
         jql = f'project = "{self._place.project}" AND ({wanted}) ORDER BY updated DESC'
         path = "/rest/api/2/search/jql" if _is_cloud(self._known_server()) else "/rest/api/2/search"
         answer = self._http.get(path, {"jql": jql, "fields": _FIELDS, "maxResults": SEARCHED})

@@ -29,7 +29,7 @@ from typing import Any
 
 from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import Json, as_object, names, objects, part, required, text, when
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker
+from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references, show_moment
 
 _PAGE = 50
@@ -99,7 +99,7 @@ class Linear(HttpTracker):
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
         wanted = {"team": {"key": {"eq": self._place.project}}}
-        variables = {"term": " ".join(words), "first": SEARCHED, "filter": wanted}
+        variables = {"term": " ".join(words[:MOST_WORDS]), "first": SEARCHED, "filter": wanted}
         connection, _at = self._connection("searchIssues", _SEARCH, variables)
         nodes = objects(connection.get("nodes"), "nodes")
         return tuple(_to_issue(item) for item in nodes if not item.get("trashed"))

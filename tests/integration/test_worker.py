@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,17 @@ def test_who_waits_for_a_turn_is_next_after_whoever_asked_later(tmp_path):
     last.release()
     assert first.take(lambda: False, heard.append)
     first.release()
+
+
+def test_who_gives_up_a_wish_just_as_another_one_makes_way_leaves_nothing_undone(
+    project, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    wishes = chain([False, True, False] * 2, repeat(False))  # before a turn, in its first round, after it
+    monkeypatch.setattr(EmbeddingTurn, "is_wanted", lambda _turn: next(wishes))
+    workspace = open_app(project)
+    catch_up(workspace, lambda: False)
+    assert workspace.count_unembedded() == 0
 
 
 def test_where_no_turn_can_be_taken_each_embeds(tmp_path):

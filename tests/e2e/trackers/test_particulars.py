@@ -204,6 +204,18 @@ def test_giteas_links_between_open_issues_are_kept(make_tracked):
     assert asked == ["1/blocks", "1/dependencies", "2/blocks", "2/dependencies"]
 
 
+@pytest.mark.parametrize("status", [403, 404])
+def test_issues_whose_links_gitea_does_not_list_are_kept_without_them(make_tracked, status):
+    """Gitea before 1.20 lists none, though its settings allow them."""
+    tracked = make_tracked(GiteaFake)
+    tracked.fake.put(Ticket("1", "One", "x", minute=1))
+    tracked.fake.put(Ticket("2", "Two", "Blocked by: #9", minute=2, blocked_by=("1",)))
+    tracked.fake.faults = [None, None, *[Fault(status)] * 4]
+    tracked.sync()
+    assert tracked.ids() == ["1", "2"]
+    assert tracked.head(2)["references"]["blocked_by"] == ["9"]
+
+
 @pytest.mark.parametrize("answer", [None, Fault(403), Fault(404)], ids=str)
 def test_gitea_is_asked_for_no_links_where_there_are_none_or_who_asks_may_not_know(make_tracked, answer):
     tracked = make_tracked(GiteaFake)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import time
 from threading import Event
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.support.mcp_client import over_stdio
-from tests.support.tracker_fakes import FAKES, Fault, GitHubFake, JiraFake, Ticket
+from tests.support.tracker_fakes import FAKES, Fault, GiteaFake, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -60,6 +61,11 @@ def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
     done = tracked.project.gitrag("issues", "show", "2")
     assert (done.status, done.said[0]) == (0, DEGRADED)
     assert done.said[1].startswith("Network unreachable — sync skipped. No way to 127.0.0.1: ")
+    age(tracked, 3 * 3600)
+    done = tracked.project.gitrag(
+        "check", "signing.py"
+    )  # where a server cannot be reached, nor can its search
+    assert done.said[2] == "The 3 copies here answer, synced 3 h ago; no live query was made."
 
 
 def without_listing(fake):
@@ -96,6 +102,18 @@ def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(m
     assert live.startswith(f"live: {tracked.id(4)}  Rotate the signing ")
     assert "\x1b" not in live
     assert tracked.ids() == sorted(tracked.id(number) for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_of_a_long_text_a_few_words_are_told(make_tracked, kind):
+    tracked = make_tracked(kind)
+    tracked.project.gitrag("index", "update", "--no-embed")
+    without_listing(tracked.fake)
+    age(tracked, 3 * 3600)
+    words = [f"{letter}{number}word" for letter in "abcdefgh" for number in range(50)]
+    tracked.project.gitrag("related", "--for", "plan", " ".join(words))
+    asked = [str((each.query, each.body)) for each in tracked.fake.asked]
+    assert 1 <= max(sum(word in each for word in words) for each in asked) <= 6
 
 
 def test_what_one_looks_for_is_told_to_no_host_that_only_the_repository_names(tracked):
@@ -172,6 +190,22 @@ def test_a_server_that_hangs_does_not_hold_who_reads(hanging, command):
     if command != ["status"]:
         assert done.said[0] == DEGRADED
         assert done.said[1].startswith("github took longer than 1 s. ")
+
+
+def test_links_that_do_not_come_do_not_hold_who_reads(make_tracked):
+    tracked = make_tracked(GiteaFake)
+    tracked.fill(3)
+    tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "1")
+    over, answer = Event(), tracked.fake.answer
+    tracked.fake.answer = lambda asked: (
+        (not asked.path.endswith("s/1/blocks") or over.wait(20)) and answer(asked)
+    )
+    begin = time.monotonic()
+    done = tracked.project.gitrag("issues", "list")
+    took_s = time.monotonic() - begin
+    over.set()
+    assert done.said[1].startswith("gitea took longer than 1 s. ")
+    assert took_s < 15
 
 
 def test_a_server_that_hangs_does_not_hold_an_update_of_the_index(hanging):

@@ -1,6 +1,7 @@
 """Who may read what in a hub, tried by roles that should not."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 from gitrag.actions.hub import search as hub_search
 from gitrag.actions.hub.push import push_head
 from gitrag.errors import BusyError, NotSetUpError
-from gitrag.hub import history, rights
+from gitrag.hub import history, rights, servers
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
 from gitrag.indexing.recipe import RECIPE
 from gitrag.words.terms import hashed
+from tests.support.command import wait_until
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
 from tests.support.postgres import Server
 from tests.support.repository import create_repository, isolated_environment
@@ -470,6 +472,11 @@ def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_pat
         for function in ("nextval", "currval"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 rows(as_role(address, sender), f"SELECT {function}('gitrag.{sequence}')")
+    held = "SELECT count(gitrag.held('own', 'main')) FROM generate_series(1, 20)"
+    rows(as_role(address, sender), held)
+    ((taken,),) = rows(address, "SELECT last_value FROM gitrag.views_view_id_seq")
+    rows(as_role(address, sender), held)
+    assert rows(address, "SELECT last_value FROM gitrag.views_view_id_seq") == [(taken,)]
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         rows(
             as_role(address, sender),
@@ -487,9 +494,10 @@ def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_pat
 
 
 def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
-    two, tmp_path: Path, model_dir: Path, monkeypatch
+    two, made, tmp_path: Path, model_dir: Path, monkeypatch
 ):
     address, _reader, _keeper = two
+    copied, _reader, _keeper = made
     impatient(address)
     monkeypatch.setattr("gitrag.hub.upkeep._PATIENCE_MS", 50)
     sender, other = make_role(address), make_role(address)
@@ -509,8 +517,45 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
             assert push_head(waiting).contents == 2
         sent = pushed(theirs, as_role(address, other), model_dir)
         assert (sent.files, sent.contents) == (2, 2)
-        with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)"):
-            tidy(hub, really=True)
+        with psycopg.connect(copied) as elsewhere:  # a table of the same number, in another database
+            elsewhere.execute("LOCK TABLE gitrag.turns IN ROW SHARE MODE")
+            with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)\."):
+                tidy(hub, really=True)
+        with pytest.raises(BusyError, match=sender):
+            servers.place(hub, "new", "front")
     assert "4711" in str(rows(as_role(address, other), f"SELECT text FROM gitrag.chunks_of({ALL})"))
     again = pushed(theirs, as_role(address, other), model_dir)
     assert (again.files, again.contents) == (2, 0)
+
+
+def test_who_sends_contents_in_another_order_makes_no_other_push_fail(two: tuple[str, str, str]):
+    """Two that wait for each other: the server ends whichever notices first."""
+    address, _reader, _keeper = two
+    sender, other = make_role(address), make_role(address)
+    grant(address, sender, "own", pushes=True)
+    grant(address, other, "theirs", pushes=True)
+    rows(address, f"ALTER ROLE {sender} SET deadlock_timeout = '1min'")
+    rows(address, f"ALTER ROLE {other} SET deadlock_timeout = '10ms'")
+
+    def push(db: psycopg.Connection, repository: str, blob: bytes) -> None:
+        db.execute(
+            "INSERT INTO gitrag.sent_chunks (blob, language, kind, name, name_key, qualified_name, signature,"
+            " docstring, text, line_start, line_end, length, terms, frequencies, reexports)"
+            " VALUES (%s, 'c', 'module', '', '', '', '', '', 'a', 1, 1, 1, '{}', '{}', '{}')",
+            [blob * 20],
+        )
+        db.execute("SELECT gitrag.push(%s, 'main', %s, '', 0, NULL)", [repository, "0" * 40])
+
+    with (
+        psycopg.connect(as_role(address, sender)) as first,
+        psycopg.connect(as_role(address, other)) as second,
+        ThreadPoolExecutor() as pool,
+    ):
+        push(first, "own", b"b")
+        push(second, "theirs", b"a")
+        crossed = pool.submit(push, first, "own", b"a")
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = %s"
+        wait_until(lambda: bool(rows(address, waiting, sender)), "one waits for the other")
+        push(second, "theirs", b"b")
+        second.commit()
+        crossed.result()
