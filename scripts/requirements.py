@@ -2,7 +2,8 @@
 """Print which tests hold each requirement, as `tests/requirements.toml` lists them, and which are not there.
 
 Exits 1 where a listed test is missing or nothing holds a requirement. ``--tree`` looks for the tests in
-another checkout, ``--write`` puts the short table, a row a requirement, into CONTRIBUTING.md.
+another checkout, ``--write`` puts the short table, a row a requirement, into CONTRIBUTING.md, and that of
+`tests/situations.toml` into docs/situations.md.
 """
 
 from __future__ import annotations
@@ -24,6 +25,21 @@ Listed = Mapping[str, Mapping[str, Sequence[str]]]
 
 def read_listed() -> Listed:
     return tomllib.loads((ROOT / "tests/requirements.toml").read_text("utf-8"))
+
+
+def read_situations() -> Listed:
+    """Return what is answered, and the test that holds it, by what people have, by group."""
+    return tomllib.loads((ROOT / "tests/situations.toml").read_text("utf-8"))
+
+
+def situations_table(situations: Listed) -> str:
+    """Return a row for what people have: what they get, and its test."""
+    rows = []
+    for group, each in situations.items():
+        rows += ["", f"## {group}", "", "| you have | gitrag | test, in `tests/` |", "|---|---|---|"]
+        for what, (answer, test) in each.items():
+            rows.append(f"| {what} | {answer} | `{test.removeprefix('tests/').replace('::', '` `')}` |")
+    return "\n".join(rows[1:]) + "\n"
 
 
 def tests_of(tree: Path) -> set[str]:
@@ -72,6 +88,12 @@ def with_table(document: str, rows: str) -> str:
     return f"{before}{START}\n{rows}\n{END}{rest.partition(END)[2]}"
 
 
+def written(listed: Listed) -> Iterator[tuple[str, str]]:
+    """Return the documents that have a table, and the table."""
+    yield "CONTRIBUTING.md", short_table(listed)
+    yield "docs/situations.md", situations_table(read_situations())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout to look for the tests in")
@@ -79,11 +101,16 @@ def main() -> int:
     options = parser.parse_args()
     listed, there = read_listed(), tests_of(options.tree)
     if options.write:
-        document = ROOT / "CONTRIBUTING.md"
-        document.write_text(with_table(document.read_text("utf-8"), short_table(listed)), "utf-8")
+        for name, rows in written(listed):
+            document = ROOT / name
+            document.write_text(with_table(document.read_text("utf-8"), rows), "utf-8")
     else:
         print(table(listed, there), end="")
-    found = list(faults(listed, there))
+    held = {
+        f"situations, {group}": {what: [row[1]] for what, row in each.items()}
+        for group, each in read_situations().items()
+    }
+    found = list(faults({**listed, **held}, there))
     print(*found, sep="\n", end="\n" if found else "", file=sys.stderr)
     return 1 if found else 0
 

@@ -22,11 +22,17 @@ def test_every_number_of_the_requirements_is_listed():
     assert [requirement.split()[0] for requirement in LISTED] == ["0", *numbers]
 
 
-def test_the_table_in_contributing_is_the_scripts():
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    assert requirements.with_table(text, requirements.short_table(LISTED)) == text, (
-        "scripts/requirements.py --write"
-    )
+def test_every_test_of_a_situation_is_there():
+    there = requirements.tests_of(ROOT)
+    tests = [row[1] for each in requirements.read_situations().values() for row in each.values()]
+    assert len(tests) >= 60
+    assert [test for test in tests if test not in there] == []
+
+
+def test_the_tables_in_documents_are_the_scripts():
+    for name, rows in requirements.written(LISTED):
+        text = (ROOT / name).read_text("utf-8")
+        assert requirements.with_table(text, rows) == text, "scripts/requirements.py --write"
 
 
 def test_what_is_missing_is_told():
