@@ -808,7 +808,7 @@ def left_out(
         [*pairs(overlay.entries)],
         """
         WITH held AS (
-            SELECT path_id, content_id, skip, list_contains(?, path_id) AS hidden FROM entries
+            SELECT path_id, content_id, skip, path_id IN (SELECT unnest(?::INTEGER[])) AS hidden FROM entries
             WHERE view_id = ? AND path_id NOT IN (SELECT column0 FROM columns) AND (NOT hidden OR skip <> '')
             UNION ALL SELECT column0, column1, '', false FROM columns
         )
