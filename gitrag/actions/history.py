@@ -23,7 +23,7 @@ from gitrag.machine.files import within
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.words.numbers import count
-from gitrag.words.typed_paths import spellings
+from gitrag.words.typed_paths import is_url, spellings
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -297,12 +297,15 @@ def _from_top(root: Path | None, options: HistoryOptions) -> HistoryOptions:
 def _meant(paths: Sequence[str], options: HistoryOptions) -> list[str]:
     """Return the paths that are meant: seen from a directory, else from the top, else by their end."""
     given = spellings(options.path)
+    is_whole = is_url(options.path)
     for each in given:
-        plain = normpath(each.lstrip("/")) if each.startswith("/") else normpath(join(options.here, each))
+        is_of_top = is_whole or each.startswith("/")
+        plain = normpath(each.lstrip("/")) if is_of_top else normpath(join(options.here, each))
         for wanted in dict.fromkeys((plain, normpath(each.lstrip("/")))):
             if found := [path for path in paths if wanted == "." or _matches(path, wanted)]:
                 return found
-    return next(filter(None, (ending(normpath(each.strip("/")), paths) for each in given)), [])
+    ends = () if is_whole else given
+    return next(filter(None, (ending(normpath(each.strip("/")), paths) for each in ends)), [])
 
 
 def _matches(path: str, wanted: str) -> bool:

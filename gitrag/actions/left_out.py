@@ -68,7 +68,7 @@ def named(
     tails = read(text, directory).tails
     if not any("/" in tail.path or "." in tail.path for tail in tails):
         return ()
-    every, _ = _every(view)
+    every, _, _ = _every(view)
     for tail in tails:
         if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
             return None
@@ -81,7 +81,7 @@ def holding(
     workspace: Workspace, view: CurrentView, words: Sequence[str], filters: Filters = NO_FILTERS
 ) -> tuple[str, ...]:
     """Say which files that are left out, but not by filters, have words, a sentence each."""
-    every, commit = _every(view)
+    every, changed, commit = _every(view)
     allowed = matcher(filters.globs) if filters.globs else None
     why_of = {
         path: _REASONS[Skip(why)]
@@ -90,11 +90,15 @@ def holding(
         and (allowed is None or allowed(path))
         and (not filters.languages or language_of(path) in filters.languages)
     }
+    places = [(commit, why_of.keys() - changed)] if commit else []
+    places.append(("", why_of.keys() & changed))
     said = []
-    for word in words[:_WORDS] if why_of and commit else ():
-        given = sorted(why_of) if len(why_of) <= _GIVEN else ()
-        found, _ = files_with(workspace.repo, commit, word, _FINDING_S, given)
-        having = [path for path in found if path in why_of]
+    for word in words[:_WORDS]:
+        having: list[str] = []
+        for at, paths in places:
+            given = sorted(paths) if len(paths) <= _GIVEN else ()
+            found = files_with(workspace.repo, at, word, _FINDING_S, given)[0] if paths else []
+            having += [path for path in found if path in paths]
         said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
         if len(having) > _NAMED:
             said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
@@ -111,11 +115,17 @@ def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     return named(workspace, view, target) or holding(workspace, view, [re.split(r"[.:#]+", target)[-1]])
 
 
-def _every(view: CurrentView) -> tuple[dict[str, str], str]:
-    """Return all paths that are left out, and why; and the commit that they are in, empty for none."""
+def _every(view: CurrentView) -> tuple[dict[str, str], set[str], str]:
+    """Return all paths that are left out, and why; which are uncommitted; and the commit, empty for none."""
     result = view.read(candidates.left_out)
-    changed = {change.path: change.skip.value for change in result.now.changes if change.skip}
-    return {**dict(result.found), **changed}, result.refreshed.head.commit or ""
+    changes = {change.path: change for change in result.now.changes}
+    every = {
+        path: why
+        for path, why, is_hidden in result.found
+        if not is_hidden or (path in changes and changes[path].entry)
+    }
+    every |= {path: change.skip.value for path, change in changes.items() if change.skip}
+    return every, {*changes}, result.refreshed.head.commit or ""
 
 
 def _is_meant(path: str, tail: Tail) -> bool:

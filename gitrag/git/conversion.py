@@ -8,6 +8,7 @@ with a temporary object directory.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import shutil
@@ -26,6 +27,9 @@ _NO_SAFECRLF = ("-c", "core.safecrlf=false")
 # few patterns of many stars git takes almost for ever, and git has no limit of its own.
 _CONVERTING_S = 10.0
 _CONVERTING_A_FILE_S = 0.05
+
+# Codecs of Python's that are no encodings of files. Punycode's time grows with the square of the size.
+_NO_ENCODINGS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
 
 _PATHS_A_COMMAND = 500  # well below the smallest limit on argument lists, with paths of 250 bytes
 
@@ -125,7 +129,9 @@ def as_stored(repository: Repository, path: str, data: bytes) -> bytes:
             return data
     said = repository.git("check-attr", "-z", "working-tree-encoding", "--", path).stdout.split(b"\0")
     with suppress(LookupError, ValueError):  # it is unspecified, unknown, or not true
-        return data.decode(os.fsdecode(said[2]).upper().removesuffix("-BOM")).removeprefix("\ufeff").encode()
+        name = os.fsdecode(said[2]).upper().removesuffix("-BOM")
+        if codecs.lookup(name).name not in _NO_ENCODINGS:
+            return data.decode(name).removeprefix("\ufeff").encode()
     return data
 
 

@@ -107,6 +107,13 @@ def files_with(
 ) -> tuple[list[str], bool]:
     """Find the files of a commit that contain a text as a whole word; case matters. All, or some paths.
 
+    Args:
+        repo: The repository.
+        commit: The commit; empty for the working tree, untracked files included.
+        word: The text.
+        timeout_s: Time limit.
+        paths: The files to look at; empty for all.
+
     Returns:
         Their paths, and whether all files could be looked at, within the limits of time and output.
     """
@@ -115,14 +122,14 @@ def files_with(
     try:
         done = repo.git(
             *("grep", "-l", "-z", "-F", "--word-regexp", "--full-name", "--no-color", "--no-textconv"),
-            *("--no-recurse-submodules", "-e", word, commit, "--"),
+            *("--no-recurse-submodules", "-e", word, commit or "--untracked", "--"),
             *(os.fsencode(f":(literal,top){path}") for path in paths),
             timeout_s=timeout_s,
             most_bytes=MOST_BYTES,
         )
     except (GitTimeoutError, PrintedTooMuchError):
         return [], False
-    start = os.fsencode(f"{commit}:")
+    start = os.fsencode(f"{commit}:" if commit else "")
     paths = [os.fsdecode(each.removeprefix(start)) for each in done.stdout.split(b"\0") if each]
     return paths, done.returncode in (0, 1) and not done.stderr
 

@@ -12,7 +12,7 @@ from gitrag.errors import UsageError
 from gitrag.git.own import target_of
 from gitrag.git.repository import Repository
 from gitrag.machine.files import within
-from gitrag.words.typed_paths import composed, forms, spellings
+from gitrag.words.typed_paths import composed, forms, is_url, spellings
 
 _FROM_A_PLACE = ("/", "~", "./", "../")
 """How a path begins that is not looked for by its end."""
@@ -27,7 +27,8 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     """Return the file that a path means, absolute.
 
     One that exists wins: first from ``start``, then from the working tree's top. Else it is the one file,
-    tracked or not ignored, whose path ends so. Where there is none, the path is taken as it is.
+    tracked or not ignored, whose path ends so. Where there is none, the path is taken as it is. That of a URL
+    is a whole one, from the top.
 
     Args:
         repo: The repository.
@@ -41,13 +42,16 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     root = repo.root
     if root is None or _exists(start / given):
         return start / given
+    is_whole = is_url(given)
     meant = [wanted for each in spellings(given) if (wanted := each.rstrip("/"))]
     for wanted in meant:
-        if _exists(start / wanted):
+        if not is_whole and _exists(start / wanted):
             return start / wanted
         if not wanted.startswith(_FROM_A_PLACE) and _exists(root / wanted):
             return root / wanted
-    ends = dict.fromkeys(composed(wanted) for wanted in meant if not wanted.startswith(_FROM_A_PLACE))
+    ends = dict.fromkeys(
+        composed(wanted) for wanted in meant if not (is_whole or wanted.startswith(_FROM_A_PLACE))
+    )
     paths = _paths(repo, directories=directories) if ends else set()
     for end in ends:
         found = [path for path in ending(end, paths) if _exists(root / path)]

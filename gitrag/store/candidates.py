@@ -796,24 +796,29 @@ def unsearched(
     return Unsearched(*map(int, row or (0, 0)))
 
 
-def left_out(db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay) -> list[tuple[str, str]]:
-    """List the paths of a view that are left out, and why (``model.Skip``, as text)."""
+def left_out(
+    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay
+) -> list[tuple[str, str, bool]]:
+    """List the paths of a view that are left out, why (``model.Skip``, as text), and whether one is hidden.
+
+    A hidden one was left out for its path, and has been changed or removed since.
+    """
     rows = run(
         db,
         [*pairs(overlay.entries)],
         """
         WITH held AS (
-            SELECT path_id, content_id, skip FROM entries
-            WHERE view_id = ? AND NOT list_contains(?, path_id)
-            UNION ALL SELECT column0, column1, '' FROM columns
+            SELECT path_id, content_id, skip, path_id IN (SELECT unnest(?::INTEGER[])) AS hidden FROM entries
+            WHERE view_id = ? AND path_id NOT IN (SELECT column0 FROM columns) AND (NOT hidden OR skip <> '')
+            UNION ALL SELECT column0, column1, '', false FROM columns
         )
-        SELECT path, split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why
+        SELECT path, split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, hidden
         FROM held LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)
         WHERE why NOT IN ('indexed', 'pending') ORDER BY path
         """,
-        [view_id, list(overlay.masked)],
+        [list(overlay.masked), view_id],
     ).fetchall()
-    return [(decode_path(path), why) for path, why in rows]
+    return [(decode_path(path), why, hidden) for path, why, hidden in rows]
 
 
 def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:

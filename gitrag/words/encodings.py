@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from encodings import cp1252
 
 _PREFIX_BYTES = 8000
 """What is looked at for NULs: git's own test for binary content (buffer_is_binary)."""
@@ -32,20 +33,15 @@ _HABITS = (
 )
 """What texts in an encoding are made of: lower-case Cyrillic words, Hangul, the commonest of the Chinese and
 Japanese characters; and what there must be of it that others do not have: words of three letters, kana. The
-first that fits is taken. Of files with five comments each (messages of GNU programs in six languages) 997 of
-1,000 are read right, of those with two 978; charset-normalizer gets 989 and 931, and reads a quarter of
-single German lines as Chinese or Russian."""
+first that fits is taken. Of 100 files with five comments each (messages of GNU programs in six languages) 99
+to 100 are read right in each encoding, charset-normalizer reads 97 to 100; with two comments 93 to 100 and 83
+to 100; of 100 single German lines 100 and 75."""
 _USUAL = 0.85
 """Share of a text's bytes above ASCII that must be of that kind."""
 
 
-def _as_windows(error: UnicodeError) -> tuple[str, int]:
-    """Read a byte that Windows-1252 leaves undefined as Latin-1 does."""
-    assert isinstance(error, UnicodeDecodeError)  # noqa: S101 - nothing is encoded with it
-    return error.object[error.start : error.end].decode("latin-1"), error.end
-
-
-codecs.register_error("gitrag.latin-1", _as_windows)
+_WINDOWS = "".join(chr(i) if each == "\ufffe" else each for i, each in enumerate(cp1252.decoding_table))
+"""Windows-1252, what it leaves undefined as in Latin-1."""
 
 
 def decode(data: bytes) -> str:
@@ -106,7 +102,7 @@ def _line(line: bytes, legacy: str) -> str:
                 return line.decode(name)
         except UnicodeDecodeError:
             continue
-    return line.decode("cp1252", "gitrag.latin-1")
+    return codecs.charmap_decode(line, "strict", _WINDOWS)[0]
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -16,6 +16,8 @@ _ESCAPED = re.compile(r"\\([^\w\s.\\]| )")
 """A character that a terminal escapes where a file is dropped on it: of words none."""
 _C_ESCAPE = re.compile(r"\\([0-7]{3}|[abfnrtv\"\\])")
 """An escape of git's in a path that it prints in quotes."""
+_MOST_PARTS = 100
+"""A URL of more parts is none of a file: every end of one is tried."""
 _QUOTES = ("'", '"', "`")
 
 
@@ -63,8 +65,15 @@ def of_url(text: str, least: int) -> tuple[str, ...]:
     place = url["rest"].partition("#")[0].partition("?")[0].strip("/")
     forge = _FORGE.search(place)
     parts = os.fsdecode(unquote_to_bytes(os.fsencode(forge["rest"] if forge else place))).split("/")
+    if len(parts) > _MOST_PARTS:
+        return ()
     fewest = 1 if forge else least
     return tuple(end for start in range(len(parts) - fewest + 1) if (end := "/".join(parts[start:])))
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a text is a URL of a forge, or of another host: its path starts at a repository's top."""
+    return bool(of_url(text, 1))
 
 
 def forms(text: str) -> tuple[str, ...]:

@@ -103,6 +103,19 @@ def test_a_path_is_read_as_people_type_it(shop, given, wanted):
     assert similar(workspace, given, SearchOptions()).place.path == wanted
 
 
+@pytest.mark.parametrize("path", ["src/gone/client.py", "client.py"])
+def test_the_path_of_a_url_is_a_whole_one(shop, path):
+    url = f"https://github.com/o/r/blob/main/{path}"
+    here = shop.path / "src" / "shop"
+    workspace = Workspace.open(shop.path, environ=shop.gitrag.environment)
+    assert meant_path(workspace.repo, here, url) == here / url
+    assert history(workspace, "files", HistoryOptions(path="client.py")).searched
+    assert not history(workspace, "files", HistoryOptions(path=url, here="src/shop")).searched
+    assert shop.gitrag("core", "mark", "src/shop/client.py").status == 0
+    assert at(shop, "src/shop")("core", "unmark", url).status == 1
+    assert shop.gitrag("core", "unmark", "src/shop/client.py").status == 0
+
+
 @pytest.mark.parametrize("given", ["../shop/client.py:fetch", "client.py:fetch", "src/shop/client.py:fetch"])
 def test_a_definition_of_a_file_is_found(shop, given):
     graph = json.loads(at(shop, "src/bank")("graph", given, "--json").out)

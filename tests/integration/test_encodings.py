@@ -9,6 +9,7 @@ from gitrag.actions.file_view import view_file
 from gitrag.actions.graph import calling_files
 from gitrag.actions.lines import read_range
 from gitrag.actions.search import SearchOptions
+from gitrag.git.conversion import as_stored
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
@@ -101,3 +102,14 @@ def test_a_changed_line_of_utf_16_is_uncommitted(workspace):
         assert view_file(workspace, "mark-le.sql").uncommitted == {2}
     finally:
         path.write_bytes(before)
+
+
+@pytest.mark.parametrize(
+    "name", ["punycode", "idna", "unicode_escape", "raw-unicode-escape", "hex", "nonsense"]
+)
+def test_what_is_no_encoding_of_files_is_not_asked_for(workspace, name):
+    path = f"of.{name}"
+    (workspace.repo.git_dir / "info").mkdir(exist_ok=True)
+    (workspace.repo.git_dir / "info" / "attributes").write_text(f"{path} working-tree-encoding={name}\n")
+    data = b"\x1b" * 50_000 + b"\\u0041-" + b"a" * 50_000  # as punycode it takes seconds
+    assert as_stored(workspace.repo, path, data) == data

@@ -61,7 +61,9 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     repository.git("update-index", "--add", "--cacheinfo", f"160000,{head},lib")
     repository.git("commit", "-qm", "A submodule")
     (repository.path / "lib").mkdir()
-    repository.write({"out/made.py": "made = 1\n", "huge_new.py": "y = 2\n" * 200_000})
+    changed = FILES["third_party/z/z.c"] + "int edited_call(void);\n"
+    huge = "huge_name = 1\n" + "y = 2\n" * 200_000
+    repository.write({"out/made.py": "made = 1\n", "huge_new.py": huge, "third_party/z/z.c": changed})
     opened = open_app(repository)
     opened.update()
     return opened
@@ -133,6 +135,27 @@ def test_a_graph_tells_it_too(workspace, target):
 def test_an_exact_search_names_the_file(workspace):
     found = search_exactly(workspace, Pattern("run_zeta", is_regex=False))
     assert exact_notes(found)[0] == f'"run_zeta" is in etl/pipeline.py, left out: {LARGE}.'
+
+
+@pytest.mark.parametrize(
+    ("word", "path"), [("huge_name", "huge_new.py"), ("edited_call", "third_party/z/z.c")]
+)
+def test_what_is_uncommitted_is_looked_at_as_it_is_now(workspace, word, path):
+    found = search_exactly(workspace, Pattern(word, is_regex=False))
+    assert exact_notes(found)[0].startswith(f'"{word}" is in {path}, left out: ')
+    committed = search_exactly(workspace, Pattern(word, is_regex=False), SearchOptions(committed_only=True))
+    assert not any(path in each for each in committed.exists)
+
+
+def test_what_is_gone_is_not_told(workspace):
+    path = workspace.repo.root / "package-lock.json"
+    held = path.read_bytes()
+    path.unlink()
+    try:
+        told = search(workspace, "package-lock.json").wording.exists
+        assert not any(each.startswith("there is") for each in told)
+    finally:
+        path.write_bytes(held)
 
 
 def test_what_filters_leave_out_is_not_told(workspace):

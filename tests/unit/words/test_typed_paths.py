@@ -53,7 +53,9 @@ def test_a_forge_has_the_path_at_its_end(url, path):
     assert path in of_url(url, 1)
 
 
-@pytest.mark.parametrize("text", ["file:///a.py", "src/app.py", "https://", "https:///a"])
+@pytest.mark.parametrize(
+    "text", ["file:///a.py", "src/app.py", "https://", "https:///a", f"https://a/blob/{'b/' * 20_000}"]
+)
 def test_what_is_no_url_of_a_forge_has_none(text):
     assert of_url(text, 1) == ()
 
