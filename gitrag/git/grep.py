@@ -143,10 +143,13 @@ def _can_occur(pattern: str) -> bool:
 
 
 def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:
+    """Read path, zero byte, number, mark, line; a path may have line ends, the last record may be cut."""
     counts: dict[bytes, int] = {}
-    for row in output.split(b"\n")[:-1]:  # the last line is empty or incomplete
-        path, _, rest = row.partition(b"\0")
-        number, found, text = rest.partition(mark)
+    at = 0
+    while (name_end := output.find(b"\0", at)) >= 0 and (end := output.find(b"\n", name_end)) >= 0:
+        path = output[at:name_end]
+        number, found, text = output[name_end + 1 : end].partition(mark)
+        at = end + 1
         counts[path] = counts.get(path, 0) + 1
         if found and number.isdigit() and counts[path] <= _MOST_IN_A_FILE:
             line = text[:_LONGEST_LINE].decode("utf-8", "replace").rstrip("\r")

@@ -84,8 +84,9 @@ def _calls(data: bytes, language: str) -> str:
     made = extraction.extract_all([(1, data, language), (2, CANARY, "python"), (3, beside, language)])
     facts = {number: unpack(packed) for number, packed in made}
     names = {1: ("bad", language), 2: ("canary.py", "python"), 3: ("beside", language)}
-    files = {path: (own, facts[number]) for number, (path, own) in names.items()}
-    calls = ResolvedCalls(files)  # type: ignore[arg-type]  # this version's facts are never None
+    read = {number: each for number, each in facts.items() if each is not None}  # of this version, all are
+    files = {path: (read[number].language or own, read[number]) for number, (path, own) in names.items()}
+    calls = ResolvedCalls(files)
     everything = [own for own, _ in calls.nodes()]
     calls.callees(everything)
     calls.callers(everything)

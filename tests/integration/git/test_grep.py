@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.git import Repository
-from gitrag.git.grep import files_with
+from gitrag.git.grep import files_with, grep
 from tests.support.repository import GitRepository
 
 
@@ -29,3 +29,9 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_one_without_the_word(make_r
     blob = repository.git("rev-parse", "HEAD:b.py")
     (repository.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
     assert found(repository, "HEAD") == (["a.py"], False)
+
+
+def test_a_name_with_a_line_end_is_one_name(make_repository):
+    repository = make_repository({"a\nforged line.py": "x = 1\nfoo = 2\n", "b.py": "foo = 3\n"})
+    lines = grep(Repository.discover(repository.path), ["foo"]).lines
+    assert [(line.path, line.number) for line in lines] == [("a\nforged line.py", 2), ("b.py", 1)]
