@@ -160,13 +160,15 @@ def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
     assert_parses([graph.mermaid or ""])
     lines = as_markdown(answer, graph, date="2026-01-02").split("\n")
     start = lines.index("### 4. Call Graphs")
+    names = (graph.filter or "").split("|")
+    shown = "|".join(names[:12] + ["…"] * (len(names) > 12))
     assert lines[start + 2 : start + 5] == [
-        f"<!-- Call graph: {graph.filter}, generated 2026-01-02 -->",
+        f"<!-- Call graph: {shown}, generated 2026-01-02 -->",
         "```mermaid",
         "graph TD",
     ]
     assert f"| Call graph nodes | {graph.nodes} |" in lines
-    named = "|".join((graph.filter or "").split("|")[:6])
+    named = "|".join(names[:6])
     assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{named}'`"
     [drawn] = json.loads(as_json(answer, graph))["call_graphs"]
     assert drawn == {"filter": graph.filter, "mermaid": graph.mermaid, "error": None}
