@@ -344,7 +344,7 @@ class QueryReader:
         above = node.parent
         while above is not None and above.type not in {"function_declaration", "class_body"}:
             if above.type == "call_expression":
-                found = _REBINDING.match(self._raw(above))
+                found = _rebinding(self._raw(above))
                 if found and above.start_byte + found.end() <= node.start_byte:
                     return _receiver(found["on"] or found["given"])
             above = above.parent
@@ -540,6 +540,11 @@ def parts_of(text: str) -> list[str]:
     The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
+
+
+@lru_cache(maxsize=4_096)  # each of the calls within asks it of those around
+def _rebinding(text: str) -> re.Match[str] | None:
+    return _REBINDING.match(text)
 
 
 def _receiver(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from gitrag.callgraph.general.scopes import Scopes
 from gitrag.callgraph.graph import Node
 from tests.support.callgraphs import calls_of
 
@@ -693,3 +694,32 @@ def shown(files: dict[str, str]) -> set[str]:
 def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     files, expected = CASES[name]
     assert shown(files) == expected
+
+
+def test_a_generated_function_of_many_variables_takes_no_minutes(monkeypatch):
+    looked_at = []
+    within = Scopes._within
+    monkeypatch.setattr(
+        Scopes, "_within", staticmethod(lambda at, span: looked_at.append(at) or within(at, span))
+    )
+    many = "".join(f"x = make{n}(); x.paint();\n" for n in range(1_000))
+    assert shown({"a.js": JS_BRUSHES + f"function f() {{ let x;\n{many} }}\n"}) == set()
+    assert len(looked_at) < 5_000
+
+
+def test_of_very_many_that_a_use_may_mean_none_is_said_to_be():
+    both = "if (c) x = new Red(); else x = new Blue();\n"
+    few, many = (
+        f"function {name}(c) {{ let x; for (;;) {{ x.paint();\n{both * n} }} }}\n"
+        for name, n in (("few", 2), ("many", 40))
+    )
+    said = shown({"a.js": JS_BRUSHES + few + many})
+    assert {"few ~> Red.paint", "few ~> Blue.paint"} <= said
+    assert not any(each.startswith("many") and "paint" in each for each in said)
+
+
+def test_ruby_knows_what_is_named_like_its_class_though_it_is_given_another():
+    story = "class Story\n  def go\n  end\nend\n"
+    given = "  story = x.one\n  story = Other.new\n  story = x\n  story.go\n"
+    files = {"a.rb": f"{story}def f(x)\n{given}end\n"}
+    assert "f ~> Story.go" in shown(files)
