@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 _BLOCK = re.compile(
     r"block|body|statements|compound|_literal$|_case$|_entry$|_arm$|_section$|enhanced_for"
     r"|^(?:for|foreach|while|if|unless|until|else|elsif|elseif|when|case|catch|rescue|try|with|using|do|loop|match"
-    r"|switch|lambda|closure|arrow|then|begin|conditional|ternary)(?:_|$)"
+    r"|switch|lambda|closure|arrow|anonymous_function|function_expression|then|begin|conditional|ternary)(?:_|$)"
 )
 _LOOP = re.compile(r"^(?:for|foreach|while|until|do|loop|repeat)(?:_|$)|enhanced_for|^(?:do_)?block$")
-_HEAD = re.compile(r"(?:parameters?|pattern)$|^(?:for|range|with)_clause$")
+_HEAD = re.compile(r"(?:parameters?|pattern|function_type)$|^(?:for|range|with)_clause$")
 """What only looks like a block by its name."""
 
 _MOST_MEANT = 30
@@ -38,12 +38,14 @@ class Variable(NamedTuple):
         node: Its name.
         since: The byte from which on it holds.
         assigned: Whether it is only given another value here, and may have been declared before.
+        hiding: Whether it counts only where it hides another one: a lambda's parameter without a type.
     """
 
     declared: Declaration
     node: tree_sitter.Node
     since: int
     assigned: bool
+    hiding: bool = False
 
 
 class Scopes:
@@ -116,10 +118,13 @@ class Scopes:
         every, by_place = self._every[key], self._by_place[key]
         at = node.start_byte
         before = bisect_right(by_place, (at, len(every)))
+        hiding: list[int] = []  # nothing is known of these, and what they hide is often of their type
         for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1):
             since, nearest = by_place[place]
             if self._within(at, self._block(every[nearest])) and not (inner and every[nearest].assigned):
-                break
+                if not every[nearest].hiding:
+                    break
+                hiding.append(nearest)
         else:
             return list(range(len(every))) if len(every) <= _MOST_MEANT else []
         start, end = self._block(every[nearest])
@@ -132,7 +137,8 @@ class Scopes:
             for later, number in by_place[place + 1 : after]
             if later > since and every[number].assigned and start <= every[number].node.start_byte < end
         ]
-        return [nearest, *others] if len(others) < _MOST_MEANT else []
+        meant = [*hiding, nearest, *others]
+        return meant if len(meant) <= _MOST_MEANT else []
 
     def _block(self, variable: Variable) -> Span:
         """Return the bytes in which a variable can be used."""
@@ -161,7 +167,11 @@ def _differ(every: Sequence[Variable]) -> bool:
 
 
 def _says_something(variable: Variable) -> bool:
-    return not variable.assigned or bool(variable.declared.type_name) or variable.declared.made is not None
+    return (
+        not (variable.assigned or variable.hiding)
+        or bool(variable.declared.type_name)
+        or variable.declared.made is not None
+    )
 
 
 def _above(node: tree_sitter.Node, start: int, end: int) -> Iterable[tree_sitter.Node]:

@@ -7,7 +7,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before.
+  With ``@assigned`` it may have held something else before; with ``@hiding`` it only makes
+  uncertain what another variable of its name is.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
@@ -206,7 +207,7 @@ class QueryReader:
                 fields += [each for each, _ in self._declarations(captures, "field")]
                 since = max(node.end_byte for nodes in captures.values() for node in nodes)
                 variables += [
-                    Variable(each, node, since, "assigned" in captures)
+                    Variable(each, node, since, "assigned" in captures, "hiding" in captures)
                     for each, node in self._declarations(captures, "var")
                 ]
         hidden = self._hidden(names["local"])

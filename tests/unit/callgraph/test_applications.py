@@ -231,6 +231,63 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"C.f -> Blue", "C.f -> Blue.paint", "C.f -> Red.paint"},
     ),
+    "java, parameters of lambdas hide a variable": (
+        {
+            "A.java": JAVA_BRUSHES + "class C { void f(Red x) { g(x -> x.paint(), (x, y) -> x.paint());"
+            " for (var x : xs) { x.paint(); } } }\n"
+        },
+        {"C.f ~> Red.paint"},
+    ),
+    "csharp, a lambda and a loop hide a variable": (
+        {
+            "A.cs": "class Red { public void Paint() {} }\nclass Blue { public void Paint() {} }\n"
+            "class C { void F(Red x) { G(x => x.Paint()); G((x, y) => x.Paint()); x.Paint(); } }\n"
+            "class D { void F(Red y) { foreach (var x in xs) { x.Paint(); } } }\n"
+        },
+        {"C.F -> Red.Paint"},
+    ),
+    "kotlin, a lambda and a loop hide a variable": (
+        {
+            "a.kt": "class Red { fun paint() {} }\nclass Blue { fun paint() {} }\n"
+            "fun f(x: Red) { for (x in xs) { x.paint() }\n xs.forEach { x -> x.paint() } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "swift, a closure and a loop hide a variable": (
+        {
+            "a.swift": "class Red { func paint() {} }\nclass Blue { func paint() {} }\n"
+            "func f(x: Red) { for x in xs { x.paint() }\n xs.forEach { x in x.paint() } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "ruby, a block hides a variable": (
+        {"a.rb": RUBY_BRUSHES + "def f(xs)\n  b = Red.new\n  xs.each { |b| b.paint }\nend\n"},
+        {"f -> Red", "f ~> Red.paint"},
+    ),
+    "php, a closure and a loop hide a variable": (
+        {
+            "a.php": PHP_BRUSHES
+            + "function f(Red $x) { $g = function ($x) { $x->paint(); }; $h = fn($x) => $x->paint(); }\n"
+            + "function g(Red $x) { foreach ($xs as $x) { $x->paint(); } }\n"
+            + "function h(Red $x) { $g = function (Blue $x) { $x->paint(); }; }\n"
+        },
+        {"f ~> Red.paint", "g ~> Red.paint", "h -> Blue.paint"},
+    ),
+    "rust, a closure and a loop hide a variable": (
+        {
+            "a.rs": "struct Red; impl Red { fn paint(&self) {} }\n"
+            "fn f(x: Red) { g(|x| x.paint()); for x in xs { x.paint(); } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "typescript, an arrow function hides a variable": (
+        {
+            "a.ts": JS_BRUSHES
+            + "function f(x: Red) { xs.map(x => x.paint()); xs.map((x) => x.paint()); x.paint() }\n"
+            + "function g(x: Red) { xs.map(function (x) { x.paint() }) }\n",
+        },
+        {"f -> Red.paint", "g ~> Red.paint"},
+    ),
     "ruby, a variable that is given another": (
         {"a.rb": RUBY_BRUSHES + "def f(x)\n  b = Red.new\n  b = Blue.new if x\n  b.paint\nend\n"},
         {"f -> Red", "f -> Blue", "f ~> Red.paint", "f ~> Blue.paint"},
