@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from itertools import groupby
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
@@ -11,7 +14,7 @@ from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.callgraph.uses import may_use, registrations
+from gitrag.callgraph.uses import BY_ITS_NAME, implemented, is_called_by_its_name, may_use, registrations
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
@@ -50,7 +53,7 @@ def without_callers(
     names = {name: None for members in asked for node in members for name in _names(node)}
     wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
     there = grep(workspace.repo, wanted, names=True)
-    by_name = {name: [line for line in there.lines if name in line.text] for name in wanted}
+    by_name = {name: _with_word(name, there.lines) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
     found = []
     for members in asked:
@@ -67,8 +70,13 @@ def without_callers(
                     kind = unresolved if may_use(line.path, line.text, name, language) else mentioned
                     kind[f"{line.path}:{line.number}"] = None
         mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
-        is_searched = there.is_whole and all(name in by_name for node in members for name in _names(node))
-        registered = _registered(workspace, members[0])
+        is_searched = (
+            there.is_whole
+            and workspace.repo.root is not None  # a bare repository has no lines
+            and any(map(_names, members))  # the code of a file runs with an import of it
+            and all(name in by_name for node in members for name in _names(node))
+        )
+        registered = _registered(workspace, members, loaded.files[members[0].path][0])
         found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
     return found
 
@@ -95,7 +103,10 @@ class _Uses:
             with suppress(TimeoutReachedError):
                 edges = calls.callees(list(around))
         self._resolved = {
-            (edge.caller.path, edge.line, part) for edge in edges for part in edge.callee.name.split(".")[-2:]
+            (edge.caller.path, edge.line, part)
+            for edge in edges
+            for part in edge.callee.name.split(".")[-2:]
+            if edge.confidence == 1
         }
         self._heads: set[tuple[str, int, str]] = set()
         for name, lines in by_name.items():
@@ -109,12 +120,15 @@ class _Uses:
     def mean_another(self, line: GrepLine, name: str) -> bool:
         """Tell whether a line is known to call or to define another definition of the name."""
         key = (line.path, line.number, name)
-        if key in self._resolved or key in self._heads:
+        if key in self._heads:
             return True
+        if key in self._resolved and len(_word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
+            return True
+        # A method that an interface of Go lists without a body.
+        if not line.path.endswith(".go") or not line.text.lstrip().startswith(f"{name}("):
+            return False
         nodes = self._nodes.get(line.path)
-        within = nodes[self._innermost(line)][1] if nodes else None
-        # A method that an interface of Go, or a trait, lists without a body.
-        return within is not None and within.kind == "class" and line.path.endswith((".go", ".rs"))
+        return nodes is not None and nodes[self._innermost(line)][1].kind == "class"
 
     def _innermost(self, line: GrepLine) -> int:
         found = 0
@@ -127,9 +141,22 @@ class _Uses:
 def _names(node: Node) -> tuple[str, ...]:
     """Return the names by which a definition is called: a constructor by its class's."""
     owner, _, name = node.name.rpartition(".")
-    if node.name == MODULE or (name in CONSTRUCTORS and not owner):
+    if node.name == MODULE:
         return ()
-    return (owner.rpartition(".")[2],) if name in CONSTRUCTORS else (name,)
+    if name not in CONSTRUCTORS or not owner:
+        return (name,)
+    cls = owner.rpartition(".")[2]
+    is_plain = name in {"init", "initialize"} and not node.path.endswith((".swift", ".rb"))
+    return (name, cls) if is_plain else (cls,)
+
+
+@cache
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _with_word(name: str, lines: Sequence[GrepLine]) -> list[GrepLine]:
+    return [line for line in lines if name in line.text and _word(name).search(line.text)]
 
 
 def _is_prose(place: str) -> bool:
@@ -141,14 +168,32 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
     return is_there and node.line_start <= line.number <= node.line_end
 
 
-def _registered(workspace: Workspace, node: Node) -> tuple[str, ...]:
-    """Return what a framework calls a definition by, from its first lines and those above."""
-    if node.name == MODULE:
-        return ()
-    try:
-        lines = file_lines(workspace, node.path)
-    except GitragError:
-        return ()
+def _registered(workspace: Workspace, members: Sequence[Node], language: str) -> tuple[str, ...]:
+    """Return what a framework, or the language, calls definitions by, from their names and first lines."""
+    found: dict[str, None] = {}
+    for path, nodes in groupby(sorted(members, key=lambda node: node.path), key=lambda node: node.path):
+        try:
+            lines = file_lines(workspace, path)
+        except GitragError:
+            continue
+        for node in nodes:
+            if node.name == MODULE:
+                continue
+            marks = registrations(_head(lines, node), _last(node))
+            if node != members[0]:  # a class is not called by what its methods override
+                marks = tuple(mark for mark in marks if not mark.lower().endswith("override"))
+            elif language == "rust":
+                marks += implemented(lines[: node.line_start])
+            found.update(dict.fromkeys(marks))
+    for place, node in enumerate(members):
+        is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
+        is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
+        if is_own and not is_made and is_called_by_its_name(_last(node), language):
+            found[BY_ITS_NAME] = None
+    return tuple(found)
+
+
+def _head(lines: Sequence[str], node: Node) -> Sequence[str]:
     start = node.line_start - 1
     while (
         start > 0
@@ -156,4 +201,8 @@ def _registered(workspace: Workspace, node: Node) -> tuple[str, ...]:
         and lines[start - 1].lstrip().startswith(("@", "[", "#["))
     ):
         start -= 1
-    return registrations(lines[start : node.line_start - 1 + _LINES_OF_HEAD], node.name.rpartition(".")[2])
+    return lines[start : node.line_start - 1 + _LINES_OF_HEAD]
+
+
+def _last(node: Node) -> str:
+    return node.name.rpartition(".")[2]

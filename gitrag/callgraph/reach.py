@@ -115,7 +115,8 @@ class Uncalled:
     Attributes:
         unresolved: Places, ``path:line``, that may call it or hand it on, but were not resolved.
         mentioned: Places that only have its name.
-        registered: Decorators, annotations and modifiers by which a framework calls it.
+        registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
+            where the language, or what runs tests, calls it by that.
         is_searched: Whether all places were looked for.
     """
 
@@ -139,7 +140,7 @@ def no_caller(looked_at: str, found: Uncalled) -> str:
     """
     said = []
     if found.registered:
-        said.append(f"registered by {', '.join(found.registered)}")
+        said.append(f"registered by {_listed(found.registered)}")
     if found.unresolved:
         number = count(len(found.unresolved), "place")
         said.append(f"unresolved in {number}: {_listed(found.unresolved)}")

@@ -40,30 +40,70 @@ _TEMPLATES = (
 )
 """Suffixes of files whose text may call code."""
 
+_SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini", ".json", ".neon", ".properties")
+"""Suffixes of files whose text may name code by its module or class: ``shop.cli:main``."""
+
+_BARE = frozenset({"ruby", "erb", "scala", "csharp", "swift", "kotlin"})
+"""Languages in which a name alone may be a call: of a property, of a method without brackets, infix."""
+
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
+
 _NO_CODE = frozenset({"protobuf", "graphql"})
 """Languages that only declare."""
 
 _COMMENT = re.compile(r"\s*(?://|/\*|\*[\s/]|#(?:\s|$)|<!--|--\s|\"\"\")")
 _DEFINING = re.compile(
-    r"\b(?:def|defp|fn|func|fun|function|sub|class|interface|struct|trait|module|type|enum|protocol|import|from"
-    r"|use|using|namespace|package)\s[^=;(]*$|\bfunc\s*\([^)]*\)\s*$"
+    r"\b(?:def|defp|fn|func|fun|function|sub|class|interface|struct|trait|module|type|enum|protocol|namespace"
+    r"|package)\b\s*\*?\s*(?:<[^>]*>\s*)?(?:[\w:]+(?:<[^>]*>)?\??\s*[.:]+\s*)*$"
+    r"|^\s*(?:(?:pub(?:\([^)]*\))?|public|private|internal|export|default|abstract|final|open|data|sealed)\s+)*"
+    r"(?:(?:class|interface|struct|trait|protocol|using)\s[^=;(]*|(?:import|from|use)\s[^=;]*)$"
+    r"|\bfunc\s*\([^)]*\)\s*$"
 )
+_IN_SIGNATURE = re.compile(r"\b(?:def|fn|func|fun|function)\b[^)]*$")
 _TYPE_FIRST = frozenset({"java", "c", "cpp", "csharp", "dart", "solidity"})
-_AFTER_TYPE = re.compile(r"(\w+|[>\]*&?])\s+[*&]*$|\w[*&]+$")
+_AFTER_TYPE = re.compile(r"(\w+|(?<=[\w>\]\[?*&])[>\]])[*&?]*\s+[*&]*$")
 _NO_TYPE = frozenset(
-    "return await new throw else in case yield and or not do when is co_await co_return goto delete".split()
+    "return await new throw else in case yield and or not do when is as co_await co_return co_yield goto"
+    " delete assert select where orderby by on equals out ref typeof sizeof instanceof emit revert defer"
+    " using xor".split()
 )
 
-_MARK = re.compile(r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override)\b")
+_MARK = re.compile(r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override|export\s+default)\b")
 _REGISTERING = re.compile(
     r"(?:^|[.:_])(?:(?:api_)?route|get|post|put|patch|delete|head|options|websocket|command|group|callback|task"
     r"|shared_task|periodic_task|on|on_event|event|listen(?:er)?|handler?|hook(?:impl)?|fixture|receiver|register\w*"
     r"|subscri(?:be|ber)|(?:before|after|error|tear)\w*(?:request|handler|down|each|all)|filter|simple_tag"
-    r"|tool|resource|job|cron|main|test|no_mangle|wasm_bindgen|pyfunction|override)$"
+    r"|tool|resource|job|cron|main|test|no_mangle|wasm_bindgen|pyfunction|override|tag|middleware|validat\w+"
+    r"|export\s+default)$"
     r"|(?:Mapping|Listener|Handler|Scheduled|Bean|Provides|Subscribe|PostConstruct|PreDestroy|Test|Each|All|Override"
-    r"|Query|Mutation|Http\w+|Route|Fact|Theory|Command|Event|Job|Cron|Hook|IBAction|JavascriptInterface)$"
+    r"|Query|Mutation|Http\w+|Route|Fact|Theory|Command|Event|Job|Cron|Hook|IBAction|JavascriptInterface"
+    r"|Component|Service|Repository|Controller|Configuration|Entity|Injectable|Module|Directive|Pipe)$"
 )
 """Decorators, annotations and modifiers by which others come to call a definition that name it nowhere."""
+
+BY_ITS_NAME = "its name"
+"""What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
+_JVM = "main|toString|equals|hashCode|compareTo"
+_SCRIPT = r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback"
+_CALLED = {
+    "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
+    "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP"
+    r"|(?:Unm|M)arshal[A-Z]\w*",
+    "rust": "main",
+    "c": "main|w?WinMain|DllMain",
+    "cpp": "main|w?WinMain|DllMain",
+    "java": _JVM,
+    "kotlin": _JVM,
+    "scala": _JVM,
+    "csharp": "Main|Dispose|ToString|Equals|GetHashCode|CompareTo|GetEnumerator",
+    "ruby": r"to_\w+|inspect|method_missing|respond_to_missing\?|included|inherited|extended|prepended"
+    r"|test_\w+|setup|teardown",
+    "php": r"__\w+|test\w+|setUp|tearDown",
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "solidity": "receive|fallback",
+}
 
 
 def may_use(path: str, text: str, name: str, language: str) -> bool:
@@ -76,13 +116,33 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
         language: Its language: code in others that have a call graph cannot call it.
     """
     own = language_of(path) or ""
+    if path.endswith(_SETTINGS):
+        return _in_settings(name).search(text) is not None
     is_template = path.endswith(_TEMPLATES) or ".blade." in path
     if not is_template and (not is_code(own) or own in _NO_CODE or _is_other(own, language)):
         return False
     if _COMMENT.match(text):
         return False
+    if _renamed(name).search(text):
+        return True
     ways = _in_template(name) if is_template else _in_code(name)
-    return any(not _is_declared(text, each.start("name"), own) for way in ways for each in way.finditer(text))
+    if any(not _is_declared(text, each.start("name"), own) for way in ways for each in way.finditer(text)):
+        return True
+    if is_template:
+        return False
+    bare = _STRING.sub(_without_prose, text)
+    ways = (*_handed(name), *((_alone(name),) if own in _BARE else ()))
+    return any(
+        not _is_declared(bare, each.start("name"), own)
+        and not _IN_SIGNATURE.search(bare[: each.start("name")])
+        for way in ways
+        for each in way.finditer(bare)
+    )
+
+
+def is_called_by_its_name(name: str, language: str) -> bool:
+    """Tell whether a language, or what runs tests, calls definitions that have a name."""
+    return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None
 
 
 def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
@@ -107,10 +167,39 @@ def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _without_prose(string: re.Match[str]) -> str:
+    """Leave out a string of more than a word, unless code may stand in it."""
+    return '""' if re.search(r"\s", string[0]) and "{" not in string[0] else string[0]
+
+
 def _is_other(own: str, language: str) -> bool:
     from gitrag.callgraph.extraction import LANGUAGES
 
     return own in LANGUAGES and FAMILIES.get(own, own) != FAMILIES.get(language, language)
+
+
+_IMPL = re.compile(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")
+
+
+def implemented(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the trait of Rust that a function is an implementation of: ``impl fmt::Display``.
+
+    Args:
+        lines: Those above the function, and its first.
+    """
+    within = _indent(lines[-1]) if lines else 0
+    for line in reversed(lines):
+        if line.strip() and (_indent(line) < within or line is lines[-1]):
+            found = _IMPL.match(line)
+            if found:
+                return (f"impl {found[1]}",) if found[1] else ()
+            if line.lstrip().startswith("}"):
+                break
+    return ()
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 @cache
@@ -127,9 +216,43 @@ def _in_code(name: str) -> tuple[re.Pattern[str], ...]:
 
 
 @cache
+def _handed(name: str) -> tuple[re.Pattern[str], ...]:
+    n = f"(?P<name>{re.escape(name)})"
+    return _compiled(
+        rf"[(,]\s*(?P<quote>['\"]?){n}(?P=quote)\s*[,)]",  # an argument
+        rf"[=:]>?\s*(?P<quote>['\"]?){n}(?P=quote)\s*[,;)]",
+        rf"[{{,]\s*{n}\s*[,}}]",  # what an object has under its name
+        rf"(?<![\w)])<{n}(?![\w-])",  # JSX
+        rf"\b(?:return|default)\s+{n}\s*[;,]?\s*$",
+    )
+
+
+@cache
+def _renamed(name: str) -> re.Pattern[str]:
+    """Return what tells that a name is imported or exported as another, by which it may be called."""
+    return re.compile(rf"(?<!\w){re.escape(name)}\s+as\s+\w+\s*(?:[,;)}}]|$)")
+
+
+@cache
+def _alone(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w@$\"'])(?P<name>{re.escape(name)})(?![\w\"'?!]|:(?!:)|\s*=(?![=>~]))")
+
+
+@cache
 def _in_template(name: str) -> tuple[re.Pattern[str], ...]:
     n = f"(?P<name>{re.escape(name)})"
-    return _compiled(rf"(?<![\w-]){n}\s*\(", rf"[\"'{{|.:(]\s*{n}(?![\w-])")
+    return _compiled(
+        rf"(?<![\w-]){n}\s*\(",
+        rf"[\"'{{|.:(]\s*{n}(?![\w-])",
+        rf"\{{[{{%#@][^}}]*?(?<![\w-]){n}(?![\w-])",  # in its code
+        rf"<[%?](?:[^%?]|[%?](?!>))*?(?<![\w-]){n}(?![\w-])",
+        rf"^\s*[-=]=?\s[^<]*?(?<![\w-]){n}(?![\w-])",
+    )
+
+
+@cache
+def _in_settings(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<=\w)(?:\.|::?|#|@|\\\\?){re.escape(name)}(?![\w.:-])")
 
 
 def _compiled(*ways: str) -> tuple[re.Pattern[str], ...]:

@@ -276,7 +276,8 @@ class UncalledDefinition:
         line_start: First line.
         is_without_caller: Whether everything was searched, and nothing found that may call it.
         unresolved: Places, ``path:line``, that may call it or hand it on.
-        registered: Decorators, annotations and modifiers by which a framework calls it.
+        registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
+            where the language, or what runs tests, calls it by that.
         mentioned: Places that only have its name.
         looked_at: The files whose calls were read, counted.
     """

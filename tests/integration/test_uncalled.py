@@ -95,3 +95,38 @@ def test_what_holds_for_many_is_said_once(make_repository):
     lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
     assert lines.count("no caller in 8 files") == 1
     assert lines.count("no caller, as above") == 7
+
+
+SHORT = {
+    "a.js": "function init() {}\n",
+    "index.html": '<body onload="init()"></body>\n',
+    "a.py": ("class Box:\n    def __repr__(self):\n        return ''\n"),
+    "A.java": (
+        "class Case { int over(int x) { return x; } }\n"
+        "class Own { int over(int x) { return x; }\n"
+        "  static int go(Own own) { return own.over(Lib.find().over(2)); } }\n"
+    ),
+    "script.py": "print(1)\n",
+    "routes.py": "@app.route('/x')\ndef shown():\n    pass\n",
+    "c.rs": "impl Drop for Box {\n    fn drop(&mut self) {}\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "unresolved", "registered"),
+    [
+        ("init", ("index.html:1",), ()),  # a constructor's name, but no class around
+        ("Case.over", ("A.java:3",), ()),  # beside a call of another
+        ("Box.__repr__", (), ("its name",)),
+        ("script.py", (), ()),
+        ("routes.py", (), ("@app.route",)),
+        ("drop", (), ("impl Drop",)),
+    ],
+)
+def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered):
+    workspace = open_app(make_repository(SHORT))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
+    (known,) = [each.known for each in found.none]
+    assert (known.unresolved, known.registered) == (unresolved, registered)
+    assert not known.is_without_caller

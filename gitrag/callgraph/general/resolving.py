@@ -288,7 +288,7 @@ class Resolver:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
         if self._tables.language(caller[0]) != "ruby":
             return []
-        words = receiver.lstrip("@").rstrip("()?!").split("_")
+        words = receiver.partition(NUMBERED)[0].lstrip("@").rstrip("()?!").split("_")
         cls = self._class("".join(word[:1].upper() + word[1:] for word in words), caller[0])
         if cls is None:
             return []

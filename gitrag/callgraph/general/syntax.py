@@ -7,7 +7,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before.
+  With ``@assigned`` it may have held something else before; with ``@hiding`` it only makes
+  uncertain what another variable of its name is.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
@@ -206,7 +207,7 @@ class QueryReader:
                 fields += [each for each, _ in self._declarations(captures, "field")]
                 since = max(node.end_byte for nodes in captures.values() for node in nodes)
                 variables += [
-                    Variable(each, node, since, "assigned" in captures)
+                    Variable(each, node, since, "assigned" in captures, "hiding" in captures)
                     for each, node in self._declarations(captures, "var")
                 ]
         hidden = self._hidden(names["local"])
@@ -344,7 +345,7 @@ class QueryReader:
         above = node.parent
         while above is not None and above.type not in {"function_declaration", "class_body"}:
             if above.type == "call_expression":
-                found = _REBINDING.match(self._raw(above))
+                found = _rebinding(self._raw(above))
                 if found and above.start_byte + found.end() <= node.start_byte:
                     return _receiver(found["on"] or found["given"])
             above = above.parent
@@ -540,6 +541,11 @@ def parts_of(text: str) -> list[str]:
     The last part is the one called; earlier parts that are called end in ``()``.
     """
     return list(_parts_of(text))
+
+
+@lru_cache(maxsize=4_096)  # each of the calls within asks it of those around
+def _rebinding(text: str) -> re.Match[str] | None:
+    return _REBINDING.match(text)
 
 
 def _receiver(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from gitrag.callgraph.general.scopes import Scopes
 from gitrag.callgraph.graph import Node
 from tests.support.callgraphs import calls_of
 
@@ -229,6 +230,63 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             " else { var r = new Blue(); r.paint(); } } }\n"
         },
         {"C.f -> Blue", "C.f -> Blue.paint", "C.f -> Red.paint"},
+    ),
+    "java, parameters of lambdas hide a variable": (
+        {
+            "A.java": JAVA_BRUSHES + "class C { void f(Red x) { g(x -> x.paint(), (x, y) -> x.paint());"
+            " for (var x : xs) { x.paint(); } } }\n"
+        },
+        {"C.f ~> Red.paint"},
+    ),
+    "csharp, a lambda and a loop hide a variable": (
+        {
+            "A.cs": "class Red { public void Paint() {} }\nclass Blue { public void Paint() {} }\n"
+            "class C { void F(Red x) { G(x => x.Paint()); G((x, y) => x.Paint()); x.Paint(); } }\n"
+            "class D { void F(Red y) { foreach (var x in xs) { x.Paint(); } } }\n"
+        },
+        {"C.F -> Red.Paint"},
+    ),
+    "kotlin, a lambda and a loop hide a variable": (
+        {
+            "a.kt": "class Red { fun paint() {} }\nclass Blue { fun paint() {} }\n"
+            "fun f(x: Red) { for (x in xs) { x.paint() }\n xs.forEach { x -> x.paint() } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "swift, a closure and a loop hide a variable": (
+        {
+            "a.swift": "class Red { func paint() {} }\nclass Blue { func paint() {} }\n"
+            "func f(x: Red) { for x in xs { x.paint() }\n xs.forEach { x in x.paint() } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "ruby, a block hides a variable": (
+        {"a.rb": RUBY_BRUSHES + "def f(xs)\n  b = Red.new\n  xs.each { |b| b.paint }\nend\n"},
+        {"f -> Red", "f ~> Red.paint"},
+    ),
+    "php, a closure and a loop hide a variable": (
+        {
+            "a.php": PHP_BRUSHES
+            + "function f(Red $x) { $g = function ($x) { $x->paint(); }; $h = fn($x) => $x->paint(); }\n"
+            + "function g(Red $x) { foreach ($xs as $x) { $x->paint(); } }\n"
+            + "function h(Red $x) { $g = function (Blue $x) { $x->paint(); }; }\n"
+        },
+        {"f ~> Red.paint", "g ~> Red.paint", "h -> Blue.paint"},
+    ),
+    "rust, a closure and a loop hide a variable": (
+        {
+            "a.rs": "struct Red; impl Red { fn paint(&self) {} }\n"
+            "fn f(x: Red) { g(|x| x.paint()); for x in xs { x.paint(); } }\n"
+        },
+        {"f ~> Red.paint"},
+    ),
+    "typescript, an arrow function hides a variable": (
+        {
+            "a.ts": JS_BRUSHES
+            + "function f(x: Red) { xs.map(x => x.paint()); xs.map((x) => x.paint()); x.paint() }\n"
+            + "function g(x: Red) { xs.map(function (x) { x.paint() }) }\n",
+        },
+        {"f -> Red.paint", "g ~> Red.paint"},
     ),
     "ruby, a variable that is given another": (
         {"a.rb": RUBY_BRUSHES + "def f(x)\n  b = Red.new\n  b = Blue.new if x\n  b.paint\nend\n"},
@@ -693,3 +751,32 @@ def shown(files: dict[str, str]) -> set[str]:
 def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     files, expected = CASES[name]
     assert shown(files) == expected
+
+
+def test_a_generated_function_of_many_variables_takes_no_minutes(monkeypatch):
+    looked_at = []
+    within = Scopes._within
+    monkeypatch.setattr(
+        Scopes, "_within", staticmethod(lambda at, span: looked_at.append(at) or within(at, span))
+    )
+    many = "".join(f"x = make{n}(); x.paint();\n" for n in range(1_000))
+    assert shown({"a.js": JS_BRUSHES + f"function f() {{ let x;\n{many} }}\n"}) == set()
+    assert len(looked_at) < 5_000
+
+
+def test_of_very_many_that_a_use_may_mean_none_is_said_to_be():
+    both = "if (c) x = new Red(); else x = new Blue();\n"
+    few, many = (
+        f"function {name}(c) {{ let x; for (;;) {{ x.paint();\n{both * n} }} }}\n"
+        for name, n in (("few", 2), ("many", 40))
+    )
+    said = shown({"a.js": JS_BRUSHES + few + many})
+    assert {"few ~> Red.paint", "few ~> Blue.paint"} <= said
+    assert not any(each.startswith("many") and "paint" in each for each in said)
+
+
+def test_ruby_knows_what_is_named_like_its_class_though_it_is_given_another():
+    story = "class Story\n  def go\n  end\nend\n"
+    given = "  story = x.one\n  story = Other.new\n  story = x\n  story.go\n"
+    files = {"a.rb": f"{story}def f(x)\n{given}end\n"}
+    assert "f ~> Story.go" in shown(files)

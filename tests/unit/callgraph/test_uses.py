@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.uses import may_use, registrations
+from gitrag.callgraph.uses import implemented, is_called_by_its_name, may_use, registrations
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,40 @@ from gitrag.callgraph.uses import may_use, registrations
         ("a.vue", '<button @click="Put">', "javascript"),
         ("page.html", "{{ x|Put }}", "python"),
         ("a.zig", "Put();", "python"),
+        ("a.py", "    yield from Put(n)", "python"),
+        ("a.py", "    if module and Put(n):", "python"),
+        ("A.java", "return y > 2 && Put(y);", "java"),
+        ("A.java", "run(x -> Put(x));", "java"),
+        ("A.java", "if (a > Put(b)) {", "java"),
+        ("A.java", "    assert Put(1);", "java"),
+        ("a.c", "x = a * Put(b);", "c"),
+        ("A.cs", "public int F() => Put(1);", "csharp"),
+        ("A.cs", "var q = from x in xs where Put(x) select x;", "csharp"),
+        ("a.cpp", "emit Put(1);", "cpp"),
+        ("A.cs", "Each(xs, Put);", "csharp"),
+        ("A.cs", "if (Put) return;", "csharp"),
+        ("a.php", "add_action('init', 'Put');", "php"),
+        ("a.jsx", '<Put kind="x" />', "javascript"),
+        ("a.jsx", "<p onClick={Put} />", "javascript"),
+        ("a.js", "module.exports = { x, Put }", "javascript"),
+        ("a.py", "jobs = dict(a=Put, b=Other)", "python"),
+        ("a.py", "jobs = {'a': Put, 'b': Other}", "python"),
+        ("a.rs", '    #[serde(default = "Put")]', "rust"),
+        ("a.rb", "return unless Put", "ruby"),
+        ("a.rb", "  Put x, y", "ruby"),
+        ("a.rb", '"a b #{Put}"', "ruby"),
+        ("a.kt", "val c = a Put b", "kotlin"),
+        ("a.py", "from a import Put as other", "python"),
+        ("a.ts", "  Put as other,", "typescript"),
+        ("a.ts", "export default Put;", "typescript"),
+        ("a.py", "    return Put", "python"),
+        ("a.swift", "if Put {", "swift"),
+        ("show.html.erb", "<% if Put %>", "ruby"),
+        ("a.tmpl", "{{ if Put .X }}", "go"),
+        ("a.twig", "{% if a > b and Put %}", "php"),
+        ("a.haml", "= Put", "ruby"),
+        ("pyproject.toml", 'shop = "shop.cli:Put"', "python"),
+        ("services.yaml", "  factory: App\\Made::Put", "php"),
     ],
 )
 def test_a_line_that_may_call_a_definition(path, text, language):
@@ -42,6 +76,23 @@ def test_a_line_that_may_call_a_definition(path, text, language):
         ("a.ts", "Put()", "python"),
         ("a.go", "Putter(1)", "go"),
         ("page.html", "<p>Put it there</p>", "python"),
+        ("A.java", "    List<Item> Put(int id);", "java"),
+        ("A.java", "    Item[] Put(int id);", "java"),
+        ("a.c", "char* Put(int);", "c"),
+        ("a.cpp", "const std::map<int, std::vector<X>>& Put(int);", "cpp"),
+        ("A.cs", "    int? Put(int a);", "csharp"),
+        ("A.cs", "    public bool Put { get; set; }", "csharp"),
+        ("a.kt", "fun <T> List<T>.Put(x: Int) = 1", "kotlin"),
+        ("a.rb", "def self.Put(x)", "ruby"),
+        ("a.rb", "x = 'we Put it'", "ruby"),
+        ("a.js", "export default async function* Put(a) {", "javascript"),
+        ("a.js", "function f(Put, b) {", "javascript"),
+        ("a.ts", "import { type Put, x } from './a'", "typescript"),
+        ("a.py", "from x import (a, Put)", "python"),
+        ("a.py", "def f(a, Put):", "python"),
+        ("a.py", "log('we, Put, it')", "python"),
+        ("a.toml", "Put = 1", "python"),
+        ("a.json", '{"Put": 1}', "javascript"),
     ],
 )
 def test_a_line_that_calls_none(path, text, language):
@@ -58,8 +109,39 @@ def test_a_line_that_calls_none(path, text, language):
         (["    [HttpGet]", "    public Item show() {"], ("[HttpGet]",)),
         (["#[tokio::main]", "async fn show() {"], ("#[tokio::main]",)),
         (["@lru_cache", "def show():"], ()),
+        (["export default function show() {"], ("export default",)),
+        (["@register.tag", "def show():"], ("@register.tag",)),
         (["def show():", "    @app.route('/x')", "    def inner():"], ()),
     ],
 )
 def test_what_a_framework_calls_a_definition_by(lines, expected):
     assert registrations(lines, "show") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "expected"),
+    [
+        ("__repr__", "python", True),
+        ("__toString", "php", True),
+        ("main", "go", True),
+        ("String", "go", True),
+        ("String", "java", False),
+        ("mains", "go", False),
+    ],
+)
+def test_what_a_language_calls_by_its_name(name, language, expected):
+    assert is_called_by_its_name(name, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("impl<T> fmt::Display for P<T>\nwhere\n    T: A,\n{\n    fn fmt(&self) {}", ("impl fmt::Display",)),
+        ("impl Into<String> for P {\n    fn into(self) {}", ("impl Into",)),
+        ("impl P {\n    fn fmt(&self) {}", ()),
+        ("impl A for P {\n}\n\nfn free() {}", ()),
+        ("impl A for P { fn go(&self) {} }", ("impl A",)),
+    ],
+)
+def test_a_function_of_a_trait_may_be_called_by_it(source, expected):
+    assert implemented(source.split("\n")) == expected

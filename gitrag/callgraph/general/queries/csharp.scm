@@ -18,3 +18,8 @@
     (invocation_expression function: (_) @made)
     (await_expression (invocation_expression function: (_) @made))])))
 (declaration_pattern type: (_) @type name: (identifier) @var)
+
+; What hides a variable around, of which nothing is certain then.
+(implicit_parameter) @var @hiding
+(lambda_expression parameters: (parameter_list (parameter !type name: (identifier) @var @hiding)))
+(foreach_statement left: (identifier) @var @hiding right: (_) @_after)

@@ -23,3 +23,9 @@
 (field_declaration type: (_) @type declarator: (variable_declarator name: (identifier) @field))
 (method_declaration type: (_) @returns)
 (explicit_constructor_invocation constructor: (_) @call)
+
+; What hides a variable around, of which nothing is certain then.
+(lambda_expression parameters: (identifier) @var @hiding)
+(inferred_parameters (identifier) @var @hiding)
+(enhanced_for_statement
+  type: (type_identifier) @_type name: (identifier) @var @hiding value: (_) @_after (#eq? @_type "var"))

@@ -99,3 +99,6 @@
 (variable_declarator
   name: (identifier) @import.module
   value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
+
+; What hides a variable around, of which nothing is certain then.
+(arrow_function parameter: (identifier) @var @hiding)

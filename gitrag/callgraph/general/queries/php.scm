@@ -16,3 +16,8 @@
 (function_definition return_type: (_) @returns)
 (class_declaration body: (declaration_list (use_declaration (_) @base)))
 (trait_declaration body: (declaration_list (use_declaration (_) @base)))
+
+; What hides a variable around, of which nothing is certain then.
+(foreach_statement . (_) @_after . (variable_name) @var @hiding)
+(foreach_statement . (_) @_after . (pair (_) (variable_name) @var @hiding))
+(simple_parameter !type name: (variable_name) @var @hiding)

@@ -29,3 +29,6 @@
 
 (singleton_method) @static
 (singleton_class body: (_ (method) @static))
+
+; What hides a variable around, of which nothing is certain then.
+(block_parameters (identifier) @var @hiding)

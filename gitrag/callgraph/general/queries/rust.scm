@@ -31,3 +31,7 @@
 (for_expression pattern: (identifier) @local)
 
 (trait_item body: (declaration_list (function_signature_item name: (_) @needed return_type: (_)? @type)))
+
+; What hides a variable around, of which nothing is certain then.
+(closure_parameters (identifier) @var @hiding)
+(for_expression pattern: (identifier) @var @hiding value: (_) @_after)

@@ -10,3 +10,7 @@
   name: (pattern bound_identifier: (simple_identifier) @field) value: (call_expression . (_) @made)))
 (function_declaration name: [(user_type) (optional_type)] @returns)
 (protocol_function_declaration name: [(user_type) (optional_type)] @returns)
+
+; What hides a variable around, of which nothing is certain then.
+(for_statement item: (pattern bound_identifier: (simple_identifier) @var @hiding) collection: (_) @_after)
+(lambda_parameter . name: (simple_identifier) @var @hiding .)

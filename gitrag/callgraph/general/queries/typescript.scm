@@ -15,3 +15,6 @@
 (property_signature name: (_) @field type: (type_annotation (_) @type))
 (interface_declaration body: (_ (method_signature name: (_) @needed return_type: (type_annotation (_) @type))))
 (export_statement "default" declaration: (abstract_class_declaration name: (_) @import.local))
+
+; What hides a variable around, of which nothing is certain then.
+(required_parameter !type pattern: (identifier) @var @hiding)
