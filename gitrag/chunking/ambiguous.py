@@ -24,7 +24,7 @@ _OBJC_TOO = (
     r"^[ \t]*(?:@(?:class|import|end|selector)\b|#[ \t]*import\b)"  # C++ headers have it under __OBJC__
 )
 _CPP = (
-    r"^[ \t]*(?:class[ \t]+\w[^;\n]*$|(?:using[ \t]+)?namespace\b|template[ \t]*<|using[ \t]+\w|constexpr\b"
+    r"^[ \t]*(?:class[ \t]+\w[^;\n]*$|(?:using[ \t]+)?namespace\b|template[ \t]*<|using[ \t]+\w*(?:[ \t]*=|::)|constexpr\b"
     r"|(?:public|private|protected)[ \t]*:|catch[ \t]*\("
     r"|#[ \t]*include[ \t]*<(?:c?(?:std\w+|string|math)|vector|map|list|array|bitset|deque|queue|stack|set|tuple"
     r"|memory|utility|functional|optional|variant|algorithm|type_traits|unordered_(?:map|set)|[io]?o?stream)>)"
@@ -95,17 +95,27 @@ RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("php", r"\A\s*<\?|<\?php\b"),
         ("sourcepawn", r"^(?:methodmap|native|forward|stock)[ \t]"),
         ("povray", r"^[ \t]*#(?:declare|local|macro)\b"),
-        ("c", r"^[ \t]*#[ \t]*(?:include|define|ifn?def|if|pragma)\b"),
+        (
+            "c",
+            r"^[ \t]*#[ \t]*(?:include[ \t]*[<\"]|define[ \t]+\w|ifn?def\b|if[ \t]+(?:defined\b|[A-Z_!(\d])|pragma[ \t])",
+        ),
         ("pascal", r"(?i)^[ \t]*(?:\{\$\w+|(?:procedure|function)[ \t]+\w[^\n{]*;|end[.;][ \t\r]*$)"),
-        ("bitbake", r"^(?:inherit[ \t]|[A-Z_]+(?:[:_]\$?\{?\w+\}?)*[ \t]*[?+:.]{0,2}=[ \t]*\")"),
+        ("bitbake", r"^(?:inherit[ \t]|[A-Z_][\w:${}-]*[ \t]+[?+:.]{0,2}=[ \t]*\")"),
         ("make", r"^[ \t]*(?:\.(?:include|if|ifdef|ifndef)|[A-Z_]+[ \t]*[?+:]=)[ \t]"),
         ("html", r"(?i)\A\s*<(?:!--|!doctype|html|head|div|table|script|ul|p|a|nav|link|meta)\b"),
-        ("sql", r"(?i)^(?:create|insert[ \t]+into|drop|alter|select)[ \t]"),
+        (
+            "sql",
+            r"(?i)^(?:(?:create|drop|alter)[ \t]+(?:or[ \t]+replace|table|temp\w*|unique|index|view|function|procedure"
+            r"|trigger|database)\b|insert[ \t]+into[ \t]|select[ \t]+(?:\*|[\w.]+(?:,|[ \t]+from))[ \t])",
+        ),
         (
             "assembly",
             r"(?i)^[ \t]*(?:mov[lqbw]?|%?macro|%define|\.macro|\.globl|db|dw)[ \t]|^\w+:?[ \t]+(?:equ|db|dw)[ \t]",
         ),
-        ("cpp", r"^[A-Z_0-9]+\([^\n]*\)[,;]?\r?$|^\w[\w:<>*& ]*\([^;\n]*\)(?: const)?(?: \{)?\r?$"),
+        (
+            "cpp",
+            r"^[A-Z_0-9]+\([^\n]*\)[,;]?\r?$|^\w[\w:<>*&]* [\w:<>*& ]*(?<=\w)\([^;\n]*\)(?: const)?(?: \{)?\r?$",
+        ),
     ),
     "l": (
         ("common-lisp", r"^\((?:defun|defmacro|in-package)[ \t]"),
@@ -162,8 +172,19 @@ RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("q", ""),
     ),
     "r": (("rebol", r"(?i)\A\s*(?:;[^\n]*\n\s*)*rebol\b"),),
-    "rs": (("xml", _XML), ("renderscript", r"^[ \t]*#[ \t]*(?:include\b|pragma[ \t]+(?:rs|version)\b)")),
+    "rs": (
+        ("xml", _XML),
+        (
+            "rust",
+            r"^[ \t]*(?:use[ \t]+\w|(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:fn|mod|impl)\b|macro_rules!|#!?\[)",
+        ),
+        ("renderscript", r"^[ \t]*#[ \t]*(?:include\b|pragma[ \t]+(?:rs|version)\b)"),
+    ),
     "sc": (
+        (
+            "scala",
+            r"^[ \t]*(?:import[ \t]+\w|def[ \t]+\w|(?:case[ \t]+)?(?:object|class|trait)[ \t]+\w|//>[ \t]*using\b)",
+        ),
         (
             "supercollider",
             r"^[ \t]*~\w+[ \t]*=|\^(?:this|super)\b|^\+?[ \t]*[A-Z]\w*[ \t]*(?::[ \t]*[A-Z]\w*[ \t]*)?\{",

@@ -204,7 +204,10 @@ def _fenced(lines: _Lines) -> Iterator[tuple[int, int, re.Match[str]]]:
 
 # Markup with scripts and styles
 
-_ELEMENT = re.compile(r"<(script|style)\b([^<>]{0,500})>", re.IGNORECASE)  # bounded: it may never be closed
+_ELEMENT = re.compile(
+    r"<(script|style)\b([^<>]{0,500})>", re.IGNORECASE | re.ASCII
+)  # bounded: maybe never closed
+_CLOSING = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
 _ATTRIBUTE = re.compile(r"""\b(lang|type)\s*=\s*["']?([\w/+.-]+)""", re.IGNORECASE)
 _SCRIPTS = {
     "": "javascript",
@@ -223,12 +226,12 @@ _SCRIPTS = {
 
 def _elements(lines: _Lines) -> Iterator[Part]:
     text = "\n".join(lines)
-    lower = text.lower()
     at = row = counted = free = 0
     while found := _ELEMENT.search(text, at):
-        end = lower.find(f"</{found[1].lower()}", found.end())
-        if end < 0:
+        closing = _CLOSING[found[1].lower()].search(text, found.end())
+        if closing is None:
             break
+        end = closing.start()
         at = end + 1
         row, counted = row + text.count("\n", counted, found.start()), found.start()
         if row < free:

@@ -250,6 +250,8 @@ _MODELINE = re.compile(
 _MODELINES = 5
 """Lines at the beginning and at the end of a file in which editors look for one."""
 _MODELINES_BYTES = 1_000
+_RUN_BY_JAVASCRIPT = frozenset({"typescript", "tsx"})
+"""Languages whose `#!` line names what runs JavaScript: node, bun and deno run them too."""
 _VERSION = re.compile(r"-?[\d.]{1,30}$")  # bounded: a shebang may be a megabyte of dots
 
 _PROSE = frozenset("markdown rst asciidoc org latex text".split())
@@ -295,7 +297,7 @@ def key_of(path: str, first_line: str = "") -> str | None:
             # Dockerfile.dev, Makefile.am
             name = _BY_FILE.get(stem) if dot else None
     if name is None and first_line:
-        name = _by_shebang(first_line) or _by_modeline(first_line)
+        name = _by_shebang(first_line) or _by_modeline(first_line[:_MODELINES_BYTES])
     return name
 
 
@@ -309,7 +311,8 @@ def language_in(key: str | None, content: bytes) -> str | None:
     head = content[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").decode("latin-1")
     first = "\n".join(head[:_MODELINES_BYTES].split("\n")[:_MODELINES])
     last = "\n".join(content[-_MODELINES_BYTES:].decode("latin-1").split("\n")[-_MODELINES:])
-    said = _by_modeline(first) or _by_modeline(last) or _by_shebang(first.partition("\n")[0])
+    run_by = None if usual in _RUN_BY_JAVASCRIPT else _by_shebang(first.partition("\n")[0])
+    said = _by_modeline(first) or _by_modeline(last) or run_by
     return said or next((name for name, rule in _rules(key[1:]) if rule.search(head)), usual)
 
 

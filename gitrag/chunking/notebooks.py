@@ -185,7 +185,7 @@ def _cells(found: list[tuple[str, int, str | None]]) -> tuple[list[_Cell], str]:
             elif path in (".language", ".metadata.vscode.languageId"):
                 cell.language = value
             elif path in (".source", ".input"):
-                cell.source.append(_Piece(row, value))
+                cell.source.append(_Piece(row, value.replace("\r\n", "\n")))
             elif path.startswith(".outputs"):
                 cell.outputs.append(
                     _Piece(row, "\n".join(map(_printed, value.split("\n"))).rstrip(), printed=True)
@@ -200,17 +200,18 @@ def _printed(line: str) -> str:
 
 def _laid_out(pieces: list[_Piece], rows: int) -> list[str]:
     """Return the lines of a text: those of the file, if each line of a source has one of its own."""
-    lines = [""] * rows
+    said: dict[int, list[str]] = {}
     last = -1
     for piece in pieces:
         line = piece.text.removesuffix("\n")
         if piece.printed:
-            line = " ".join([*filter(None, [lines[piece.row]]), *line.split("\n")])
+            said.setdefault(piece.row, []).extend(line.split("\n"))
         elif piece.row <= last or "\n" in line:
             return [line for piece in pieces for line in piece.text.removesuffix("\n").split("\n")]
-        lines[piece.row] = line
-        last = piece.row
-    return lines
+        else:
+            said[piece.row] = [line] if line else []
+            last = piece.row
+    return [" ".join(said.get(row, ())) for row in range(rows)]
 
 
 def _clean(text: str) -> str:

@@ -214,8 +214,9 @@ def decide(
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
         line = first_line(entry) if needs_first_line(entry.path) else ""
-        said = rules.language(entry.path)
-        language = key_of(entry.path, line) if said is None else named(said)
+        language = key_of(entry.path, line)
+        if language != NOTEBOOK:  # many say Python, for a forge to count; its JSON is read all the same
+            language = named(rules.language(entry.path) or "") or language
         blob = as_wanted(entry.blob) if wanted else entry.blob
         added.append(EntryRecord(entry.path, blob, language, collection=collection_of(entry.path)))
     return Difference(tuple(removed), tuple(added))

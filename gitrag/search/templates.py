@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.bm25 import idf, saturated
+from gitrag.search.outside import traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Postings, SearchScope
 from gitrag.store.memo import Memo
@@ -281,7 +282,7 @@ def _likeliest(
     import numpy as np
 
     files = scope.files
-    outside = ((files.traits & OUTSIDE_THE_PRODUCT) > 0) | files.among(is_prose)
+    outside = ((traits_of(files) & OUTSIDE_THE_PRODUCT) > 0) | files.among(is_prose)
     rows = np.flatnonzero(np.isin(postings.term, list(places)) & ~outside[postings.file])
     if not len(rows):
         return {}
@@ -356,7 +357,7 @@ def _using(source: Source, scope: SearchScope, key: str, memo: Memo | None) -> l
     last = max(_WORD.findall(key), key=len)
     postings = source.postings(scope, [terms.hashed(terms.whole(last))], memo)
     files = scope.files
-    code = files.among(is_code) & ((files.traits & OUTSIDE_THE_PRODUCT) == 0)
+    code = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
     rows = np.flatnonzero(code[postings.file])
     if not 0 < len(rows) <= _MOST_READ:
         return []

@@ -37,6 +37,9 @@ _LOCALE = rf"(?:{'|'.join(_LANGUAGE_CODES)})(?:[-_][A-Za-z0-9]{{2,8}})*"
 _PACKAGED = "urllib3|chardet|charade|idna|six|certifi|oauthlib|simplejson|ordered_dict"
 """What Python packages copied into a folder named packages, a name that alone tells nothing."""
 
+_LONGEST = 500
+"""Characters of a path that are looked at, its last: some patterns take quadratic time."""
+
 _DATA = r"\.(?:json5?|ya?ml|properties|php|strings|xml|toml|resx)$"
 
 _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
@@ -72,8 +75,8 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
             r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings)$"
             rf"|_{_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-{_LOCALE}/[^/]*\.xml$"
             rf"|(?:^|/)(?i:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
-            rf"|(?:^|/)(?i:langs?|languages?|messages|resources|strings)/(?:.*[/._-])?(?P<lang>{_LOCALE})"
-            rf"(?:/.*)?{_DATA}"
+            rf"|(?:^|/)(?i:langs?|languages?|messages|resources|strings)/(?=.*{_DATA})(?:.*[/._-])?"
+            rf"(?P<lang>{_LOCALE})(?:/|{_DATA})"
         ),
         frozenset("translation translations translated locale locales localization i18n l10n".split()),
     ),
@@ -147,7 +150,7 @@ def bulk(path: str, asked: frozenset[str] = frozenset(), language: str = "") -> 
 def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
     """Return a path's kind, and the words that ask for it; a microsecond for a path seen before, else ten."""
     for kind, pattern, asked_by in _PATTERNS:
-        if found := pattern.search(path):
+        if found := pattern.search(path[-_LONGEST:]):
             return kind, asked_by | {part.casefold() for part in found.groupdict().values() if part}
     return None, frozenset()
 
@@ -155,7 +158,7 @@ def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
 @lru_cache(maxsize=20_000)
 def untranslated(path: str) -> str:
     """Return a path with the language of a translation left out: equal for translations of the same text."""
-    for kind, pattern, _asked_by in _PATTERNS:
+    for kind, pattern, _asked_by in _PATTERNS if len(path) <= _LONGEST else ():
         if kind is Bulk.TRANSLATION and (found := pattern.search(path)):
             group = "locale" if found["locale"] else "lang" if found["lang"] else 0
             begin, end = found.span(group)

@@ -124,6 +124,16 @@ RuntimeError: pane 3 of the attic has a crack
     assert any("of the attic" in line.text for line in best.lines)
 
 
+def test_where_most_code_is_examples_they_are_what_says_a_message(tmp_path):
+    others = {f"examples/door{n}.py": f"def open_door{n}():\n    return {n} * 2\n" for n in range(9)}
+    raising = 'def mend(tile):\n    raise ValueError(f"no tile {tile} on the roof")\n'
+    workspace = of_texts(tmp_path, {**others, "examples/roof.py": raising, "setup.py": "import os\n"})
+    best = search(workspace, "ValueError: no tile 7 on the roof", SearchOptions()).hits[0]
+    assert best.path == "examples/roof.py"
+    assert any("no tile" in line.text for line in best.lines)
+    assert best.reasons[0][0] == "verbatim"
+
+
 @pytest.mark.parametrize(
     ("code", "message", "expected"),
     [

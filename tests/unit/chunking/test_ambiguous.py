@@ -22,12 +22,15 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("share/translations/app_de.ts", QT, "qt-translation"),
         ("app_de.ts", "\ufeff<!DOCTYPE TS><TS>\n", "qt-translation"),
         ("src/box.ts", "export const boxed = read<TS>(value);\n", "typescript"),
+        ("bin/box.ts", "#!/usr/bin/env node\nexport const box: number = 1;\n", "typescript"),
         ("levels/one.tsx", '<?xml version="1.0"?>\n<tileset name="floor">\n', "xml"),
         # .h: C, C++, Objective-C
         ("table.h", "#pragma once\n#include <vector>\nint size();\n", "cpp"),
         ("table.h", "namespace door {\nint open();\n}\n", "cpp"),
         ("table.h", '#ifdef __cplusplus\nextern "C" {\n#endif\nint open(void);\n', "c"),
         ("table.h", "/* A class of devices that open,\n * as std::vector does */\nint open(void);\n", "c"),
+        ("table.h", "/* Opens a door\n   using a key */\nint open(void);\n", "c"),
+        ("table.h", "using Door = int;\n", "cpp"),
         ("Door.h", "#import <Foundation/Foundation.h>\n", "objc"),
         ("bits/door.h", "// -*- C++ -*-\nint open();\n", "cpp"),
         # .m, .mm
@@ -71,12 +74,19 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("door.inc", "{$ifdef FPC}\nprocedure OpenDoor;\n", "pascal"),
         ("door.inc", 'inherit cmake\nDEPENDS = "zlib"\n', "bitbake"),
         ("door.inc", "%macro open 1\n  mov eax, 1\n", "assembly"),
+        ("door.inc", 'SRC_URI:append:door = "file://a"\n', "bitbake"),
+        ("door.inc", "CREATE TABLE doors (id int);\n", "sql"),
+        ("door.inc", "int open_door(int key)\n", "cpp"),
         ("door.inc", "words in a file\n", None),
+        ("door.rst.inc", "Select the door (an ``entry``)\n\n  # include the key\nOpen it (by hand)\n", None),
+        ("door.inc", 'PATH="/bin"\nopen_door()\n{\n  true\n}\n', None),
         # .r .rs .sc .sql .st .as .asp .bas
         ("fit.r", "fit <- function(x) x\n", "r"),
         ("door.r", 'REBOL [Title: "Door"]\n', "rebol"),
         ("door.rs", "pub fn open() {}\n", "rust"),
         ("blur.rs", "#pragma version(1)\n#pragma rs java_package_name(a)\n", "renderscript"),
+        ("build.rs", 'fn main() {\n    let c = r#"\n#include <stdio.h>\n"#;\n}\n', "rust"),
+        ("Door.sc", "import a.b\ndef open =\n  Future {\n    1\n  }\n", "scala"),
         ("Door.sc", "object Door { def open = 1 }\n", "scala"),
         ("door.sc", "~door = { SinOsc.ar };\n", "supercollider"),
         ("schema.sql", "CREATE TABLE doors (id int);\nINSERT INTO doors VALUES (1);\n", "sql"),
@@ -138,6 +148,13 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
 )
 def test_what_is_in_a_file_says_its_language(path, content, language):
     assert language_of(path, content) == language
+
+
+@pytest.mark.parametrize("ending", sorted(RULES))
+@pytest.mark.parametrize("text", ["A" + "_a" * 5_000, "a:" * 5_000, "{$_" * 5_000, "A ::-" * 2_000])
+def test_no_rule_takes_long(ending, text):
+    """One with two repetitions that may share text would take days."""
+    assert language_of(f"door.{ending}", text) in {None, *BY_NAME}
 
 
 def test_rules_name_known_languages_and_their_endings_are_keys():

@@ -177,6 +177,11 @@ def test_a_part_without_definitions_stays_with_what_is_around(language, text):
     ]
 
 
+def test_a_letter_with_a_longer_small_form_moves_no_part():
+    text = f"<p>{'İ' * 40}</p>\n<script>\nopen()\n</script>\n<script>\nclose()\n</script>\n"
+    assert parts(text, "vue") == parts(text.replace("İ", "I"), "vue")
+
+
 def test_what_a_name_does_is_read_from_its_part():
     text = "# notify is run\njobs:\n  a:\n    run: notify ops\n    env: notify\n"
     assert [(each.line, each.use) for each in occurrences(text, "yaml", "notify")] == [

@@ -96,6 +96,12 @@ def test_a_cell_is_in_the_language_it_is_run_in(cell, kernel, language):
     assert shown(notebook(cell, language=kernel))[0] == f"# %% cell 1 [{language}]"
 
 
+def test_line_ends_of_windows_within_a_cell_are_line_ends():
+    text = notebook(code(HAZARD))
+    assert read(text.replace(r"\n", r"\r\n")) == read(text)
+    assert read("\ufeff" + text.replace("\n", "\r\n")) == read(text)
+
+
 def test_a_notebook_of_format_3_is_read():
     cell = {"cell_type": "code", "input": ["def f():\n", "    pass"], "language": "python", "outputs": []}
     text = json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}]}, indent=1)

@@ -54,6 +54,23 @@ def test_a_file_without_a_suffix_is_known_by_its_first_line():
     assert [entry.language for entry in found.added] == ["python", "go"]
 
 
+@pytest.mark.parametrize(
+    ("path", "said", "language"),
+    [
+        ("a.dat", "Perl", "perl"),
+        ("a.py", "Ruby", "ruby"),
+        ("a.sql", "PLpgSQL", ".sql"),
+        ("tsconfig.json", "JSON-with-Comments", ".json"),
+        ("a.odd", "Odd", None),
+        ("a.ipynb", "Python", "notebook"),
+        ("a.ipynb", "Jupyter-Notebook", "notebook"),
+    ],
+)
+def test_the_attribute_says_the_language_where_we_know_it_and_never_that_of_a_notebook(path, said, language):
+    rules = Rules.build({".gitattributes": f"{path} linguist-language={said}\n".encode()})
+    assert [entry.language for entry in decide(present(path), rules=rules).added] == [language]
+
+
 def test_only_what_must_be_is_read():
     def refuse(entry: TreeEntry) -> str:
         raise AssertionError(f"{entry.path} was read")

@@ -126,3 +126,11 @@ def test_other_paths_stay_as_they_are():
 def test_any_path_can_be_read(path: str):
     bulk(path)
     assert untranslated(untranslated(path)) == untranslated(path)
+
+
+@pytest.mark.parametrize("part", ["lang/en/", "messages/en/", "i18n/", "strings/en/a/", "vendor/a/"])
+def test_a_path_of_four_thousand_characters_takes_no_time(part: str):
+    """Who writes the tree writes its paths; three repetitions that share text would take minutes."""
+    path = part * (4_000 // len(part)) + "x"
+    bulk(path)
+    assert untranslated(path) == path
