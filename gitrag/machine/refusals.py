@@ -47,7 +47,7 @@ def disk_error(error: BaseException, path: Path | None = None) -> DiskError | No
 
 
 def permission_fix(path: Path, inside: Path | None = None) -> str:
-    """Return what lets this user read and write a path, or the directory that it is hidden in or missing from.
+    """Return what lets this user read and write a path, or the directory that hides or lacks it.
 
     It is a command, except for such a directory that is neither git's nor ours, like `/` or a home directory:
     a command that takes it over with all that is in it would do harm.
