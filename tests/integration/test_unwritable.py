@@ -62,7 +62,7 @@ def test_what_cannot_be_written_is_held_in_memory(behind, name):
             assert paths(workspace, question) == [path]
         assert paths(workspace, "burn_bridge") == []
         assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
-    [line] = {line for line in said if "The index is of commit" in line and "1 file" not in line}
+    [line] = set(said)
     assert line.endswith(f"The index is of commit {first}; what is newer was read for this answer alone.")
     said.clear()
     assert paths(opened(behind, said), "close_window") == ["window.py"]
@@ -79,6 +79,15 @@ def test_an_index_too_large_to_be_held_is_answered_as_far_as_it_is_there(behind,
         assert paths(workspace, "burn_bridge") == []
         assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
     assert said[0].endswith("; 2 files are missing from it.")
+
+
+def test_a_renamed_file_of_an_index_too_large_to_be_held_counts_as_missing(behind, monkeypatch):
+    behind.git("mv", "door.py", "gate.py")
+    monkeypatch.setattr(connection, "MAX_BYTES", 0)
+    said: list[str] = []
+    with unwritable(behind, "EROFS"):
+        assert paths(opened(behind, said), "open_door") == []
+    assert said[0].endswith("; 3 files are missing from it.")
 
 
 def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind):
