@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import platformdirs
@@ -130,17 +131,55 @@ def test_an_index_on_a_read_only_mount_goes_on_in_the_cache(mounted):
     assert (in_cache(opened(mounted, said)), said) == (True, [])
 
 
-@pytest.mark.parametrize("harm", ["damaged", "of another version"])
+OTHER_VERSIONS = {
+    "of another version": "UPDATE meta SET value = 'old' WHERE key = 'recipe'",
+    "of a newer version": "UPDATE meta SET value = '99999' WHERE key = 'schema'",
+}
+
+
+@pytest.mark.parametrize("harm", ["damaged", *OTHER_VERSIONS])
 def test_an_index_on_a_mount_that_cannot_be_used_is_replaced_in_the_cache(mounted, behind, harm):
     index = behind.path / ".git" / "gitrag" / "index.duckdb"
     if harm == "damaged":
         index.write_bytes(b"not a database\n")
     else:
         with duckdb.connect(index) as db:
-            db.execute("UPDATE meta SET value = 'old' WHERE key = 'recipe'")
+            db.execute(OTHER_VERSIONS[harm])
     workspace = opened(mounted, [])
     assert paths(workspace, "close_window") == ["window.py"]
     assert in_cache(workspace)
+
+
+@pytest.mark.parametrize("harm", OTHER_VERSIONS)
+def test_an_index_in_the_cache_is_not_given_up_for_one_that_cannot_be_used(mounted, behind, harm):
+    said: list[str] = []
+    opened(mounted, said).update()
+    own = opened(mounted, said).store.path
+    before = own.stat().st_ino
+    with duckdb.connect(behind.path / ".git" / "gitrag" / "index.duckdb") as db:
+        db.execute(OTHER_VERSIONS[harm])
+    behind.commit({"more.py": "def light_lamp(): pass\n"})
+    workspace = opened(mounted, said)
+    assert workspace.store.path != own
+    assert paths(workspace, "light_lamp") == ["more.py"]
+    assert (workspace.store.path, own.stat().st_ino, said) == (own, before, [])
+
+
+def test_an_index_that_does_not_fit_into_the_cache_leaves_nothing_of_it_there(mounted, behind, monkeypatch):
+    opened(mounted, []).update()
+    behind.commit({"more.py": "def light_lamp(): pass\n"})
+    opened(behind, []).update()
+    behind.commit({"last.py": "def shut_gate(): pass\n"})
+
+    def full(_source: str, target: Path) -> None:
+        target.write_bytes(b"a half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    workspace = opened(mounted, [])
+    assert paths(workspace, "shut_gate") == ["last.py"]
+    assert list(workspace.store.directory.glob("smaller*")) == []
+    assert (workspace.store.directory / "index.duckdb").exists()
 
 
 def test_an_index_of_another_version_that_cannot_be_written_is_made_anew_in_memory(behind):
