@@ -241,6 +241,15 @@ def test_the_setting_puts_an_index_into_the_cache(behind):
     assert not in_cache(opened(behind, []))
 
 
+def test_an_index_in_the_cache_is_the_users_alone_with_whomever_the_repository_is_shared(behind):
+    behind.git("config", "gitrag.indexPlace", "cache")
+    behind.git("config", "core.sharedRepository", "all")
+    workspace = opened(behind, [])
+    workspace.update()
+    directory = workspace.store.directory
+    assert [path for path in [directory, *directory.rglob("*")] if path.lstat().st_mode & 0o077] == []
+
+
 # another user's index
 
 
