@@ -221,9 +221,9 @@ def lagging(db: Connection, now: Snapshot) -> Refreshed | None:
         and (each.path not in found.ids.paths or found.ids.contents.get(each.content) in to_read)
         for each in added
     )
-    if found.tree is not None and found.tree.base is None:  # by other rules: nothing to be compared with
-        return Refreshed(view, ViewOverlay(), now.head, dirty=now.dirty, waiting=missing)
     overlay = views.overlay(found.ids, [*found.of_tree.removed, *found.uncommitted.removed], added)
+    if found.tree is not None and found.tree.base is None:  # by other rules: all that is of now is added
+        overlay = replace(overlay, masked=tuple(sorted({*overlay.masked, *views.held(db, view.view_id)})))
     return Refreshed(view, overlay, now.head, dirty=now.dirty, waiting=missing)
 
 

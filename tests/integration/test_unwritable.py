@@ -91,6 +91,15 @@ def test_a_renamed_file_of_an_index_too_large_to_be_held_counts_as_missing(behin
     assert said[0].endswith("; 3 files are missing from it.")
 
 
+def test_what_is_gone_is_not_answered_though_the_rules_have_changed_as_well(behind, monkeypatch):
+    behind.commit({".gitattributes": "*.min.js -gitrag\n"})
+    monkeypatch.setattr(connection, "MAX_BYTES", 0)
+    with unwritable(behind, "EROFS"):
+        workspace = opened(behind, [])
+        assert paths(workspace, "open_door") == ["door.py"]
+        assert paths(workspace, "burn_bridge") == []
+
+
 def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind):
     said: list[str] = []
     workspace = opened(behind, said)
