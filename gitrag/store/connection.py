@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import BusyError, DiskError, DiskFullError, GitragError, StoreError
-from gitrag.machine.files import PRIVATE, existing, make_private, settle
+from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
@@ -103,10 +104,16 @@ def _interruptible() -> Iterator[None]:
 
 def _is_newer(path: Path, than: Path) -> bool:
     """Tell whether a file is there, readable, and newer than another or alone."""
-    found = existing(path)
-    if found is None or not found.is_file() or not os.access(found, os.R_OK):
+    try:
+        found = path.stat()
+    except OSError:
         return False
-    return not than.exists() or path.stat().st_mtime_ns > than.stat().st_mtime_ns
+    if not stat.S_ISREG(found.st_mode) or not os.access(path, os.R_OK):
+        return False
+    try:
+        return found.st_mtime_ns > than.stat().st_mtime_ns
+    except OSError:
+        return True
 
 
 class StoreMissingError(StoreError):
