@@ -30,6 +30,7 @@ from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import in_turn, processors
 from gitrag.machine.environment import safe_environment
+from gitrag.machine.files import PRIVATE
 from gitrag.machine.memory_limit import require_memory
 from gitrag.store.connection import Store, StoreMissingError
 
@@ -98,6 +99,10 @@ class Workspace:
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         own = repo.own_store_directory  # its index is read until there is something to write
         seed = own if store_directory is None and repo.store_directory != own else None
+
+        def file_mode() -> int:  # whom a repository is shared with is not for the user's cache
+            return PRIVATE if seed is not None else sharing.file_mode(repo.config(sharing.KEY))
+
         self.store = Store(
             store_directory or repo.store_directory,
             seed=seed,
@@ -105,7 +110,7 @@ class Workspace:
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             resident=resident,
-            file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
+            file_mode=file_mode,
         )
         self.older = Store(
             self.store.directory / older_commits.OLDER,
@@ -113,7 +118,7 @@ class Workspace:
             recipe=older_commits.RECIPE,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
-            file_mode=lambda: sharing.file_mode(repo.config(sharing.KEY)),
+            file_mode=file_mode,
         )
 
     @classmethod

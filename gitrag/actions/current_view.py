@@ -169,7 +169,7 @@ class CurrentView:
 
         commit = None
         with suppress(StoreMissingError), self._store.read() as db:
-            view = views.current(db, now.slot)
+            view = views.current(db, self._workspace.repo.worktree)  # also where a revision is asked
             commit = view.commit if view is not None else None
         held = self._store.hold()
         result = self._catch_up(read, now, encoder, None) if held else self._read_lagging(read, now)

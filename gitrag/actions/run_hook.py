@@ -42,12 +42,12 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
 
     try:
         repository = Repository.discover(start, environ)
-        store = repository.store_directory
+        wandering = repository.operation_in_progress() in _WANDERINGS
+        if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs before the rebase is over
+            return
+        store = repository.store_directory  # asks git for a setting
     except GitragError:
         return  # without a repository there is no log either
-    wandering = repository.operation_in_progress() in _WANDERINGS
-    if wandering and name not in {WORKER, "post-rewrite"}:  # post-rewrite runs just before the rebase is over
-        return
     place = repository.root or repository.git_dir
     environ = _without_leaks(repository, place, environ)
     environ = {key: value for key, value in environ.items() if key != _STARTING}

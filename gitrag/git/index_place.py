@@ -10,8 +10,6 @@ import hashlib
 import os
 from pathlib import Path
 
-import platformdirs
-
 SETTING = "gitrag.indexplace"
 VARIABLE = "GITRAG_INDEX_PLACE"
 
@@ -28,6 +26,8 @@ def index_place(common_dir: Path, wanted: str) -> Path:
     """
     own = common_dir / NAME
     if wanted == "cache" or (wanted != "repository" and _is_out_of_reach(common_dir, own)):
+        import platformdirs
+
         digest = hashlib.sha256(os.fsencode(common_dir.resolve())).hexdigest()[:16]
         return platformdirs.user_cache_path("gitrag") / "indexes" / digest
     return own

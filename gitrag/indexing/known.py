@@ -203,8 +203,8 @@ def recorded(db: Connection, now: Snapshot, view: View) -> ViewOverlay:
 def lagging(db: Connection, now: Snapshot) -> Refreshed | None:
     """Return the nearest that can be read of a snapshot without writing; None where nothing of it is indexed.
 
-    It is a view that is there, changed to the files of now as far as the index knows their contents; those
-    whose contents it does not know count as waiting.
+    It is a view that is there, changed to the files of now as far as the index knows paths and contents; what
+    it does not know counts as waiting.
     """
     start = start_of(db, now)
     view = start.view or start.current
@@ -216,10 +216,14 @@ def lagging(db: Connection, now: Snapshot) -> Refreshed | None:
     for path in found.uncommitted.removed:
         last.pop(path, None)
     added = [*(last | {entry.path: entry for entry in found.uncommitted.added}).values()]
-    missing = sum(not each.skip and found.ids.contents.get(each.content) in to_read for each in added)
-    if found.tree is not None and found.tree.base is None:  # by other rules: nothing to be compared with
-        return Refreshed(view, ViewOverlay(), now.head, dirty=now.dirty, waiting=missing)
+    missing = sum(
+        not each.skip
+        and (each.path not in found.ids.paths or found.ids.contents.get(each.content) in to_read)
+        for each in added
+    )
     overlay = views.overlay(found.ids, [*found.of_tree.removed, *found.uncommitted.removed], added)
+    if found.tree is not None and found.tree.base is None:  # by other rules: all that is of now is added
+        overlay = replace(overlay, masked=tuple(sorted({*overlay.masked, *views.held(db, view.view_id)})))
     return Refreshed(view, overlay, now.head, dirty=now.dirty, waiting=missing)
 
 

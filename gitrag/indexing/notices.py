@@ -34,11 +34,11 @@ def unwritten_line(why: str, commit: str | None, missing: int, *, held: bool) ->
 
     Args:
         why: Why not, as a sentence.
-        commit: The commit that is indexed; None for none.
+        commit: The worktree's commit that is indexed; None for none.
         missing: How many files of now are missing from the answer.
         held: Whether what is newer was read into memory.
     """
-    of = f"is of commit {commit[:7]}" if commit else "has no commit"
+    of = f"is of commit {commit[:7]}" if commit else "has no commit of this worktree"
     newer = "; what is newer was read for this answer alone" if held else ""
     left = f"{count(missing, 'file')} {'is' if missing == 1 else 'are'} missing from it" if missing else ""
     return f"{why} The index {of}{newer}{f'; {left}' if left else ''}."

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from gitrag.errors import NotSetUpError
 from gitrag.machine.environment import safe_environment
+from gitrag.machine.refusals import permission_fix
 
 OLDEST_GIT = (2, 31)
 """For ``git hash-object --stdin-paths``, ``status --porcelain=v2`` and ``-z`` everywhere; the oldest git of a
@@ -176,10 +177,9 @@ def check_writable(directory: Path) -> Check:
     for path in paths:
         if not os.access(path, os.W_OK | (os.X_OK if path == place else 0)):
             try:
-                ours = path.lstat().st_uid == os.geteuid()
+                fix = permission_fix(directory if path == place else place, path)
             except FileNotFoundError:  # e.g. another process's lock record, which may disappear at any moment
                 continue
-            fix = f"chmod -R u+rwX {_quoted(place)}" if ours else f'sudo chown -R "$USER" {_quoted(place)}'
             return fail(f"{path} is not writable", fix)
     return Check("git directory", CheckState.OK, f"{place} is writable")
 

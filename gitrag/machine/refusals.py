@@ -46,10 +46,21 @@ def disk_error(error: BaseException, path: Path | None = None) -> DiskError | No
     return None
 
 
-def permission_fix(path: Path) -> str:
-    """Return the command that lets this user read and write a path, or the directory that it is hidden in."""
-    while not os.path.lexists(path) and path != path.parent:  # not there, or in a directory that is closed
-        path = path.parent
-    ours = path.lstat().st_uid == os.geteuid()
+def permission_fix(path: Path, inside: Path | None = None) -> str:
+    """Return what lets this user read and write a path, or the directory that hides or lacks it.
+
+    It is a command, except for such a directory that is neither git's nor ours, like `/` or a home directory:
+    a command that takes it over with all that is in it would do harm.
+
+    Args:
+        path: It need not exist.
+        inside: What in it is not permitted, where that is not the path itself.
+    """
+    there = path
+    while not os.path.lexists(there) and there != there.parent:
+        there = there.parent
+    if there != path and not any(part.endswith((".git", "gitrag")) for part in there.parts):
+        return f"Let your user read and write {shlex.quote(str(there))}."
+    ours = (inside or there).lstat().st_uid == os.geteuid()
     command = "chmod -R u+rwX" if ours else 'sudo chown -R "$USER"'
-    return f"{command} {shlex.quote(str(path))}"
+    return f"{command} {shlex.quote(str(there))}"

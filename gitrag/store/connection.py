@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import BusyError, DiskError, DiskFullError, GitragError, StoreError
-from gitrag.machine.files import PRIVATE, existing, make_private, settle
+from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
@@ -103,10 +104,16 @@ def _interruptible() -> Iterator[None]:
 
 def _is_newer(path: Path, than: Path) -> bool:
     """Tell whether a file is there, readable, and newer than another or alone."""
-    found = existing(path)
-    if found is None or not found.is_file() or not os.access(found, os.R_OK):
+    try:
+        found = path.stat()
+    except OSError:
         return False
-    return not than.exists() or path.stat().st_mtime_ns > than.stat().st_mtime_ns
+    if not stat.S_ISREG(found.st_mode) or not os.access(path, os.R_OK):
+        return False
+    try:
+        return found.st_mtime_ns > than.stat().st_mtime_ns
+    except OSError:
+        return True
 
 
 class StoreMissingError(StoreError):
@@ -179,14 +186,19 @@ class Store:
         """Copy an index that is only read; from now on the copy is asked. The lock is held."""
         try:
             if self._reads_seed:
+                self._delete(f"{_NEW}*")
+                ends = (".wal", "")  # the index last: it is what counts as there
                 with self._seed_lock.shared():
-                    self._delete(f"{NAME}*")  # a log of an older copy would be taken for the new one's
-                    for end in (".wal", ""):  # the index last: it is what counts as there
+                    for end in ends:
                         with suppress(FileNotFoundError):
-                            copied = self.directory / f"{_NEW}{end}"
-                            shutil.copyfile(f"{self.path}{end}", copied)
-                            copied.replace(self.directory / f"{NAME}{end}")
+                            shutil.copyfile(f"{self.path}{end}", self.directory / f"{_NEW}{end}")
+                self._delete(f"{NAME}*")  # a log of an older copy would be taken for the new one's
+                for end in ends:
+                    with suppress(FileNotFoundError):
+                        (self.directory / f"{_NEW}{end}").replace(self.directory / f"{NAME}{end}")
         except OSError as error:
+            with suppress(StoreError):
+                self._delete(f"{_NEW}*")  # a half of it would fill a full disk
             raise self._unwritable(error) from error
         self._seed = None
 
@@ -265,7 +277,13 @@ class Store:
                 self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
-                self._check(db)
+                try:
+                    self._check(db)
+                except StoreError as error:
+                    if not self._reads_seed:
+                        raise
+                    self._seed = None  # not ours to replace: our own is asked, or one is built
+                    raise StoreMissingError(str(error), _RENEW) from error
                 self.state = state_of(self.path)
                 self.memo = self._memo_of(self.state)
                 yield db
@@ -316,6 +334,9 @@ class Store:
                 self._upgrade(self._held.db)
         except (duckdb.Error, ForeignDatabaseError):  # damaged, or too little memory
             self.let_go()
+        except BaseException:
+            self.let_go()
+            raise
         return self._held is not None
 
     @property

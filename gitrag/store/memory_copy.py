@@ -7,6 +7,7 @@ open, so the file is copied instead of kept open.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 192 << 20
 """Larger files are opened for each question: 100,000 chunks are 180 MB, on disk and in memory."""
+
+_STATES = itertools.count(1)
+"""For each state of what is held in memory, none of which is ever told for another."""
 
 _LEAST_BYTES = 128 << 20
 """Minimum memory for DuckDB; otherwise one and a half times the file, since data can be evicted."""
@@ -75,7 +79,6 @@ class Held:
 
     def __init__(self, path: Path | None, db: DuckDBPyConnection) -> None:
         self.db = db
-        self._writes = 0
         self.db.execute("ATTACH ':memory:' AS held (COMPRESS)")
         if path is not None:
             self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
@@ -86,9 +89,8 @@ class Held:
 
     def changed(self) -> None:
         """Note that it has been written to."""
-        self._writes += 1
         self.memo = Memo(lasting=True)
-        self.state: FileState = (0, id(self), b"", self._writes)  # no file has this number
+        self.state: FileState = (0, 0, b"", next(_STATES))  # no file has these numbers
 
     @contextmanager
     def transaction(self) -> Iterator[DuckDBPyConnection]:

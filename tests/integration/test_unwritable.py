@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import platformdirs
@@ -62,7 +63,7 @@ def test_what_cannot_be_written_is_held_in_memory(behind, name):
             assert paths(workspace, question) == [path]
         assert paths(workspace, "burn_bridge") == []
         assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
-    [line] = {line for line in said if "The index is of commit" in line and "1 file" not in line}
+    [line] = set(said)
     assert line.endswith(f"The index is of commit {first}; what is newer was read for this answer alone.")
     said.clear()
     assert paths(opened(behind, said), "close_window") == ["window.py"]
@@ -79,6 +80,24 @@ def test_an_index_too_large_to_be_held_is_answered_as_far_as_it_is_there(behind,
         assert paths(workspace, "burn_bridge") == []
         assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
     assert said[0].endswith("; 2 files are missing from it.")
+
+
+def test_a_renamed_file_of_an_index_too_large_to_be_held_counts_as_missing(behind, monkeypatch):
+    behind.git("mv", "door.py", "gate.py")
+    monkeypatch.setattr(connection, "MAX_BYTES", 0)
+    said: list[str] = []
+    with unwritable(behind, "EROFS"):
+        assert paths(opened(behind, said), "open_door") == []
+    assert said[0].endswith("; 3 files are missing from it.")
+
+
+def test_what_is_gone_is_not_answered_though_the_rules_have_changed_as_well(behind, monkeypatch):
+    behind.commit({".gitattributes": "*.min.js -gitrag\n"})
+    monkeypatch.setattr(connection, "MAX_BYTES", 0)
+    with unwritable(behind, "EROFS"):
+        workspace = opened(behind, [])
+        assert paths(workspace, "open_door") == ["door.py"]
+        assert paths(workspace, "burn_bridge") == []
 
 
 def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind):
@@ -121,17 +140,55 @@ def test_an_index_on_a_read_only_mount_goes_on_in_the_cache(mounted):
     assert (in_cache(opened(mounted, said)), said) == (True, [])
 
 
-@pytest.mark.parametrize("harm", ["damaged", "of another version"])
+OTHER_VERSIONS = {
+    "of another version": "UPDATE meta SET value = 'old' WHERE key = 'recipe'",
+    "of a newer version": "UPDATE meta SET value = '99999' WHERE key = 'schema'",
+}
+
+
+@pytest.mark.parametrize("harm", ["damaged", *OTHER_VERSIONS])
 def test_an_index_on_a_mount_that_cannot_be_used_is_replaced_in_the_cache(mounted, behind, harm):
     index = behind.path / ".git" / "gitrag" / "index.duckdb"
     if harm == "damaged":
         index.write_bytes(b"not a database\n")
     else:
         with duckdb.connect(index) as db:
-            db.execute("UPDATE meta SET value = 'old' WHERE key = 'recipe'")
+            db.execute(OTHER_VERSIONS[harm])
     workspace = opened(mounted, [])
     assert paths(workspace, "close_window") == ["window.py"]
     assert in_cache(workspace)
+
+
+@pytest.mark.parametrize("harm", OTHER_VERSIONS)
+def test_an_index_in_the_cache_is_not_given_up_for_one_that_cannot_be_used(mounted, behind, harm):
+    said: list[str] = []
+    opened(mounted, said).update()
+    own = opened(mounted, said).store.path
+    before = own.stat().st_ino
+    with duckdb.connect(behind.path / ".git" / "gitrag" / "index.duckdb") as db:
+        db.execute(OTHER_VERSIONS[harm])
+    behind.commit({"more.py": "def light_lamp(): pass\n"})
+    workspace = opened(mounted, said)
+    assert workspace.store.path != own
+    assert paths(workspace, "light_lamp") == ["more.py"]
+    assert (workspace.store.path, own.stat().st_ino, said) == (own, before, [])
+
+
+def test_an_index_that_does_not_fit_into_the_cache_leaves_nothing_of_it_there(mounted, behind, monkeypatch):
+    opened(mounted, []).update()
+    behind.commit({"more.py": "def light_lamp(): pass\n"})
+    opened(behind, []).update()
+    behind.commit({"last.py": "def shut_gate(): pass\n"})
+
+    def full(_source: str, target: Path) -> None:
+        target.write_bytes(b"a half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    workspace = opened(mounted, [])
+    assert paths(workspace, "shut_gate") == ["last.py"]
+    assert list(workspace.store.directory.glob("smaller*")) == []
+    assert (workspace.store.directory / "index.duckdb").exists()
 
 
 def test_an_index_of_another_version_that_cannot_be_written_is_made_anew_in_memory(behind):
@@ -191,6 +248,15 @@ def test_the_setting_puts_an_index_into_the_cache(behind):
     assert in_cache(workspace)
     behind.environment["GITRAG_INDEX_PLACE"] = "repository"
     assert not in_cache(opened(behind, []))
+
+
+def test_an_index_in_the_cache_is_the_users_alone_with_whomever_the_repository_is_shared(behind):
+    behind.git("config", "gitrag.indexPlace", "cache")
+    behind.git("config", "core.sharedRepository", "all")
+    workspace = opened(behind, [])
+    workspace.update()
+    directory = workspace.store.directory
+    assert [path for path in [directory, *directory.rglob("*")] if path.lstat().st_mode & 0o077] == []
 
 
 # another user's index
