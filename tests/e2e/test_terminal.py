@@ -16,7 +16,7 @@ def test_text_on_a_terminal_and_markdown_elsewhere(indexed):
     first = COLOUR.sub("", shown.out).partition("\n")[0]
     assert (shown.status, re.sub(r"\d+-\d+", "…", first)) == (
         0,
-        "client.py:…  function retry_with_backoff  0.98",
+        "client.py:…  function retry_with_backoff  0.97",
     )
     done = indexed.gitrag(*QUESTION)
     assert done.out.startswith("## Search Results: retry with backoff\n")

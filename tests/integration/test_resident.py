@@ -92,7 +92,10 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
 def test_a_large_index_is_opened_once_for_a_question(
     tmp_path: Path, model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Where git reports what was guessed, and nothing has written since, not a second time to say so."""
+    """Where git reports what was guessed, and nothing has written since, not a second time to say so.
+
+    A word that no file has is looked for in what is left out, which opens it again.
+    """
     environment = isolated_environment(tmp_path / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
     repository = create_repository(tmp_path / "p", environment, project())
     resident = Workspace.open(repository.path, environ=environment, resident=True)
@@ -110,7 +113,7 @@ def test_a_large_index_is_opened_once_for_a_question(
     answers = []
     for _ in range(4):
         opened.clear()
-        answers.append(as_json(search(resident, "retry with backoff")))
+        answers.append(as_json(search(resident, "retry")))
     assert len(opened) == 1
     assert answers == answers[:1] * 4
     (repository.path / "loose.py").write_text(GLASS)
