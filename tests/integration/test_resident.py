@@ -113,7 +113,7 @@ def test_a_large_index_is_opened_once_for_a_question(
     answers = []
     for _ in range(4):
         opened.clear()
-        answers.append(as_json(search(resident, "retry")))
+        answers.append(as_json(search(resident, "connection pool")))
     assert len(opened) == 1
     assert answers == answers[:1] * 4
     (repository.path / "loose.py").write_text(GLASS)
