@@ -90,7 +90,7 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
 
 def _told(directory: Path, stage: str, error: Exception) -> GitragError:
     """Return why a stage failed; what is nobody's but ours goes into the log with its traceback."""
-    known = error if isinstance(error, GitragError) else refusal(error)
+    known = refusal(error)
     if known is None:
         with logged(directory) as log:
             log.error("%s failed", stage, exc_info=error)
@@ -217,9 +217,7 @@ def _in_turn(
             workspace.embed(entries=entries, stop=stop)
         finally:
             turn.release()
-        if (
-            asked() or not makes_way
-        ):  # not whether it is wanted by now: who wished may have begun, or given up
+        if asked() or not makes_way:  # who wished to be next may have begun by now, or given up
             return
         workspace.forget_model()
 

@@ -81,7 +81,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
     except (GitragError, OSError) as error:
-        told = error if isinstance(error, GitragError) else refusal(error)
+        told = refusal(error)
         if told is None:
             raise
         return Check(name, CheckState.FAIL, str(told), told.hint)

@@ -129,11 +129,9 @@ def _run_logged(
             collect_rarely(workspace)
             note_heads(workspace)
             log.info("%s: done", name)
-    except GitragError as error:
-        log.warning("%s: %s %s", name, error, error.hint)
     except Exception as error:
-        if refused := refusal(error):
-            log.warning("%s: %s %s", name, refused, refused.hint)
+        if told := refusal(error):
+            log.warning("%s: %s %s", name, told, told.hint)
         else:
             log.exception("%s: a bug", name)
     finally:

@@ -14,7 +14,9 @@ _READ_ONLY = "Mount it writable, or have the index in your cache: GITRAG_INDEX_P
 
 
 def refusal(error: BaseException) -> GitragError | None:
-    """Return the error to tell the user where the system has refused something; None for any other."""
+    """Return the error to tell the user: ours, or what the system has refused; None for any other."""
+    if isinstance(error, GitragError):
+        return error
     if is_want_of_memory(error):
         text = str(error).strip().partition("\n")[0].rstrip(".")
         return OutOfMemoryError(f"The system refuses memory{f': {text}' if text else ''}.", HINT)

@@ -17,7 +17,6 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from gitrag.errors import GitragError
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.roots import client_roots
@@ -197,12 +196,10 @@ async def _run(
         raise
     except StoppedError:
         raise ToolError("Stopped.") from None
-    except GitragError as error:
-        raise ToolError(printable(advice(error))) from None
     except Exception as error:  # noqa: BLE001 - the boundary: logged, and reported without the exception's text
-        refused = refusal(error)
+        told = refusal(error)
         raise ToolError(
-            printable(advice(refused)) if refused else bench.log_bug(function.__name__, error)
+            printable(advice(told)) if told else bench.log_bug(function.__name__, error)
         ) from None
 
 

@@ -59,7 +59,7 @@ async def _told(bench: Workbench, read: Callable[[], str]) -> str:
     try:
         return await bench.in_thread(work)
     except (GitragError, OSError) as error:
-        told = error if isinstance(error, GitragError) else refusal(error)
+        told = refusal(error)
         if told is None:
             raise
         raise ResourceError(printable(advice(told))) from None

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from gitrag.callgraph.extraction import unsupported
 from gitrag.chunking.languages import is_code
-from gitrag.errors import NOTHING, USAGE, GitragError
+from gitrag.errors import NOTHING, USAGE
 from gitrag.machine.refusals import refusal
 from gitrag.report.why import day
 from gitrag.web import addresses
@@ -82,7 +82,7 @@ def _told(repositories: Repositories, answer: Answer) -> Callable[[Request], Res
         try:
             return answer(repositories, request)
         except Exception as error:  # noqa: BLE001 - the boundary: logged, and said without the exception's text
-            known = error if isinstance(error, GitragError) else refusal(error)
+            known = refusal(error)
             if known is not None:
                 status = 404 if known.exit_code in {NOTHING, USAGE} else 503
                 return _problem(repositories.here, status, str(known), known.hint)
