@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gitrag.actions import catch_up, left_out
+from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.left_out import LeftOut
 from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
@@ -132,7 +133,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     rest = found.unsearched
     exists: tuple[str, ...] = ()
     if not (found.lines or pattern.is_regex):
-        exists = left_out.holding(workspace, view, [pattern.text], options.filters)
+        exists = LeftOut(workspace, view).holding([pattern.text], options.filters)
     return ExactAnswer(
         pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, exists
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.chunking.languages import language_of
 from gitrag.git import matcher
 from gitrag.git.grep import files_with
+from gitrag.indexing.notices import FETCH
 from gitrag.machine.files import existing
 from gitrag.model import Skip
 from gitrag.search.lookup import Tail, read
@@ -36,7 +38,7 @@ _REASONS = {
     Skip.LFS: "git has only its address (git lfs pull)",
     Skip.SYMLINK: "a link that leads out of the repository, or nowhere",
     Skip.SUBMODULE: f"a submodule ({SUBMODULES})",
-    Skip.ABSENT: "not in this partial clone (git fetch --refetch --no-filter)",
+    Skip.ABSENT: f"not in this partial clone ({FETCH})",
     Skip.UNREADABLE: "it cannot be read (gitrag doctor)",
 }
 _ABOVE = {Skip.SUBMODULE, Skip.SYMLINK}
@@ -53,79 +55,83 @@ _GIVEN = 400
 """More paths are not given to git one by one: it looks at all files then."""
 
 
-def named(
-    workspace: Workspace, view: CurrentView, text: str, directory: str = "", found: Sequence[str] = ()
-) -> tuple[str, ...] | None:
-    """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
+class LeftOut:
+    """What is left out of what a question looked at, read once however much is asked of it.
 
     Args:
         workspace: The repository.
         view: What was asked.
-        text: The question.
-        directory: Where relative paths start.
-        found: The paths that were found.
     """
-    tails = read(text, directory).tails
-    if not any("/" in tail.path or "." in tail.path for tail in tails):
-        return ()
-    every, _, _ = _every(view)
-    for tail in tails:
-        if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
-            return None
-        if said := _at(tail, every):
+
+    def __init__(self, workspace: Workspace, view: CurrentView) -> None:
+        self._workspace, self._view = workspace, view
+
+    def named(self, text: str, directory: str = "", found: Sequence[str] = ()) -> tuple[str, ...] | None:
+        """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
+
+        Args:
+            text: The question.
+            directory: Where relative paths start.
+            found: The paths that were found.
+        """
+        tails = read(text, directory).tails
+        if not any("/" in tail.path or "." in tail.path for tail in tails):
+            return ()
+        every, _, _ = self._every
+        for tail in tails:
+            if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
+                return None
+            if said := _at(tail, every):
+                return tuple(said)
+        return _ignored(self._workspace, tails)
+
+    def holding(self, words: Sequence[str], filters: Filters = NO_FILTERS) -> tuple[str, ...]:
+        """Say which files that are left out, but not by filters, have words, a sentence each."""
+        every, changed, commit = self._every
+        allowed = matcher(filters.globs) if filters.globs else None
+        why_of = {
+            path: _REASONS[Skip(why)]
+            for path, why in every.items()
+            if why in _TEXT
+            and (allowed is None or allowed(path))
+            and (not filters.languages or language_of(path) in filters.languages)
+        }
+        places = [(commit, why_of.keys() - changed)] if commit else []
+        places.append(("", why_of.keys() & changed))
+        said = []
+        for word in words[:_WORDS]:
+            having: list[str] = []
+            for at, paths in places:
+                given = sorted(paths) if len(paths) <= _GIVEN else ()
+                found = files_with(self._workspace.repo, at, word, _FINDING_S, given)[0] if paths else []
+                having += [path for path in found if path in paths]
+            said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
+            if len(having) > _NAMED:
+                said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
+        modules = [path for path, why in every.items() if why == Skip.SUBMODULE]
+        if said or not modules or filters != NO_FILTERS:
             return tuple(said)
-    return _ignored(workspace, tails)
+        more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
+        return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",)
 
-
-def holding(
-    workspace: Workspace, view: CurrentView, words: Sequence[str], filters: Filters = NO_FILTERS
-) -> tuple[str, ...]:
-    """Say which files that are left out, but not by filters, have words, a sentence each."""
-    every, changed, commit = _every(view)
-    allowed = matcher(filters.globs) if filters.globs else None
-    why_of = {
-        path: _REASONS[Skip(why)]
-        for path, why in every.items()
-        if why in _TEXT
-        and (allowed is None or allowed(path))
-        and (not filters.languages or language_of(path) in filters.languages)
-    }
-    places = [(commit, why_of.keys() - changed)] if commit else []
-    places.append(("", why_of.keys() & changed))
-    said = []
-    for word in words[:_WORDS]:
-        having: list[str] = []
-        for at, paths in places:
-            given = sorted(paths) if len(paths) <= _GIVEN else ()
-            found = files_with(workspace.repo, at, word, _FINDING_S, given)[0] if paths else []
-            having += [path for path in found if path in paths]
-        said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
-        if len(having) > _NAMED:
-            said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
-    modules = [path for path, why in every.items() if why == Skip.SUBMODULE]
-    if said or not modules or filters != NO_FILTERS:
-        return tuple(said)
-    more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
-    return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",)
+    @cached_property
+    def _every(self) -> tuple[dict[str, str], set[str], str]:
+        """All paths that are left out, and why; which are uncommitted; and the commit, empty for none."""
+        result = self._view.read(candidates.left_out)
+        changes = {change.path: change for change in result.now.changes}
+        every = {
+            path: why
+            for path, why, is_hidden in result.found
+            if not is_hidden or (path in changes and changes[path].entry)
+        }
+        every |= {path: change.skip.value for path, change in changes.items() if change.skip}
+        return every, {*changes}, result.refreshed.head.commit or ""
 
 
 def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     """Say why a path or a name that exists is not found, a sentence each; else nothing."""
-    view = CurrentView(workspace)
-    return named(workspace, view, target) or holding(workspace, view, [re.split(r"[.:#]+", target)[-1]])
-
-
-def _every(view: CurrentView) -> tuple[dict[str, str], set[str], str]:
-    """Return all paths that are left out, and why; which are uncommitted; and the commit, empty for none."""
-    result = view.read(candidates.left_out)
-    changes = {change.path: change for change in result.now.changes}
-    every = {
-        path: why
-        for path, why, is_hidden in result.found
-        if not is_hidden or (path in changes and changes[path].entry)
-    }
-    every |= {path: change.skip.value for path, change in changes.items() if change.skip}
-    return every, {*changes}, result.refreshed.head.commit or ""
+    left_out = LeftOut(workspace, CurrentView(workspace))
+    return left_out.named(target) or left_out.holding([re.split(r"[.:#]+", target)[-1]])
 
 
 def _is_meant(path: str, tail: Tail) -> bool:

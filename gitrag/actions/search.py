@@ -219,17 +219,18 @@ def _with_left_out(
     led: str,
 ) -> Wording:
     """Return what is to be said of a question's words, and what it asks for that exists, but is left out."""
-    from gitrag.actions import left_out
+    from gitrag.actions.left_out import LeftOut
 
     said = replace(found.wording, searched_for=led) if led else found.wording
     best = max((hit.score for section in found.sections for hit in section.hits), default=0.0)
     if options.as_it_is or options.unfinished or best == 1.0:  # a place that is there
         return said
     paths = [hit.path for section in found.sections for hit in section.hits]
-    exists = left_out.named(workspace, view, question.text, options.directory, paths)
+    left_out = LeftOut(workspace, view)
+    exists = left_out.named(question.text, options.directory, paths)
     words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
     if words and exists == ():
-        exists = left_out.holding(workspace, view, words, options.filters)
+        exists = left_out.holding(words, options.filters)
     return replace(said, exists=exists) if exists else said
 
 
