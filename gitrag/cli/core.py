@@ -133,20 +133,18 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
     from gitrag.actions.core_context import marked_files, project_of
     from gitrag.git import ambiguous, ending, seen_from
+    from gitrag.git.meant import named_paths
     from gitrag.machine.files import within
     from gitrag.words.typed_paths import is_url, spellings
 
     workspace = session.workspace()
     root = workspace.repo.root or workspace.repo.git_dir
-    is_whole = is_url(path)
-    start = root if is_whole else session.start
-    meant = [each for own in spellings(path) for each in (within(root, start / own), own) if each]
     core_files = session.core_files()
     keys = marked_files(core_files, project_of(workspace), project).keys
-    done = any(core_files.unmark(keys, each) for each in dict.fromkeys(meant))
+    done = any(core_files.unmark(keys, each) for each in named_paths(root, session.start, path))
     if not done:
         marked = [each.path for each in core_files.all(keys)]
-        ends = () if is_whole else spellings(path)
+        ends = () if is_url(path) else spellings(path)
         found = next(filter(None, (ending(own, marked) for own in ends)), [])
         if len(found) > 1:
             raise ambiguous(path, seen_from(within(root, session.start.absolute()) or "", found))

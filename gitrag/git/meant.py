@@ -62,6 +62,19 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     return start / given
 
 
+def named_paths(root: Path, start: Path, given: str) -> list[str]:
+    """Return the paths in a repository that a text may mean, whether or not a file is there.
+
+    Args:
+        root: The working tree's top.
+        start: Where a relative path starts; that of a URL starts at the top.
+        given: The path as somebody gave it.
+    """
+    place = root if is_url(given) else start
+    found = [each for own in spellings(given) for each in (within(root, place / own), own) if each]
+    return list(dict.fromkeys(found))
+
+
 def ending(end: str, paths: Iterable[str]) -> list[str]:
     """Return the paths that end with whole parts of another, sorted. Pure."""
     end = f"/{composed(end)}"

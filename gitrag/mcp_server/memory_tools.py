@@ -8,14 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from gitrag.actions.core_context import core_path, mark, marked_files, project_of
-from gitrag.machine.files import within
+from gitrag.git.meant import named_paths
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
 from gitrag.memory.explorations import nothing_recalled
 from gitrag.words.control_characters import Text, joined
-from gitrag.words.typed_paths import spellings
 
 Owner = Annotated[str, Field(description="Empty: this repository's.")]
 
@@ -113,8 +112,7 @@ def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Co
     here = project_of(bench.workspace)
     keys = marked_files(bench.core, here).keys
     root = _root(bench)
-    meant = [each for own in spellings(path) for each in (within(root, root / own), own) if each]
-    changed = any(bench.core.unmark(keys, each) for each in dict.fromkeys(meant))
+    changed = any(bench.core.unmark(keys, each) for each in named_paths(root, root, path))
     text = f"Unmarked {path}." if changed else f"{path} was not marked."
     left = replies.core_rows(marked_files(bench.core, here).files)
     return Reply(text, replies.Core(here.name, left, changed=changed))
