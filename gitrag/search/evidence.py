@@ -14,7 +14,7 @@ from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
-from gitrag.search.outside import traits_of
+from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
@@ -474,7 +474,7 @@ def _is_source(files: Files) -> NDArray[np.bool_]:
     """Tell which files are the product's own code; all, if none is."""
     import numpy as np
 
-    source = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
+    source = is_product_code(files)
     return source if source.any() else np.ones(len(files), dtype=bool)
 
 
@@ -483,8 +483,7 @@ def _code_by_top(files: Files) -> tuple[NDArray[np.intp], NDArray[Any]]:
     import numpy as np
 
     _names, top = np.unique(files.top, return_inverse=True)
-    own = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
-    return top, np.bincount(top, np.where(own, files.length, 0))
+    return top, np.bincount(top, np.where(is_product_code(files), files.length, 0))
 
 
 def _nature(files: Files, question: Question) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code
-from gitrag.words.path_traits import Trait
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,13 @@ other code is below examples/ or website/, that is the product: a collection of 
 def traits_of(files: Files) -> NDArray[np.uint8]:
     """Return each file's traits, uint8, without those that most of the code has."""
     return files.memo.get("traits", lambda: _traits(files))
+
+
+def is_product_code(files: Files) -> NDArray[np.bool_]:
+    """Tell which files are code and not outside the product."""
+    import numpy as np
+
+    return np.asarray(files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0))
 
 
 def _traits(files: Files) -> NDArray[np.uint8]:

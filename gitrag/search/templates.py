@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.bm25 import idf, saturated
-from gitrag.search.outside import traits_of
+from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Postings, SearchScope
 from gitrag.store.memo import Memo
@@ -356,9 +356,7 @@ def _using(source: Source, scope: SearchScope, key: str, memo: Memo | None) -> l
         return []
     last = max(_WORD.findall(key), key=len)
     postings = source.postings(scope, [terms.hashed(terms.whole(last))], memo)
-    files = scope.files
-    code = files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0)
-    rows = np.flatnonzero(code[postings.file])
+    rows = np.flatnonzero(is_product_code(scope.files)[postings.file])
     if not 0 < len(rows) <= _MOST_READ:
         return []
     texts = source.texts_of(np.unique(postings.chunk_id[rows]))
