@@ -213,12 +213,12 @@ class Store:
             DiskError: Its directory is closed to this user.
         """
         try:
-            self.path.stat()
+            size = self.path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
             raise self._unwritable(error) from error
-        return not self._is_unmade()
+        return size >= _HEADERS_BYTES or not self._is_unmade()
 
     def _is_unmade(self) -> bool:
         """Tell whether a process was ended just when it made the file: without DuckDB's three headers."""

@@ -28,7 +28,7 @@ class File:
         imports: By the name in the file; ``*`` for those of all names.
         inner: Names of modules inside the file.
         signatures: What functions take, where arguments choose among functions of one name.
-        statics: The functions of Ruby's classes themselves.
+        statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
     parents: Sequence[int]
