@@ -12,6 +12,8 @@ SCOPED = "::"
 ELEMENT = "[]"
 """Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
 
+SAME = "="
+"""Last part of an expression that a variable is given the value of: no call."""
 
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
@@ -30,7 +32,8 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
             parts, joined by dots; empty if not known.
         handed: Whether it is no call: a function is handed on by its name.
-        unsure: Whether another object may be meant: Kotlin's ``this`` in a block that is given one.
+        unsure: Whether something else may be meant: what a name is bound to.
+        blocks: Kotlin's functions in whose blocks it stands, which may give them a ``this``.
     """
 
     caller: int
@@ -39,6 +42,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     handed: bool = False
     given: tuple[str, ...] | None = None
     unsure: bool = False
+    blocks: tuple[str, ...] = ()
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -48,7 +52,7 @@ class Declaration(Struct, array_like=True, frozen=True, gc=False):
         owner: Index of the definition that it belongs to.
         name: Its name.
         type_name: Its declared type; empty if it is not written.
-        made: The call whose result it is, split into parts.
+        made: The call whose result it is, split into parts; with `SAME` at its end, what it is.
     """
 
     owner: int
@@ -101,7 +105,8 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     """The whole file. Of definitions, the index of each one's parent; -1 for the file itself.
 
     ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
-    Ruby's classes themselves, not of their instances, and C#'s extension methods.
+    Ruby's classes themselves, not of their instances, C#'s extension methods, and Kotlin's that give a block
+    a ``this``.
     """
 
     parents: tuple[int, ...]

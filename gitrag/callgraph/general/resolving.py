@@ -17,7 +17,7 @@ from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
-from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SCOPED, Declaration
+from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SAME, SCOPED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 from gitrag.callgraph.limits import Limits
 
@@ -970,7 +970,7 @@ class Resolver:
         bare = part.removesuffix("()")
         if owner.kind == "module":
             return self._step_in_module(owner, part, depth)
-        if part == "await":
+        if part in {"await", SAME}:
             return owner
         if part == ELEMENT:
             if owner.name.startswith(ELEMENT):
@@ -1029,7 +1029,7 @@ class Resolver:
             return self._typed(declared.type_name, scope)
         if not declared.made or depth <= 0:
             return None
-        if declared.made[-1] == ELEMENT:
+        if declared.made[-1] in {ELEMENT, SAME}:
             return self._owner(declared.made, "", scope, depth - 1)
         found = self._resolve(declared.made, scope, depth - 1)
         if found:

@@ -18,8 +18,13 @@ _BLOCK = re.compile(
     r"|switch|lambda|closure|arrow|anonymous_function|function_expression|then|begin|conditional|ternary)(?:_|$)"
 )
 _LOOP = re.compile(r"^(?:for|foreach|while|until|do|loop|repeat)(?:_|$)|enhanced_for|^(?:do_)?block$")
-_HEAD = re.compile(r"(?:parameters?|pattern|function_type)$|^(?:for|range|with)_clause$")
+_HEAD = re.compile(
+    r"(?:parameters?|pattern|pattern_body|function_type|declarator|when_subject|switch_label)$|^(?:for|range|with)_clause$"
+)
 """What only looks like a block by its name."""
+_DECLARING = re.compile(
+    r"(?:declarator|(?:^|let_|variable_|property_|short_var_)declaration|let_condition|var_spec|range_clause)$"
+)
 
 _MOST_MEANT = 30
 """Variables of one name that a use may mean; of more it is not known which."""
@@ -38,14 +43,14 @@ class Variable(NamedTuple):
         node: Its name.
         since: The byte from which on it holds.
         assigned: Whether it is only given another value here, and may have been declared before.
-        hiding: Whether it counts only where it hides another one: a lambda's parameter without a type.
+        bound: Whether nothing is known of it but that its name means it, and nothing around.
     """
 
     declared: Declaration
     node: tree_sitter.Node
     since: int
     assigned: bool
-    hiding: bool = False
+    bound: bool = False
 
 
 class Scopes:
@@ -55,10 +60,18 @@ class Scopes:
         variables: All variables; of those with one name node the first counts.
         parents: Index of the definition that each definition lies in.
         spans: First byte and end of each definition.
+        names: Last part of the name of each definition.
     """
 
-    def __init__(self, variables: Iterable[Variable], parents: Sequence[int], spans: Sequence[Span]) -> None:
-        self._parents, self._spans = parents, spans
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        parents: Sequence[int],
+        spans: Sequence[Span],
+        names: Sequence[str],
+    ) -> None:
+        self._parents, self._spans, self._names = parents, spans, names
+        self._defined = set(zip(parents, names, strict=True))
         found: dict[int, Variable] = {}
         for each in variables:
             known = found.get(each.node.start_byte)
@@ -67,11 +80,8 @@ class Scopes:
         self._every: dict[tuple[int, str], list[Variable]] = {}
         for each in found.values():
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
-        self._by_place = {
-            key: sorted((each.since, number) for number, each in enumerate(every))
-            for key, every in self._every.items()
-        }
         self._several = {key for key, every in self._every.items() if _differ(every)}
+        self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
 
     def declarations(self) -> list[Declaration]:
@@ -86,45 +96,93 @@ class Scopes:
             for number, each in enumerate(every):
                 name = f"{each.declared.name}{NUMBERED}{number}"
                 made = each.declared.made and tuple(
-                    self.named(each.declared.made, each.declared.owner, each.node)
+                    self.named(each.declared.made, each.declared.owner, each.node)[0]
                 )
                 found.append(Declaration(each.declared.owner, name, each.declared.type_name, made))
         return found
 
-    def named(self, parts: Sequence[str], place: int, node: tree_sitter.Node) -> Sequence[str]:
+    def named(self, parts: Sequence[str], place: int, node: tree_sitter.Node) -> tuple[Sequence[str], bool]:
         """Number the variable that an expression begins with, where several have its name.
 
         Args:
             parts: The expression.
             place: The definition that it stands in.
             node: Its node.
+
+        Returns:
+            The expression, and whether it is bound to something that is not known: then it may mean that,
+            although what is so called around is often of its type.
         """
+        is_bound = False
         scope = place
         while scope >= 0:
             key = scope, parts[0]
-            if key in self._every:
-                if key not in self._several:
-                    return parts
+            if key in self._several:
                 numbers = self._meant(key, node, inner=scope != place)
-                return (f"{parts[0]}{NUMBERED}{ANY_OF.join(map(str, numbers))}", *parts[1:])
+                return (f"{parts[0]}{NUMBERED}{ANY_OF.join(map(str, numbers))}", *parts[1:]), is_bound
+            if key in self._every:
+                if _says_something(self._every[key][0]):
+                    return parts, is_bound
+                is_bound = is_bound or self._is_in_scope(key, node, inner=scope != place)
             scope = self._parents[scope]
-        return parts
+        return parts, is_bound
+
+    def hide(self, name: str, place: int, node: tree_sitter.Node) -> bool:
+        """Tell whether a name alone means a variable, not the function so called around it."""
+        scope = place
+        while scope >= 0:
+            if (scope, name) in self._defined or self._names[scope] == name:
+                return False
+            if (scope, name) in self._every and self._is_in_scope((scope, name), node, inner=scope != place):
+                return True
+            scope = self._parents[scope]
+        return False
+
+    def _is_in_scope(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> bool:
+        every, by_place = self._every[key], self._by_place(key)
+        at = node.start_byte
+        before = len(every) if inner else bisect_right(by_place, (at, len(every)))
+        for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1):
+            variable = every[by_place[place][1]]
+            block = self._block(variable)
+            # What a file declares outside of blocks may be a definition of it.
+            if not variable.assigned and self._within(at, block) and (key[0] or block != self._spans[0]):
+                return True
+        return False
+
+    def _by_place(self, key: tuple[int, str]) -> list[tuple[int, int]]:
+        found = self._ordered.get(key)
+        if found is None:
+            found = self._ordered[key] = sorted(
+                (self._since(each), number) for number, each in enumerate(self._every[key])
+            )
+        return found
+
+    def _since(self, variable: Variable) -> int:
+        """Return the byte from which on a variable holds: what is declared is not known in its own value."""
+        if variable.bound:
+            for each in _above(variable.node, *self._spans[variable.declared.owner]):
+                if _DECLARING.search(each.type):
+                    return max(variable.since, each.end_byte)
+                if not _HEAD.search(each.type):
+                    break
+        return variable.since
 
     def _meant(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> list[int]:
         """Return which variables a use may mean: the nearest before it, and what is assigned since.
 
         None where there are too many.
         """
-        every, by_place = self._every[key], self._by_place[key]
+        every, by_place = self._every[key], self._by_place(key)
         at = node.start_byte
         before = bisect_right(by_place, (at, len(every)))
-        hiding: list[int] = []  # nothing is known of these, and what they hide is often of their type
+        bound: list[int] = []  # nothing is known of these, and what they hide is often of their type
         for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1):
             since, nearest = by_place[place]
             if self._within(at, self._block(every[nearest])) and not (inner and every[nearest].assigned):
-                if not every[nearest].hiding:
+                if not every[nearest].bound:
                     break
-                hiding.append(nearest)
+                bound.append(nearest)
         else:
             return list(range(len(every))) if len(every) <= _MOST_MEANT else []
         start, end = self._block(every[nearest])
@@ -137,7 +195,7 @@ class Scopes:
             for later, number in by_place[place + 1 : after]
             if later > since and every[number].assigned and start <= every[number].node.start_byte < end
         ]
-        meant = [*hiding, nearest, *others]
+        meant = [*bound, nearest, *others]
         return meant if len(meant) <= _MOST_MEANT else []
 
     def _block(self, variable: Variable) -> Span:
@@ -168,7 +226,7 @@ def _differ(every: Sequence[Variable]) -> bool:
 
 def _says_something(variable: Variable) -> bool:
     return (
-        not (variable.assigned or variable.hiding)
+        not (variable.assigned or variable.bound)
         or bool(variable.declared.type_name)
         or variable.declared.made is not None
     )

@@ -7,8 +7,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before; with ``@hiding`` it only makes
-  uncertain what another variable of its name is.
+  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
+- ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
@@ -20,7 +20,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
-  ``@local`` in the enclosing definition (a variable). What is local is not handed on as a function either.
+  ``@bound`` in the enclosing definition.
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: the module; with ``@import.name``,
   ``@import.alias``, ``@import.default``, ``@import.module``, ``@import.all``: the name, and its alias;
   ``@import.public`` where others may import it from here. ``@import.local``: a name of this file that it
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -43,6 +43,7 @@ from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
     ELEMENT,
+    SAME,
     SCOPED,
     Body,
     Declaration,
@@ -113,7 +114,19 @@ _INFERRED = frozenset("var auto let val".split())
 _IMPORTING = frozenset({"require", "import"})
 _REBINDING = re.compile(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
-_PARAMETER = re.compile(r"param|arrow_function")
+_LAST_NAME = re.compile(r"(\w+)\W*$")
+_PLAIN_BLOCKS = frozenset(
+    "let also forEach forEachIndexed onEach map mapNotNull mapIndexed flatMap filter filterNot"
+    " filterIsInstance any all none count sumOf fold reduce associate associateBy associateWith groupBy"
+    " sortedBy sortedByDescending maxByOrNull minByOrNull maxBy minBy find first firstOrNull last"
+    " lastOrNull single singleOrNull indexOfFirst takeIf takeUnless takeWhile dropWhile partition repeat"
+    " use synchronized lazy remember require requireNotNull check checkNotNull getOrElse getOrPut"
+    " onSuccess onFailure getOrDefault collect collectLatest launch async withContext runBlocking"
+    " coroutineScope supervisorScope runTest withTimeout thread invokeOnCompletion setOnClickListener".split()
+)
+"""Functions of Kotlin's libraries whose blocks have no ``this`` of their own, or one with few functions."""
+_TWO_NAMESPACES = frozenset({"java", "php", "ruby", "solidity"})
+"""Languages in which a variable hides no function: brackets after a name say which is meant."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = re.compile(
@@ -164,7 +177,8 @@ class QueryReader:
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
-        names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "local": []}
+        imported: set[int] = set()
+        names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "bound": []}
         for captures in matches:
             if "handed" in captures:
                 handed += captures["handed"]
@@ -184,8 +198,13 @@ class QueryReader:
             elif "call" in captures or "name" in captures:
                 calls += self._call(captures)
             elif not names.keys().isdisjoint(captures):
-                for key, nodes in captures.items():
-                    names[key] += nodes
+                for key in names.keys() & captures:
+                    names[key] += captures[key]
+                since = max(node.end_byte for nodes in captures.values() for node in nodes)
+                variables += [
+                    Variable(self._declared(node, {}, "var"), node, since, assigned=False, bound=True)
+                    for node in captures.get("bound", ())
+                ]
             elif "returns" in captures:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
@@ -196,6 +215,7 @@ class QueryReader:
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
+                imported |= {node.start_byte for nodes in captures.values() for node in nodes}
                 imports.append(
                     {
                         key[7:]: self._text(nodes[0], _IMPORT_BYTES)
@@ -207,14 +227,18 @@ class QueryReader:
                 fields += [each for each, _ in self._declarations(captures, "field")]
                 since = max(node.end_byte for nodes in captures.values() for node in nodes)
                 variables += [
-                    Variable(each, node, since, "assigned" in captures, "hiding" in captures)
+                    Variable(each, node, since, "assigned" in captures)
                     for each, node in self._declarations(captures, "var")
                 ]
-        hidden = self._hidden(names["local"])
-        calls = [each for each in calls if not hidden(each[0])]
+        scopes = Scopes(
+            [each for each in variables if not (each.bound and each.node.start_byte in imported)],
+            [parent for *_, parent in self._rows],
+            self._spans,
+            [name.rpartition(".")[2] for _, name, *_ in self._rows],
+        )
+        calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
-        calls += self._handed_on(handed, names["local"])
-        scopes = Scopes(variables, [parent for *_, parent in self._rows], self._spans)
+        calls += self._handed_on(handed, scopes)
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
         for own, type_ in bases:
             above[own] += [type_] if type_ else []
@@ -302,14 +326,19 @@ class QueryReader:
         """Say which of several variables of one name a call means."""
         given = call.given and tuple(
             [
-                each if each[:1] in {"", ":"} else ".".join(scopes.named(each.split("."), call.caller, node))
+                each
+                if each[:1] in {"", ":"}
+                else ".".join(scopes.named(each.split("."), call.caller, node)[0])
                 for each in call.given
             ]
         )
-        parts = tuple(scopes.named(call.parts, call.caller, node)) if len(call.parts) > 1 else call.parts
-        if parts == call.parts and given == call.given:
+        parts, is_bound = call.parts, False
+        if len(parts) > 1:
+            named, is_bound = scopes.named(parts, call.caller, node)
+            parts = tuple(named)
+        if parts == call.parts and given == call.given and not is_bound:
             return call
-        return msgspec.structs.replace(call, parts=parts, given=given)
+        return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
 
     def _call(
         self, captures: dict[str, list[tree_sitter.Node]]
@@ -332,24 +361,40 @@ class QueryReader:
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
-        if self._language.name == "kotlin" and len(parts) == 1:
-            this = self._rebound(node)
-            if this is not None:
-                unsure = msgspec.structs.replace(call, unsure=True)
-                of_it = msgspec.structs.replace(unsure, parts=(*this, *parts))
-                return [(unsure, node), (of_it, node)]
-        return [(call, node)]
+        if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
+            return [(call, node)]
+        blocks = list(self._blocks_around(node))
+        names = [self._called_by(each) for each in blocks]
+        given = tuple(dict.fromkeys(name for name in names if name not in _PLAIN_BLOCKS))
+        unsure = msgspec.structs.replace(call, blocks=given)
+        this = next((each for each in map(_rebinding, map(self._raw, blocks)) if each), None)
+        of_this = _receiver(this["on"] or this["given"]) if this else None
+        if of_this is None:
+            return [(unsure, node)]
+        return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
 
-    def _rebound(self, node: tree_sitter.Node) -> list[str] | None:
-        """Return the parts of what is ``this`` in the innermost block of Kotlin's that has one of its own."""
-        above = node.parent
+    def _blocks_around(self, node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+        """Yield the calls of Kotlin in whose blocks a node lies, the innermost first."""
+        above, is_in_block = node.parent, False
         while above is not None and above.type not in {"function_declaration", "class_body"}:
-            if above.type == "call_expression":
-                found = _rebinding(self._raw(above))
-                if found and above.start_byte + found.end() <= node.start_byte:
-                    return _receiver(found["on"] or found["given"])
+            if above.type == "lambda_literal":
+                is_in_block = True
+            elif above.type == "call_expression" and is_in_block:
+                yield above
+                is_in_block = False
             above = above.parent
-        return None
+
+    def _called_by(self, call: tree_sitter.Node) -> str:
+        """Return the name of the function that a call of Kotlin calls."""
+        function: tree_sitter.Node | None = call
+        while function is not None and function.type == "call_expression":
+            function = function.named_child(0)
+        found = (
+            _LAST_NAME.search(self._source[: function.end_byte][-_TEXT_BYTES:].decode("utf-8", "replace"))
+            if function
+            else None
+        )
+        return found[1] if found else ""
 
     def _read_sent(
         self,
@@ -397,44 +442,36 @@ class QueryReader:
         self,
         bare: list[tree_sitter.Node],
         taken: list[tree_sitter.Node],
-        local: list[tree_sitter.Node],
+        bound: list[tree_sitter.Node],
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the calls that consist of a name only."""
         elsewhere = {node.start_byte for node in taken}
-        variables = {(self._around(node), self._text(node)) for node in local}
+        variables = {(self._around(node), self._text(node)) for node in bound} if bare else set()
         for node in bare:
             place, name = self._around(node), self._text(node)
             if node.start_byte not in elsewhere and (place, name) not in variables:
                 yield WrittenCall(place, ("self", name), node.start_point[0] + 1), node
 
-    def _hidden(self, local: list[tree_sitter.Node]) -> Callable[[WrittenCall], bool]:
-        """Return what tells whether a call by a name alone is one of what a parameter holds."""
-        parameters = {
-            (self._around(node), self._text(node))
-            for node in local
-            if node.parent is not None and _PARAMETER.search(node.parent.type)
-        }
-
-        def is_hidden(call: WrittenCall) -> bool:
-            scope = call.caller if len(call.parts) == 1 else 0
-            while scope > 0 and (scope, call.parts[0]) not in parameters:
-                scope = self._rows[scope][4]
-            return scope > 0
-
-        return is_hidden
+    def _unhidden(
+        self, calls: list[tuple[WrittenCall, tree_sitter.Node]], scopes: Scopes
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Leave out the calls by a name alone that call what a variable holds."""
+        for call, node in calls:
+            is_alone = len(call.parts) == 1 and self._language.name not in _TWO_NAMESPACES
+            if not is_alone or not scopes.hide(call.parts[0], call.caller, node):
+                yield call, node
+            elif self._language.name == "kotlin":  # a function, unless the variable holds one
+                yield msgspec.structs.replace(call, unsure=True), node
 
     def _handed_on(
-        self, handed: list[tree_sitter.Node], local: list[tree_sitter.Node]
+        self, handed: list[tree_sitter.Node], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
-        variables = {(self._around(node), self._text(node)) for node in local}
         for node in handed:
             place, parts = self._around(node), tuple(parts_of(self._text(node)))
-            scope = place
-            while parts and scope > 0 and (scope, parts[0]) not in variables:
-                scope = self._rows[scope][4]
-            if parts and parts[0] != "?" and (scope <= 0 or len(parts) > 1):
-                yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
+            if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
+                continue
+            yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
 
     def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the calls among tokens: a name, or names joined by dots or colons, before a bracket."""
@@ -496,6 +533,9 @@ class QueryReader:
             if parts and text.endswith(")"):
                 parts[-1] += "()"
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
+        if "same" in captures:
+            parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
+            return Declaration(place, name, "", (*parts, SAME) if parts else None)
         made = tuple(parts_of(self._text(captures["made"][0]))) if "made" in captures else None
         return Declaration(place, name, "", made)
 

@@ -112,6 +112,11 @@ class Tables:
         """Return a definition."""
         return self.files[own[0]][1].definitions[own[1]]
 
+    def gives_no_this(self, name: str) -> bool:
+        """Tell whether Kotlin's functions of a name are known to give no block a ``this``."""
+        every = [*self.functions.get(name, ()), *self.methods.get(name, ())]
+        return bool(every) and not any(index in self.body(path).statics for path, index in every)
+
     def last_name(self, own: Id) -> str:
         """Return the last part of a definition's name."""
         return self.definition(own).name.rpartition(".")[2]

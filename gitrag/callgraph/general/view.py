@@ -93,8 +93,9 @@ class GeneralView:
                 if head[:1].isupper() and not head.endswith("()") and head not in types:
                     continue
             found = self._resolver.resolve(call.parts, caller, handed=call.handed)
+            is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
-                confidence = min(sure, HANDED_ON) if call.handed or call.unsure else sure
+                confidence = min(sure, HANDED_ON) if is_guess else sure
                 known = edges.get((caller, callee))
                 if known is None or known[0] < confidence:
                     line = call.line if known is None else min(call.line, known[1])

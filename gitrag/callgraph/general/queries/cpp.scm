@@ -29,3 +29,10 @@
 (for_range_loop type: (placeholder_type_specifier)
   declarator: [(identifier) @var (reference_declarator (identifier) @var) (pointer_declarator (identifier) @var)]
   right: (_) @ranged)
+
+; Names that are bound to something.
+(parameter_declaration declarator: (reference_declarator (identifier) @bound))
+(optional_parameter_declaration declarator: (identifier) @bound)
+(structured_binding_declarator (identifier) @bound)
+(init_declarator declarator: (reference_declarator (identifier) @bound))
+(for_range_loop declarator: [(identifier) @bound (reference_declarator (identifier) @bound)])

@@ -19,7 +19,31 @@
     (await_expression (invocation_expression function: (_) @made))])))
 (declaration_pattern type: (_) @type name: (identifier) @var)
 
-; What hides a variable around, of which nothing is certain then.
-(implicit_parameter) @var @hiding
-(lambda_expression parameters: (parameter_list (parameter !type name: (identifier) @var @hiding)))
-(foreach_statement left: (identifier) @var @hiding right: (_) @_after)
+; Names that are bound to something.
+(implicit_parameter) @bound
+(parameter name: (identifier) @bound)
+(local_declaration_statement (variable_declaration (variable_declarator name: (identifier) @bound)))
+(using_statement (variable_declaration (variable_declarator name: (identifier) @bound)))
+(for_statement (variable_declaration (variable_declarator name: (identifier) @bound)))
+(tuple_pattern name: (identifier) @bound)
+(declaration_expression name: (identifier) @bound)
+(declaration_pattern name: (identifier) @bound)
+(var_pattern name: (identifier) @bound)
+(recursive_pattern name: (identifier) @bound)
+(catch_declaration name: (identifier) @bound)
+(from_clause name: (identifier) @bound)
+(let_clause . (identifier) @bound)
+(foreach_statement left: (identifier) @bound right: (_) @_after)
+(foreach_statement type: [(identifier) (qualified_name) (generic_name)] @type left: (identifier) @var)
+(declaration_expression type: (_) @type name: (identifier) @var)
+(recursive_pattern type: (_) @type name: (identifier) @var)
+(catch_declaration type: (_) @type name: (identifier) @var)
+(using_statement (variable_declaration type: (_) @type (variable_declarator name: (identifier) @var)))
+(using_statement (variable_declaration
+  (variable_declarator name: (identifier) @var (object_creation_expression type: (_) @type))))
+(local_declaration_statement (variable_declaration (variable_declarator
+  name: (identifier) @var . (as_expression right: (_) @type))))
+(local_declaration_statement (variable_declaration (variable_declarator
+  name: (identifier) @var . (cast_expression type: (_) @type))))
+(local_declaration_statement (variable_declaration (variable_declarator
+  name: (identifier) @var . [(identifier) (member_access_expression)] @same)))

@@ -34,11 +34,6 @@
 (short_var_declaration right: (expression_list [(identifier) (selector_expression)] @handed))
 (var_spec value: (expression_list [(identifier) (selector_expression)] @handed))
 (return_statement (expression_list [(identifier) (selector_expression)] @handed))
-(short_var_declaration left: (expression_list (identifier) @local))
-(range_clause left: (expression_list (identifier) @local))
-(parameter_declaration name: (identifier) @local)
-(var_spec name: (identifier) @local)
-
 (range_clause left: (expression_list (_) . (identifier) @var .) right: (_) @ranged)
 (variadic_parameter_declaration name: (identifier) @var type: (_) @each)
 
@@ -46,3 +41,15 @@
 (type_spec type: (slice_type element: (_) @elements))
 (type_spec type: (array_type element: (_) @elements))
 (type_spec type: (map_type value: (_) @elements))
+
+; Names that are bound to something.
+(parameter_declaration name: (identifier) @bound)
+(variadic_parameter_declaration name: (identifier) @bound)
+(short_var_declaration left: (expression_list (identifier) @bound))
+(range_clause left: (expression_list (identifier) @bound))
+(receive_statement left: (expression_list (identifier) @bound))
+(type_switch_statement alias: (expression_list (identifier) @bound))
+(var_spec name: (identifier) @bound)
+(const_spec name: (identifier) @bound)
+(short_var_declaration left: (expression_list . (identifier) @var .)
+  right: (expression_list . [(identifier) (selector_expression)] @same .))

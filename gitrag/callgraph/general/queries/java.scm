@@ -24,8 +24,17 @@
 (method_declaration type: (_) @returns)
 (explicit_constructor_invocation constructor: (_) @call)
 
-; What hides a variable around, of which nothing is certain then.
-(lambda_expression parameters: (identifier) @var @hiding)
-(inferred_parameters (identifier) @var @hiding)
-(enhanced_for_statement
-  type: (type_identifier) @_type name: (identifier) @var @hiding value: (_) @_after (#eq? @_type "var"))
+; Names that are bound to something.
+(lambda_expression parameters: (identifier) @bound)
+(inferred_parameters (identifier) @bound)
+(formal_parameter name: (identifier) @bound)
+(local_variable_declaration declarator: (variable_declarator name: (identifier) @bound))
+(catch_formal_parameter name: (identifier) @bound)
+(record_pattern_component (identifier) @bound .)
+(record_pattern_component . (type_identifier) @type . (identifier) @var)
+(enhanced_for_statement name: (identifier) @bound value: (_) @_after)
+(local_variable_declaration declarator: (variable_declarator
+  name: (identifier) @var value: [(identifier) (field_access)] @same))
+(local_variable_declaration declarator: (variable_declarator
+  name: (identifier) @var value: (cast_expression type: (_) @type)))
+(catch_formal_parameter (catch_type . (_) @type .) name: (identifier) @var)

@@ -50,14 +50,6 @@
 (assignment_expression right: [(identifier) (member_expression)] @handed)
 (variable_declarator value: [(identifier) (member_expression)] @handed)
 (return_statement (identifier) @handed)
-(variable_declarator name: (identifier) @local)
-(arrow_function parameter: (identifier) @local)
-(object_pattern (shorthand_property_identifier_pattern) @local)
-(pair_pattern value: (identifier) @local)
-(array_pattern (identifier) @local)
-(rest_pattern (identifier) @local)
-(for_in_statement left: (identifier) @local)
-(catch_clause parameter: (identifier) @local)
 
 (variable_declarator
   name: (object_pattern (pair_pattern key: (_) @import.name value: (identifier) @import.alias))
@@ -100,5 +92,15 @@
   name: (identifier) @import.module
   value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
 
-; What hides a variable around, of which nothing is certain then.
-(arrow_function parameter: (identifier) @var @hiding)
+; Names that are bound to something.
+(variable_declarator name: (identifier) @bound)
+(arrow_function parameter: (identifier) @bound)
+(object_pattern (shorthand_property_identifier_pattern) @bound)
+(object_assignment_pattern left: (_) @bound)
+(pair_pattern value: (identifier) @bound)
+(array_pattern (identifier) @bound)
+(rest_pattern (identifier) @bound)
+(assignment_pattern left: (identifier) @bound)
+(for_in_statement left: (identifier) @bound)
+(catch_clause parameter: (identifier) @bound)
+(variable_declarator name: (identifier) @var value: (member_expression) @same)

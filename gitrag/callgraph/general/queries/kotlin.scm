@@ -10,6 +10,17 @@
 (class_body (property_declaration (variable_declaration (simple_identifier) @field) (call_expression . (_) @made)))
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
 
-; What hides a variable around, of which nothing is certain then.
-(lambda_parameters (variable_declaration . (simple_identifier) @var @hiding .))
-(for_statement (variable_declaration . (simple_identifier) @var @hiding .) . (_) @_after)
+; Names that are bound to something.
+(parameter . (simple_identifier) @bound)
+(variable_declaration . (simple_identifier) @bound)
+(for_statement (variable_declaration . (simple_identifier) @bound) . (_) @_after)
+(catch_block . (simple_identifier) @bound)
+(lambda_parameters (variable_declaration (simple_identifier) @var [(user_type) (nullable_type)] @type))
+(for_statement (variable_declaration (simple_identifier) @var [(user_type) (nullable_type)] @type))
+(property_declaration (variable_declaration . (simple_identifier) @var .)
+  [(simple_identifier) (navigation_expression)] @same)
+(property_declaration (variable_declaration . (simple_identifier) @var .)
+  (as_expression (_) (_) @type))
+
+(function_value_parameters (parameter (function_type receiver: (_)) @static))
+(function_value_parameters (parameter (nullable_type (_ (function_type receiver: (_)) @static))))

@@ -1,4 +1,4 @@
-(function_call_expression function: (_) @call)
+(function_call_expression function: [(name) (qualified_name) (relative_name)] @call)
 (member_call_expression object: (_) @receiver name: (_) @name)
 (nullsafe_member_call_expression object: (_) @receiver name: (_) @name)
 (scoped_call_expression scope: (_) @receiver name: (_) @name)
@@ -17,7 +17,14 @@
 (class_declaration body: (declaration_list (use_declaration (_) @base)))
 (trait_declaration body: (declaration_list (use_declaration (_) @base)))
 
-; What hides a variable around, of which nothing is certain then.
-(foreach_statement . (_) @_after . (variable_name) @var @hiding)
-(foreach_statement . (_) @_after . (pair (_) (variable_name) @var @hiding))
-(simple_parameter !type name: (variable_name) @var @hiding)
+; Names that are bound to something.
+(simple_parameter name: (variable_name) @bound)
+(variadic_parameter name: (variable_name) @bound)
+(catch_clause name: (variable_name) @bound)
+(catch_clause type: (type_list . (_) @type .) name: (variable_name) @var)
+(list_literal (variable_name) @bound)
+(static_variable_declaration name: (variable_name) @bound)
+(global_declaration (variable_name) @bound)
+(foreach_statement . (_) @_after . (variable_name) @bound)
+(foreach_statement . (_) @_after . (pair (_) (variable_name) @bound))
+(assignment_expression left: (variable_name) @var @assigned right: (member_access_expression) @same)

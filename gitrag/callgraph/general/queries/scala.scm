@@ -5,3 +5,14 @@
 (class_parameter name: (_) @field type: (_) @type)
 (val_definition pattern: (identifier) @var type: (_) @type)
 (val_definition pattern: (identifier) @var value: (instance_expression (_) @type))
+
+; Names that are bound to something.
+(parameter name: (identifier) @bound)
+(val_definition pattern: (identifier) @bound)
+(case_clause pattern: (identifier) @bound)
+(case_class_pattern pattern: (identifier) @bound)
+(typed_pattern pattern: (identifier) @bound)
+(typed_pattern pattern: (identifier) @var type: (_) @type)
+(enumerator . (identifier) @bound)
+(lambda_expression parameters: (identifier) @bound)
+(binding name: (identifier) @bound)

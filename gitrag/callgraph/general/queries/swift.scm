@@ -11,6 +11,24 @@
 (function_declaration name: [(user_type) (optional_type)] @returns)
 (protocol_function_declaration name: [(user_type) (optional_type)] @returns)
 
-; What hides a variable around, of which nothing is certain then.
-(for_statement item: (pattern bound_identifier: (simple_identifier) @var @hiding) collection: (_) @_after)
-(lambda_parameter . name: (simple_identifier) @var @hiding .)
+; Names that are bound to something.
+(parameter name: (simple_identifier) @bound)
+(lambda_parameter name: (simple_identifier) @bound)
+(lambda_parameter name: (simple_identifier) @var [(user_type) (optional_type)] @type)
+(pattern bound_identifier: (simple_identifier) @bound)
+(pattern (pattern (simple_identifier) @bound))
+(while_statement (pattern (simple_identifier) @bound))
+(if_statement (pattern (simple_identifier) @bound))
+(guard_statement (pattern (simple_identifier) @bound))
+(for_statement item: (pattern bound_identifier: (simple_identifier) @bound) collection: (_) @_after)
+(_ condition: (value_binding_pattern) . bound_identifier: (simple_identifier) @bound)
+(_ condition: (value_binding_pattern) . bound_identifier: (simple_identifier) @var . "=" .
+  [(simple_identifier) (navigation_expression)] @same)
+(_ condition: (value_binding_pattern) . bound_identifier: (simple_identifier) @var . "=" .
+  (call_expression . (_) @made))
+(_ condition: (value_binding_pattern) . bound_identifier: (simple_identifier) @var . "=" .
+  (as_expression (user_type) @type))
+(property_declaration
+  name: (pattern (simple_identifier) @var) value: (as_expression (user_type) @type))
+(property_declaration
+  name: (pattern (simple_identifier) @var) value: [(simple_identifier) (navigation_expression)] @same)

@@ -10,11 +10,11 @@
 (function_declaration return_type: (type_annotation (_) @returns))
 (method_definition return_type: (type_annotation (_) @returns))
 (method_signature return_type: (type_annotation (_) @returns))
-(required_parameter pattern: (identifier) @local)
-(optional_parameter pattern: (identifier) @local)
 (property_signature name: (_) @field type: (type_annotation (_) @type))
 (interface_declaration body: (_ (method_signature name: (_) @needed return_type: (type_annotation (_) @type))))
 (export_statement "default" declaration: (abstract_class_declaration name: (_) @import.local))
 
-; What hides a variable around, of which nothing is certain then.
-(required_parameter !type pattern: (identifier) @var @hiding)
+; Names that are bound to something.
+(required_parameter pattern: (identifier) @bound)
+(optional_parameter pattern: (identifier) @bound)
+(variable_declarator name: (identifier) @var value: (as_expression (_) . (_) @type))
