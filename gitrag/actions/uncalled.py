@@ -10,11 +10,19 @@ from itertools import groupby
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.view import FAMILIES
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.callgraph.uses import BY_ITS_NAME, implemented, is_called_by_its_name, may_use, registrations
+from gitrag.callgraph.uses import (
+    BY_ITS_NAME,
+    implemented,
+    is_called_by_its_name,
+    may_be_called_by,
+    may_use,
+    registrations,
+)
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
@@ -29,6 +37,9 @@ _MOST_NAMES = 100
 _LINES_ABOVE = 4
 _LINES_OF_HEAD = 8
 """Lines above and at the start of a definition in which its decorators and annotations stand."""
+
+_PRIVATE = re.compile(r"\b(?:private|fileprivate|static)\b|\bself\.|#\w+\(|(?:async )?def __\w+(?<!__)\(")
+"""What says of a method that no base of its class calls it."""
 
 _MOST_MENTIONING = 200
 """Definitions with such a line whose own calls are resolved, to know which lines mean another of the name."""
@@ -76,7 +87,7 @@ def without_callers(
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))
         )
-        registered = _registered(workspace, members, loaded.files[members[0].path][0])
+        registered = _registered(workspace, members, loaded)
         found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
     return found
 
@@ -168,8 +179,9 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
     return is_there and node.line_start <= line.number <= node.line_end
 
 
-def _registered(workspace: Workspace, members: Sequence[Node], language: str) -> tuple[str, ...]:
+def _registered(workspace: Workspace, members: Sequence[Node], loaded: Loaded) -> tuple[str, ...]:
     """Return what a framework, or the language, calls definitions by, from their names and first lines."""
+    language = loaded.files[members[0].path][0]
     found: dict[str, None] = {}
     for path, nodes in groupby(sorted(members, key=lambda node: node.path), key=lambda node: node.path):
         try:
@@ -184,6 +196,9 @@ def _registered(workspace: Workspace, members: Sequence[Node], language: str) ->
                 marks = tuple(mark for mark in marks if not mark.lower().endswith("override"))
             elif language == "rust":
                 marks += implemented(lines[: node.line_start])
+            elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
+                base = _base_outside(node, loaded)
+                marks = (f"its base {base}",) if base else ()
             found.update(dict.fromkeys(marks))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
@@ -191,6 +206,21 @@ def _registered(workspace: Workspace, members: Sequence[Node], language: str) ->
         if is_own and not is_made and is_called_by_its_name(_last(node), language):
             found[BY_ITS_NAME] = None
     return tuple(found)
+
+
+def _base_outside(node: Node, loaded: Loaded) -> str:
+    """Return the class outside of the repository that may call a method of one that inherits from it."""
+    owner = node.name.rpartition(".")[0].rpartition(".")[2]
+    if not owner or _last(node) in CONSTRUCTORS:
+        return ""
+    above: dict[str, list[str]] = {}
+    family = FAMILIES.get(loaded.files[node.path][0], loaded.files[node.path][0])
+    for language, facts in loaded.files.values():
+        for each in facts.definitions if FAMILIES.get(language, language) == family else ():
+            if each.kind == "class":
+                names = [base.rpartition(".")[2] for base in each.bases]
+                above.setdefault(each.name.rpartition(".")[2], []).extend(names)
+    return may_be_called_by(above.get(owner, ()), above)
 
 
 def _head(lines: Sequence[str], node: Node) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from gitrag.callgraph.general.view import FAMILIES
@@ -80,6 +80,29 @@ _REGISTERING = re.compile(
     r"|Component|Service|Repository|Controller|Configuration|Entity|Injectable|Module|Directive|Pipe)$"
 )
 """Decorators, annotations and modifiers by which others come to call a definition that name it nowhere."""
+_CALLS_NOTHING = re.compile(
+    r"(?:^|[.:])(?:property|classmethod|staticmethod|abstract\w*|dataclass\w*|attrs?|define|frozen|cached_property"
+    r"|(?:lru_)?cache|wraps|(?:async)?contextmanager|overload|final|total_ordering|singledispatch|setter|getter|deleter"
+    r"|runtime_checkable|no_type_check|typing|deprecated|inline|derive|must_use|allow|warn|deny|expect|cfg\w*|doc|cold"
+    r"|track_caller|non_exhaustive|repr|automatically_derived|serde|discardableResult|available|MainActor|inlinable"
+    r"|usableFromInline|escaping|autoclosure|frozen|unchecked|objcMembers|nonobjc|Published|State|param|return|throws"
+    r"|see|link|inheritDoc|internal|private|public|since|var|SuppressWarnings|Suppress|Deprecated|Nullable|NonNull"
+    r"|NotNull|Nonnull|CheckForNull|CheckResult|SafeVarargs|FunctionalInterface|VisibleForTesting|Jvm\w+|OptIn"
+    r"|Throws|Synchronized|Volatile|Transient|Serializable|Obsolete|MethodImpl|Debugger\w*|Conditional|Pure|Flags"
+    r"|ExcludeFromCodeCoverage|EditorBrowsable|CLSCompliant|MemberNotNull\w*|ReturnTypeWillChange|CanIgnoreReturnValue"
+    r"|(?:Requires|Target)Api|SuppressLint|\w+Thread|\w+Res|TestOnly|Contract|GuardedBy|Size|IntRange|Keep|Stable"
+    r"|Immutable|ApiStatus\w*|Experimental\w*|Beta|Internal|AllowDynamicProperties|SensitiveParameter)$"
+)
+"""Those by which nobody comes to call it; of any other it is not known."""
+
+_CALLING_NOTHING = re.compile(
+    r"object|Object|ABC|Protocol|Generic|\w*Enum|\w*Error|\w*Exception|NamedTuple|TypedDict|Serializable|Cloneable"
+    r"|Codable|Encodable|Decodable|Equatable|Hashable|Identifiable|Sendable|CaseIterable|String|Int|UInt\w*|Struct"
+    r"|Record|NSObject|Any|AnyObject|ValueType|Throwable|stdClass"
+)
+"""Bases outside of the repository that call none of what a class adds to them."""
+
+_MOST_BASES = 200
 
 BY_ITS_NAME = "its name"
 """What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
@@ -152,19 +175,41 @@ def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
         lines: The definition's first lines, with those above it.
         name: Its last name.
     """
-    found: dict[str, None] = {}
+    known: dict[str, None] = {}
+    others: dict[str, None] = {}
     for line in lines:
         for each in _MARK.finditer(line):
             mark = each[1] or each[2] or each[3] or each[4]
+            shown = f"@{mark}" if each[1] else f"#[{mark}]" if each[2] else f"[{mark}]" if each[3] else mark
             if _REGISTERING.search(mark):
-                found[
-                    f"@{mark}" if each[1] else f"#[{mark}]" if each[2] else f"[{mark}]" if each[3] else mark
-                ] = None
+                known[shown] = None
+            elif not _CALLS_NOTHING.search(mark):
+                others[shown] = None
         if re.search(rf"(?<![\w@.]){re.escape(name)}(?!\w)", line) and not line.lstrip().startswith(
             ("@", "#[")
         ):
             break
-    return tuple(found)
+    return tuple(known or others)
+
+
+def may_be_called_by(bases: Iterable[str], above: Mapping[str, Iterable[str]]) -> str:
+    """Return the nearest class outside of the repository that a class inherits from, if it may call methods.
+
+    Args:
+        bases: Last parts of the names of its bases.
+        above: The same of all classes of the repository.
+    """
+    seen: set[str] = set()
+    waiting = list(bases)
+    while waiting and len(seen) < _MOST_BASES:
+        each = waiting.pop(0)
+        if each not in seen:
+            seen.add(each)
+            if each in above:
+                waiting += above[each]
+            elif each and not _CALLING_NOTHING.fullmatch(each):
+                return each
+    return ""
 
 
 def _without_prose(string: re.Match[str]) -> str:

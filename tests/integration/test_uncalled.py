@@ -108,6 +108,9 @@ SHORT = {
     ),
     "script.py": "print(1)\n",
     "routes.py": "@app.route('/x')\ndef shown():\n    pass\n",
+    "job.py": "class Mine(Thread):\n    pass\n\n\nclass Job(Mine):\n    def begin(self):\n        pass\n",
+    "Ctl.swift": "class Ctl: Screen {}\nextension Ctl { func appear() {} }\n",
+    "d.ts": "export class Tick {\n  @Clocked()\n  ticking() {}\n}\n",
     "c.rs": "impl Drop for Box {\n    fn drop(&mut self) {}\n}\n",
 }
 
@@ -121,6 +124,9 @@ SHORT = {
         ("script.py", (), ()),
         ("routes.py", (), ("@app.route",)),
         ("drop", (), ("impl Drop",)),
+        ("Job.begin", (), ("its base Thread",)),
+        ("Ctl.appear", (), ("its base Screen",)),
+        ("ticking", (), ("@Clocked",)),
     ],
 )
 def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered):

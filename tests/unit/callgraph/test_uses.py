@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.uses import implemented, is_called_by_its_name, may_use, registrations
+from gitrag.callgraph.uses import implemented, is_called_by_its_name, may_be_called_by, may_use, registrations
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,11 @@ def test_a_line_that_calls_none(path, text, language):
         (["    [HttpGet]", "    public Item show() {"], ("[HttpGet]",)),
         (["#[tokio::main]", "async fn show() {"], ("#[tokio::main]",)),
         (["@lru_cache", "def show():"], ()),
+        (["@timed(3)", "def show():"], ("@timed",)),  # who knows
+        (["    @Watched", "    public void show() {"], ("@Watched",)),
+        (["    @SuppressWarnings", "    public void show() {"], ()),
+        (["#[magic]", "fn show() {"], ("#[magic]",)),
+        (["#[inline]", "fn show() {"], ()),
         (["export default function show() {"], ("export default",)),
         (["@register.tag", "def show():"], ("@register.tag",)),
         (["def show():", "    @app.route('/x')", "    def inner():"], ()),
@@ -116,6 +121,22 @@ def test_a_line_that_calls_none(path, text, language):
 )
 def test_what_a_framework_calls_a_definition_by(lines, expected):
     assert registrations(lines, "show") == expected
+
+
+@pytest.mark.parametrize(
+    ("bases", "expected"),
+    [
+        (["Thread"], "Thread"),
+        (["Mine"], "View"),
+        (["Plain"], ""),
+        (["object"], ""),
+        (["ValueError"], ""),
+        (["Circle"], ""),
+    ],
+)
+def test_the_base_outside_that_may_call_a_method(bases, expected):
+    above = {"Mine": ["Plain", "View"], "Plain": [], "Circle": ["Circle"]}
+    assert may_be_called_by(bases, above) == expected
 
 
 @pytest.mark.parametrize(
