@@ -81,6 +81,7 @@ QUERIES = {
 """Files of ``queries/`` by language."""
 
 _TEXT_BYTES = 400
+_NAME_BYTES = 80
 _IMPORT_BYTES = 8_000
 """Of an import: Rust's ``use`` may be a tree of a hundred names."""
 _ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
@@ -114,7 +115,6 @@ _INFERRED = frozenset("var auto let val".split())
 _IMPORTING = frozenset({"require", "import"})
 _REBINDING = re.compile(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
-_LAST_NAME = re.compile(r"(\w+)\W*$")
 _PLAIN_BLOCKS = frozenset(
     "let also forEach forEachIndexed onEach map mapNotNull mapIndexed flatMap filter filterNot"
     " filterIsInstance any all none count sumOf fold reduce associate associateBy associateWith groupBy"
@@ -389,12 +389,8 @@ class QueryReader:
         function: tree_sitter.Node | None = call
         while function is not None and function.type == "call_expression":
             function = function.named_child(0)
-        found = (
-            _LAST_NAME.search(self._source[: function.end_byte][-_TEXT_BYTES:].decode("utf-8", "replace"))
-            if function
-            else None
-        )
-        return found[1] if found else ""
+        text = self._source[max(function.end_byte - _NAME_BYTES, 0) : function.end_byte] if function else b""
+        return (_WORD.findall(text.decode("utf-8", "replace")) or [""])[-1]
 
     def _read_sent(
         self,
