@@ -723,7 +723,7 @@ def _node(node: Node) -> CallNode:
 
 
 def _edge(edge: Edge) -> CallEdge:
-    return CallEdge(_node(edge.caller), _node(edge.callee), edge.line, edge.confidence)
+    return CallEdge(_node(edge.caller), _node(edge.callee), edge.line, edge.confidence, edge.lines)
 
 
 def _reference(found: Reference) -> NameReference:

@@ -155,12 +155,14 @@ class CallEdge:
         callee: Whom.
         line: The first line on which it does, in the caller's file.
         confidence: From 0 to 1; 1 where the name says it.
+        lines: All lines on which it does.
     """
 
     caller: CallNode
     callee: CallNode
     line: int
     confidence: float
+    lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,7 @@ class _Known:
                 self._own.setdefault(node.path, []).append(node)
         for edge in graph.edges if graph is not None else ():
             if graph is not None and edge.callee in graph.matches:
-                self._lines.add((edge.caller.path, edge.line))
+                self._lines.update((edge.caller.path, line) for line in edge.lines)
                 if edge.caller.kind != "module":
                     self._callers.add((edge.caller.path, edge.caller.name))
 

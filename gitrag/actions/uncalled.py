@@ -114,8 +114,9 @@ class _Uses:
             with suppress(TimeoutReachedError):
                 edges = calls.callees(list(around))
         self._resolved = {
-            (edge.caller.path, edge.line, part)
+            (edge.caller.path, line, part)
             for edge in edges
+            for line in edge.lines
             for part in edge.callee.name.split(".")[-2:]
             if edge.confidence == 1
         }

@@ -40,13 +40,20 @@ class Edge:
         caller: The calling node.
         callee: The called node.
         line: The line of the first such call, in the caller's file.
-        confidence: From 0 to 1; 1 where the name alone determines the callee.
+        confidence: From 0 to 1, of the surest; 1 where the name alone determines the callee.
+        further: The lines of all others.
     """
 
     caller: Node
     callee: Node
     line: int
     confidence: float = 1.0
+    further: tuple[int, ...] = ()
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines of all such calls."""
+        return (self.line, *self.further)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _outside(found: Iterable[Node], places: Sequence[Place]) -> dict[Node, list[
 
 
 def _has(place: Place, edge: Edge) -> bool:
-    return place.line_start <= edge.line <= place.line_end
+    return any(place.line_start <= line <= place.line_end for line in edge.lines)
 
 
 def _length(node: Node) -> int:

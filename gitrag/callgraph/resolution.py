@@ -17,7 +17,7 @@ LIKELY = 0.5
 0.74, of which 0.98 are right (`scripts/bench/callgraph/compare.py`)."""
 
 _Id = tuple[str, int]
-_Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, int]]]
+_Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, frozenset[int]]]]
 
 
 class ResolvedCalls:
@@ -99,8 +99,8 @@ class ResolvedCalls:
         found = resolve(own)
         self._doubtful.update(pair for pair, (confidence, _) in found.items() if confidence < least)
         return sorted(
-            Edge(self.node(caller), self.node(callee), line, confidence)
-            for (caller, callee), (confidence, line) in found.items()
+            Edge(self.node(caller), self.node(callee), min(lines), confidence, tuple(sorted(lines)[1:]))
+            for (caller, callee), (confidence, lines) in found.items()
             if confidence >= least
         )
 

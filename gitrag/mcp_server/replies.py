@@ -131,6 +131,7 @@ class CallData:
     callee_path: str
     callee_line: int
     confidence: float
+    lines: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +393,7 @@ def _call(edge: Edge) -> CallData:
         callee_path=edge.callee.path,
         callee_line=edge.callee.line_start,
         confidence=edge.confidence,
+        lines=list(edge.lines),
     )
 
 
@@ -474,7 +476,7 @@ def calls_text(found: Calls) -> Text:
 def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
     unsure = "" if each.confidence >= _SURE else " (likely)"
     return (
-        f"- {caller_in}{each.caller_path}:{each.line} {each.caller} -> {each.callee}"
+        f"- {caller_in}{each.caller_path}:{','.join(map(str, each.lines))} {each.caller} -> {each.callee}"
         f" {callee_in}{each.callee_path}:{each.callee_line}{unsure}"
     )
 

@@ -21,6 +21,9 @@ LEGEND = "~ likely: the source alone does not say which of several definitions r
 _MOST_PARTS = 3
 """Methods of a class that are named beside a caller."""
 
+_MOST_LINES = 5
+"""Lines of calls that are listed beside a caller."""
+
 _NOT_LOOKED = {True: "its callers were not looked for", False: "its calls were not followed"}
 _INDENT = 3
 _NAME_SHARE = 0.6
@@ -62,14 +65,24 @@ class _Branch:
     Attributes:
         node: The definition; of several overloads the first.
         lines: Where it calls, or is defined; one for each overload.
+        calls: The lines of all calls.
         is_likely: Whether none of the calls is certain.
         parts: What of a class or a file is called, or calls.
     """
 
     node: Node
     lines: tuple[int, ...]
+    calls: tuple[int, ...]
     is_likely: bool
     parts: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """Where it calls, if more than once: ``3 calls: 12, 40, 77``."""
+        if len(self.calls) < 2:
+            return ""
+        more = ", …" if len(self.calls) > _MOST_LINES else ""
+        return f"{count(len(self.calls), 'call')}: {', '.join(map(str, self.calls[:_MOST_LINES]))}{more}"
 
     @property
     def place(self) -> str:
@@ -284,7 +297,8 @@ class CallTree:
                 parts = dict.fromkeys(subject.part(node) for node in inner if node != subject.own)
             line = min(edge.line for edge in edges) if upwards else other.line_start
             likely = all(edge.confidence < SURE for edge in edges)
-            branches.append(_Branch(other, (line,), likely, tuple(parts)))
+            calls = tuple(sorted({line for edge in edges for line in edge.lines}))
+            branches.append(_Branch(other, (line,), calls, likely, tuple(parts)))
         branches.sort(key=lambda each: (each.node.path, each.lines, each.node.name))
         return branches if self._depth > 1 else _without_overloads(branches)
 
@@ -308,7 +322,15 @@ class CallTree:
                     each.node.name,
                     each.node.path,
                     each.place,
-                    f"{glyphs.arrow if upwards else 'in'} {named}{more}" if named else "",
+                    "  ".join(
+                        filter(
+                            None,
+                            (
+                                f"{glyphs.arrow if upwards else 'in'} {named}{more}" if named else "",
+                                each.said,
+                            ),
+                        )
+                    ),
                 )
             )
             if each.node not in seen and len(before) < (self._depth - 1) * _INDENT:
@@ -355,8 +377,11 @@ def _without_overloads(branches: Sequence[_Branch]) -> list[_Branch]:
     for each in branches:
         known = found.setdefault((each.node.path, each.node.name, each.is_likely), each)
         lines = tuple(sorted({*known.lines, *each.lines}))
+        calls = tuple(sorted({*known.calls, *each.calls}))
         parts = tuple(dict.fromkeys(known.parts + each.parts))
-        found[each.node.path, each.node.name, each.is_likely] = replace(known, lines=lines, parts=parts)
+        found[each.node.path, each.node.name, each.is_likely] = replace(
+            known, lines=lines, calls=calls, parts=parts
+        )
     return list(found.values())
 
 

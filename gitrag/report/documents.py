@@ -169,14 +169,16 @@ class GraphEdge:
     Attributes:
         caller: Index of the caller in ``nodes``.
         callee: Index of the callee.
-        line: The line of the call.
+        line: The line of the first such call.
         confidence: 1 where it is certain, less where it is likely.
+        lines: The lines of all such calls.
     """
 
     caller: int
     callee: int
     line: int
     confidence: float
+    lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +239,14 @@ class CallElsewhere:
         callee: The called one.
         line: The line of the first such call, in the caller's file.
         confidence: From 0 to 1; 1 where it is certain.
+        lines: The lines of all such calls.
     """
 
     caller: GraphNode
     callee: GraphNode
     line: int
     confidence: float
+    lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,14 +326,16 @@ class Caller:
     Attributes:
         path: The file.
         name: The calling definition.
-        line: The line of the call.
+        line: The line of the first such call.
         confidence: 1 where it is certain, less where it is likely.
+        lines: The lines of all such calls.
     """
 
     path: str
     name: str
     line: int
     confidence: float
+    lines: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def graph_json(
     """
     places = {node: place for place, node in enumerate(graph.nodes)}
     edges = (
-        GraphEdge(places[edge.caller], places[edge.callee], edge.line, edge.confidence)
+        GraphEdge(places[edge.caller], places[edge.callee], edge.line, edge.confidence, edge.lines)
         for edge in graph.edges
     )
     notes = (*graph.followed.notes, *not_looked_at(none), *(elsewhere.notes if elsewhere else ()))
@@ -98,6 +98,7 @@ def repository_calls(between: CallsBetween) -> RepositoryCalls:
                 _node(edge.callee, matched=between.by_other),
                 edge.line,
                 edge.confidence,
+                edge.lines,
             )
             for edge in between.edges
         ),

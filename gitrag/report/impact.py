@@ -405,7 +405,8 @@ def _touched_entry(each: Touched) -> TouchedEntry:
 
 def _callers(edges: tuple[Edge, ...]) -> tuple[Caller, ...]:
     return tuple(
-        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence) for edge in edges
+        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence, edge.lines)
+        for edge in edges
     )
 
 

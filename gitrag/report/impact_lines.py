@@ -134,5 +134,6 @@ def _places(edges: Sequence[Edge]) -> str:
 
 def _edges(edges: Sequence[Edge]) -> tuple[Caller, ...]:
     return tuple(
-        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence) for edge in edges
+        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence, edge.lines)
+        for edge in edges
     )

@@ -124,12 +124,13 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
         if edge.caller.path != path or callee.name == MODULE:
             continue
         *owners, name = callee.name.split(".")
-        links.append(
+        links += [
             CallLink(
-                edge.line,
+                line,
                 owners[-1] if owners and name in CONSTRUCTORS else name,
                 desk.address.file(callee.path, callee.line_start),
                 f"{callee.name} in {shown(callee.path)}:{callee.line_start}",
             )
-        )
+            for line in edge.lines
+        ]
     return CallsBeside(tuple(links), answer.graph.followed.notes)

@@ -27,7 +27,7 @@ FILES = {
     ),
     "shop/use.py": "def main(store):\n    store.loaded(1)\n    Linker(callbacks=[linked])\n",
     "shop/other.py": (
-        "class Own:\n    def rested(self):\n        pass\n\n\ndef run(own: Own):\n    own.rested()\n"
+        "class Own:\n    def rested(self):\n        pass\n\n\ndef run(own: Own):\n    own.rested()\n    own.rested()\n"
     ),
     "shop/page.html": "{{ item|printed }}\n",
     "CHANGELOG.md": "- `rested()` is gone.\n",

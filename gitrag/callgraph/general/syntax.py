@@ -390,7 +390,8 @@ class QueryReader:
         while function is not None and function.type == "call_expression":
             function = function.named_child(0)
         text = self._source[max(function.end_byte - _NAME_BYTES, 0) : function.end_byte] if function else b""
-        return (_WORD.findall(text.decode("utf-8", "replace")) or [""])[-1]
+        words: list[str] = _WORD.findall(text.decode("utf-8", "replace"))
+        return words[-1] if words else ""
 
     def _read_sent(
         self,

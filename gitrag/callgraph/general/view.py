@@ -18,7 +18,10 @@ HANDED_ON = 0.5
 FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "erb": "ruby"}
 """Languages that can call one another."""
 
-Edges = dict[tuple[Id, Id], tuple[float, int]]
+Edges = dict[tuple[Id, Id], tuple[float, frozenset[int]]]
+"""Highest confidence and lines of each call, by caller and callee."""
+
+_NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
 
 
 class GeneralView:
@@ -96,10 +99,9 @@ class GeneralView:
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
                 confidence = min(sure, HANDED_ON) if is_guess else sure
-                known = edges.get((caller, callee))
-                if known is None or known[0] < confidence:
-                    line = call.line if known is None else min(call.line, known[1])
-                    edges[caller, callee] = (confidence, line)
+                known, lines = edges.get((caller, callee), _NONE)
+                if known < confidence or call.line not in lines:
+                    edges[caller, callee] = max(known, confidence), lines | {call.line}
 
     def _names_for(self, wanted: Iterable[Id]) -> set[str]:
         """Return the names by which definitions may be called, those that imports give them included."""

@@ -90,7 +90,7 @@ class Evaluator:
         self._doers = Statements(names, annotations, attributes, targets, self).doers()
 
     @property
-    def edges(self) -> Mapping[tuple[Id, Id], tuple[float, int]]:
+    def edges(self) -> Mapping[tuple[Id, Id], tuple[float, frozenset[int]]]:
         """Confidence and line of each call that was found, by caller and callee."""
         return self._program.edges
 

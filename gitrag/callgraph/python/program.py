@@ -70,6 +70,9 @@ class Frame:
         self.names[name] = values if known is None else limited(known | values)
 
 
+_NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
+
+
 class Program:
     """The files, and what was found out about them. Values only ever gather.
 
@@ -82,7 +85,7 @@ class Program:
         turn: The number of the pass over the bodies, from 1.
         flows: What parameters are given.
         assigned: What methods assign to the attributes of a class's instances.
-        edges: Confidence and line of each call, by caller and callee.
+        edges: Highest confidence and lines of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
         limits: What was not looked at so far.
         is_last_pass: Whether what is not known by now will not be.
@@ -100,7 +103,7 @@ class Program:
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
-        self.edges: dict[tuple[Id, Id], tuple[float, int]] = {}
+        self.edges: dict[tuple[Id, Id], tuple[float, frozenset[int]]] = {}
         self.ceiling = CERTAIN
         self.limits = Limits()
         self.is_last_pass = False
@@ -198,9 +201,9 @@ class Program:
             frame = frame.parent
         caller = frame.own
         confidence = min(confidence, self.ceiling)
-        known = self.edges.get((caller, callee))
-        if known is None or known[0] < confidence:
-            self.edges[caller, callee] = (confidence, line if known is None else min(line, known[1]))
+        sure, lines = self.edges.get((caller, callee), _NONE)
+        if sure < confidence or line not in lines:
+            self.edges[caller, callee] = max(sure, confidence), lines | {line}
 
     def lambda_place(self, expression: Lambda, frame: Frame) -> int:
         """Return the number of a lambda."""

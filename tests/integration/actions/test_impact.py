@@ -135,7 +135,13 @@ def test_text_and_json_say_who_calls_with_places(project):
     data = json.loads(gitrag(project, "check", "shop/tax.py", "--output", "json").out)["impact"]
     rate = data["called"][0]
     assert (rate["name"], rate["places"], rate["files"], rate["test_places"]) == ("rate", 2, 2, 1)
-    assert rate["callers"][0] == {"path": "shop/cart.py", "name": "total", "line": 5, "confidence": 1.0}
+    assert rate["callers"][0] == {
+        "path": "shop/cart.py",
+        "name": "total",
+        "line": 5,
+        "confidence": 1.0,
+        "lines": [5],
+    }
     project.write({"shop/tax.py": FILES["shop/tax.py"].replace("value = BASE", "value = 2")})
     done = gitrag(project, "related", "--diff", "HEAD")
     assert "### Who calls what it changes" in done.out

@@ -753,6 +753,20 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     assert shown(files) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", "def go():\n    pass\n\ndef f():\n    go()\n    go(); go()\n    go()\n"),
+        ("a.js", "function go() {}\n\n\nfunction f() {\n  go();\n  go(); go();\n  go();\n}\n"),
+        ("a.go", "package a\nfunc go1() {}\n\nfunc f() {\n go1()\n go1(); go1()\n go1()\n}\n"),
+    ],
+)
+def test_an_edge_has_the_lines_of_all_its_calls(path, source):
+    calls = calls_of({path: source})
+    (edge,) = calls.callees([own for own, _ in calls.nodes()])
+    assert (edge.line, edge.lines) == (5, (5, 6, 7))
+
+
 def test_a_generated_function_of_many_variables_takes_no_minutes(monkeypatch):
     looked_at = []
     within = Scopes._within

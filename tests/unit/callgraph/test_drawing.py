@@ -1,4 +1,4 @@
-"""Graphs as Mermaid, dot and JSON."""
+"""Graphs as text, Mermaid, dot and JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
+from gitrag.report.call_tree import CallTree
 from gitrag.report.graph_data import graph_json
 from tests.support.mermaid import assert_parses
 
@@ -103,7 +104,7 @@ def test_dot_and_json_hold_the_whole_graph():
     assert as_dot(whole).count("->") == 30
     value = json.loads(graph_json(whole))
     assert len(value["nodes"]) == 31
-    assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence"}
+    assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence", "lines"}
     assert [each["name"] for each in value["nodes"] if each["matched"]] == ["middle"]
 
 
@@ -117,3 +118,12 @@ def test_the_drawn_calls_are_given_in_the_order_of_the_source():
     )
     middle, many = star(30)
     assert [len(callees) for *_, callees in as_calls(graph([middle], many))] == [19]
+
+
+def test_a_tree_lists_the_lines_of_all_calls():
+    a, b, c = node("a", "a.py"), node("b"), node("c", "c.py")
+    calls = [Edge(a, b, 12, 1.0, (40, 77)), Edge(c, b, 3), Edge(b, c, 1, 1.0, tuple(range(2, 9)))]
+    text = "\n".join(CallTree(graph([b], calls)).lines("b"))
+    assert "a.py:12  3 calls: 12, 40, 77\n" in text
+    assert "c.py:3\n" in text
+    assert text.endswith("8 calls: 1, 2, 3, 4, 5, …\ncalls 1 function")
