@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -66,15 +67,18 @@ def without_callers(
     there = grep(workspace.repo, wanted, names=True)
     by_name = {name: _with_word(name, there.lines) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
+    alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
     found = []
     for members in asked:
+        # Of several with one name, what is in one may call another: what is said holds for all of them.
+        inside = members if alone[_names(members[0])] < 2 else ()
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
         for node in members:
             language = loaded.files[node.path][0]
             for name in _names(node):
                 for line in by_name.get(name, ()):
-                    if not outside(node, line.path) or any(_lies_in(line, member) for member in members):
+                    if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
                         continue
                     if uses.mean_another(line, name):
                         continue

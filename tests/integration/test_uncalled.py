@@ -27,7 +27,8 @@ FILES = {
     ),
     "shop/use.py": "def main(store):\n    store.loaded(1)\n    Linker(callbacks=[linked])\n",
     "shop/other.py": (
-        "class Own:\n    def rested(self):\n        pass\n\n\ndef run(own: Own):\n    own.rested()\n    own.rested()\n"
+        "class Own:\n    def rested(self):\n        pass\n\n\n"
+        "def run(own: Own):\n    own.rested()\n    own.rested()\n"
     ),
     "shop/page.html": "{{ item|printed }}\n",
     "CHANGELOG.md": "- `rested()` is gone.\n",
@@ -95,6 +96,16 @@ def test_what_holds_for_many_is_said_once(make_repository):
     lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
     assert lines.count("no caller in 8 files") == 1
     assert lines.count("no caller, as above") == 7
+
+
+def test_what_may_call_several_of_a_name_is_said_once(make_repository):
+    source = "package a\ntype {0} struct{{}}\nfunc (x {0}) Handle(n Next) {{\n\tn.Get().Handle(nil)\n}}\n"
+    files = {f"{name.lower()}.go": source.format(name) for name in ("One", "Two", "Three", "Four", "Five")}
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("Handle", direction=Direction.CALLERS))
+    (said,) = found.negatives
+    assert "unresolved in 5 places" in said
 
 
 SHORT = {
