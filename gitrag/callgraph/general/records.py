@@ -33,6 +33,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
             parts, joined by dots; empty if not known.
         handed: Whether it is no call: a function is handed on by its name.
         unsure: Whether something else may be meant: what a name is bound to.
+        read: Whether it is no call: what is meant is called only if it is a property.
         blocks: Kotlin's functions in whose blocks it stands, which may give them a ``this``.
     """
 
@@ -43,6 +44,7 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     given: tuple[str, ...] | None = None
     unsure: bool = False
     blocks: tuple[str, ...] = ()
+    read: bool = False
 
 
 class Declaration(Struct, array_like=True, frozen=True, gc=False):
@@ -106,7 +108,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
 
     ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
     Ruby's classes themselves, not of their instances, C#'s extension methods, and Kotlin's that give a block
-    a ``this``.
+    a ``this``; ``properties`` those that run where their name is read.
     """
 
     parents: tuple[int, ...]
@@ -118,6 +120,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     needs: tuple[Declaration, ...] = ()
     signatures: tuple[Signature, ...] = ()
     statics: tuple[int, ...] = ()
+    properties: tuple[int, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

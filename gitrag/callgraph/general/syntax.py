@@ -12,6 +12,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
+- ``@read``: what is read of something: a property may run. ``@property``: one that runs where it is read.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
@@ -127,6 +128,7 @@ _PLAIN_BLOCKS = frozenset(
 """Functions of Kotlin's libraries whose blocks have no ``this`` of their own, or one with few functions."""
 _TWO_NAMESPACES = frozenset({"java", "php", "ruby", "solidity"})
 """Languages in which a variable hides no function: brackets after a name say which is meant."""
+_CALLS = frozenset({"call_expression", "invocation_expression"})
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = re.compile(
@@ -173,6 +175,7 @@ class QueryReader:
         variables: list[Variable] = []
         fields: list[Declaration] = []
         statics: list[int] = []
+        properties: list[int] = []
         results: list[Result] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
@@ -186,6 +189,10 @@ class QueryReader:
                 calls += self._calls_in_tokens(captures["tokens"][0])
             elif "needed" in captures:
                 needs += self._needed(captures)
+            elif "read" in captures:
+                calls += self._read_of(captures["read"][0])
+            elif "property" in captures:
+                properties.append(self._around(captures["property"][0]))
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
             elif "elements" in captures:
@@ -256,6 +263,7 @@ class QueryReader:
             tuple(needs),
             tuple(signatures.values()),
             tuple(statics),
+            tuple(properties),
         )
         return Facts(definitions, _mentions([call for call, _ in calls], imports), packed_body(body))
 
@@ -372,6 +380,13 @@ class QueryReader:
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
+
+    def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield what is read of something, unless it is called."""
+        called = node.parent if node.parent is not None and node.parent.type in _CALLS else None
+        parts = parts_of(self._text(node))
+        if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
+            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
 
     def _blocks_around(self, node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
         """Yield the calls of Kotlin in whose blocks a node lies, the innermost first."""

@@ -28,6 +28,7 @@ class File:
         imports: By the name in the file; ``*`` for those of all names.
         inner: Names of modules inside the file.
         signatures: What functions take, where arguments choose among functions of one name.
+        properties: Those that run where their name is read.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
@@ -41,6 +42,7 @@ class File:
     inner: frozenset[str]
     signatures: Mapping[int, Signature]
     statics: frozenset[int]
+    properties: frozenset[int]
 
 
 class Tables:
@@ -167,4 +169,5 @@ def _unpacked(language: str, facts: Facts) -> File:
         frozenset(each.inner for each in body.imports if each.inner is not None),
         {each.function: each for each in body.signatures},
         frozenset(body.statics),
+        frozenset(body.properties),
     )

@@ -96,6 +96,8 @@ class GeneralView:
                 if head[:1].isupper() and not head.endswith("()") and head not in types:
                     continue
             found = self._resolver.resolve(call.parts, caller, handed=call.handed)
+            if call.read:
+                found = [each for each in found if each[0][1] in self._tables.body(each[0][0]).properties]
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
                 confidence = min(sure, HANDED_ON) if is_guess else sure

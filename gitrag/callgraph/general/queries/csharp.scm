@@ -47,3 +47,7 @@
   name: (identifier) @var . (cast_expression type: (_) @type))))
 (local_declaration_statement (variable_declaration (variable_declarator
   name: (identifier) @var . [(identifier) (member_access_expression)] @same)))
+
+; What runs where its name is read.
+(member_access_expression) @read
+(property_declaration) @property

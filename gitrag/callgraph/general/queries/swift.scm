@@ -32,3 +32,7 @@
   name: (pattern (simple_identifier) @var) value: (as_expression (user_type) @type))
 (property_declaration
   name: (pattern (simple_identifier) @var) value: [(simple_identifier) (navigation_expression)] @same)
+
+; What runs where its name is read.
+(navigation_expression) @read
+(property_declaration computed_value: (_)) @property
