@@ -78,6 +78,20 @@ _PASSING = frozenset(
 )
 """Rust's methods of what holds a value that give the value, or a reference to it."""
 
+_ELEMENTS = frozenset(
+    "get first last First Last Single FirstOrDefault LastOrDefault SingleOrDefault ElementAt"
+    " firstOrNull lastOrNull single singleOrNull elementAt getOrNull find findFirst findAny removeFirst"
+    " removeLast getFirst getLast peek poll pop popLast Peek Pop Dequeue randomElement min max".split()
+)
+"""Functions of lists that give an element; of a stream of Java an optional one."""
+_AS_MANY = frozenset(
+    "stream parallelStream filter sorted distinct limit skip toList ToList ToArray AsEnumerable Where"
+    " OrderBy OrderByDescending Distinct Skip Take Reverse asSequence toMutableList toSet sortedBy"
+    " sortedByDescending drop take dropFirst dropLast prefix suffix reversed filterNot filterNotNull"
+    " lazy onEach orEmpty".split()
+)
+"""Those that give some or all elements again."""
+
 _MOST_ANCESTORS = 200
 _MOST_SUBCLASSES = 500
 """Maximum per class; more distant ones are ignored. As in Python: in a chain of 20,000, each inheriting from
@@ -273,6 +287,8 @@ class Resolver:
 
     def _extensions(self, owner: Owner | None, name: str, caller: Id) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
+        if self._tables.language(caller[0]) == "kotlin":
+            return self._foreign(name) if owner is None else []
         if self._tables.language(caller[0]) != "csharp":
             return []
         every = [
@@ -283,6 +299,13 @@ class Resolver:
         if known:
             return _sure(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
+
+    def _foreign(self, name: str) -> Found:
+        """Find Kotlin's function that extends a class of others, where no class here has one of its name."""
+        every = self._tables.methods.get(name, [])
+        owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
+        is_ours = not owners.isdisjoint(self._tables.classes)
+        return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
@@ -849,7 +872,7 @@ class Resolver:
             return Owner("module", "", caller[0]), parts[1:]
         return None, parts
 
-    def _head(  # noqa: C901 - the places to search, in order
+    def _head(  # noqa: C901, PLR0912 - the places to search, in order
         self, head: str, caller: Id, depth: int
     ) -> Owner | None:
         bare = head.removesuffix("()")
@@ -878,9 +901,15 @@ class Resolver:
                 return self._declared(declared, caller, depth)
         if language in _IMPLICIT_SELF or language == "php":
             owner = self._class_of(caller)
-            field = self._field(owner, bare.lstrip("@"), depth) if owner is not None else None
-            if field is not None:
-                return field
+            around = [
+                self._known_as(scope)
+                for scope in self._tables.outwards(caller)
+                if self._tables.definition(scope).kind == "class"
+            ]
+            for each in around or ([owner] if owner is not None else []):
+                field = self._field(each, bare.lstrip("@"), depth)
+                if field is not None:
+                    return field
         if language in SCRIPTS:
             held = self._held(bare, path, depth)
             if held is not None:
@@ -964,7 +993,7 @@ class Resolver:
             return self._imports.crates.child(path, name)
         return None
 
-    def _step(  # noqa: C901 - a branch per kind of part
+    def _step(  # noqa: C901, PLR0912 - a branch per kind of part
         self, owner: Owner, part: str, caller: Id, depth: int
     ) -> Owner | None:
         bare = part.removesuffix("()")
@@ -976,6 +1005,8 @@ class Resolver:
             if owner.name.startswith(ELEMENT):
                 return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0))
             return self._field(owner, ELEMENT, depth)
+        if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
+            return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
             inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
             if inner is not None:
@@ -992,8 +1023,11 @@ class Resolver:
             return owner._replace(kind="class")
         if bare == "class" and owner.full:
             return owner._replace(kind="type")
-        if self._tables.language(caller[0]) == "rust" and (bare in _PASSING or bare[:1].isupper()):
+        language = self._tables.language(caller[0])
+        if language == "rust" and (bare in _PASSING or bare == "default" or bare[:1].isupper()):
             return owner  # an enumeration's variant is one of it
+        if language == "java" and not methods:  # of a record
+            return self._field(owner, bare, depth)
         return None
 
     def _step_in_module(self, owner: Owner, part: str, depth: int) -> Owner | None:
@@ -1038,7 +1072,7 @@ class Resolver:
         if before and self._tables.language(scope[0]) == "rust":
             if name in _PASSING:
                 return self._owner(before, name, scope, depth - 1)
-            if name[:1].isupper():
+            if name == "default" or name[:1].isupper():
                 return self._typed(".".join(before), scope)
         return None
 
@@ -1047,6 +1081,10 @@ class Resolver:
             return Owner("class", type_name, scope[0])
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
+        for own in self._tables.outwards(scope):  # a type parameter means what bounds it
+            bound = self._tables.body(own[0]).variables.get((own[1], type_name))
+            if bound is not None and bound.type_name and bound.type_name != type_name:
+                return self._class(bound.type_name, scope[0])
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
 
     def _given_by(self, found: Found) -> Owner | None:

@@ -104,7 +104,16 @@ _OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
 _SCRIPT_MANY = re.compile(
     r"(?:readonly\s+)?([\w.]+)\[\]|(?:Readonly)?(?:Array|Set|Iterable|IterableIterator)<([\w.]+)>"
 )
+_LISTS = re.compile(
+    r"(?:[\w.]+\.)?(?:Mutable|Array|Linked|Hash|Linked|Tree|Sorted|IReadOnly|I|Immutable)?"
+    r"(?:List|Set|HashSet|Collection|Iterable|Enumerable|AsyncEnumerable|Stream|Sequence|Queue|Deque|Array)"
+    r"<\s*(?:out\s+|in\s+|\?\s*extends\s+)?([\w.]+)\??\s*>\??|([\w.]+)\[\]\??"
+)
 _MANY = {
+    "java": _LISTS,
+    "kotlin": _LISTS,
+    "csharp": _LISTS,
+    "swift": re.compile(r"\[\s*([\w.]+)\s*\][?!]?|(?:Array|Set)<([\w.]+)>[?!]?"),
     "go": re.compile(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
     "tsx": _SCRIPT_MANY,
@@ -560,6 +569,9 @@ class QueryReader:
 
     def _type(self, node: tree_sitter.Node) -> str:
         text = self._text(node).lstrip(":*&?( ")
+        wrapped = _OUTER.match(text)
+        if wrapped and wrapped[1] in _WRAPPERS:  # a `Task<List<Item>>`
+            text = _first_argument(wrapped[2]).strip()
         many = _MANY.get(self._language.name)
         found = many.fullmatch(text.strip()) if many else None
         if found:

@@ -145,7 +145,8 @@ class Library:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
-            for value in ordered(values):
+            held = elements(values) if likely == HANDED_ON else NOTHING
+            for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
                 if type(value) is Function:
                     own = value.function
                     self._program.edge(frame, own, line, likely)

@@ -38,3 +38,9 @@
 (local_variable_declaration declarator: (variable_declarator
   name: (identifier) @var value: (cast_expression type: (_) @type)))
 (catch_formal_parameter (catch_type . (_) @type .) name: (identifier) @var)
+(type_parameter (type_identifier) @var (type_bound . (_) @type))
+(record_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (identifier) @field)))
+(enhanced_for_statement
+  type: (type_identifier) @_type name: (identifier) @var value: (_) @ranged (#eq? @_type "var"))
+(method_invocation object: (_) @ranged
+  arguments: (argument_list . (lambda_expression parameters: (identifier) @var)))

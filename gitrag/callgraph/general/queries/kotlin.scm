@@ -24,3 +24,7 @@
 
 (function_value_parameters (parameter (function_type receiver: (_)) @static))
 (function_value_parameters (parameter (nullable_type (_ (function_type receiver: (_)) @static))))
+(type_parameter (type_identifier) @var (user_type) @type)
+(for_statement (variable_declaration . (simple_identifier) @var .) . (_) @ranged)
+(call_expression (navigation_expression . (_) @ranged)
+  (call_suffix (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (simple_identifier) @var .) .)))))

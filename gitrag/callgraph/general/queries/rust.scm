@@ -49,3 +49,6 @@
   (identifier) (field_expression) (reference_expression) (self)] @same (#any-of? @_some "Some" "Ok"))
 (let_condition pattern: (tuple_struct_pattern type: (identifier) @_some . (identifier) @var .)
   value: (call_expression function: (_) @made) (#any-of? @_some "Some" "Ok"))
+(type_parameter name: (type_identifier) @var bounds: (trait_bounds . (_) @type))
+(where_predicate left: (type_identifier) @var bounds: (trait_bounds . (_) @type))
+(attribute_item (attribute (identifier) @_case arguments: (token_tree) @tokens) (#any-of? @_case "case" "values"))

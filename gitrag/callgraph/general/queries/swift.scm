@@ -36,3 +36,7 @@
 ; What runs where its name is read.
 (navigation_expression) @read
 (property_declaration computed_value: (_)) @property
+(type_parameter . (type_identifier) @var (user_type) @type)
+(for_statement item: (pattern bound_identifier: (simple_identifier) @var) collection: (_) @ranged)
+(call_expression (navigation_expression . (_) @ranged) (call_suffix (lambda_literal type: (lambda_function_type
+  (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))))

@@ -18,3 +18,4 @@
 (required_parameter pattern: (identifier) @bound)
 (optional_parameter pattern: (identifier) @bound)
 (variable_declarator name: (identifier) @var value: (as_expression (_) . (_) @type))
+(type_parameter name: (type_identifier) @var constraint: (constraint (_) @type))
