@@ -17,6 +17,7 @@ _BLOCK = re.compile(
     r"|^(?:for|foreach|while|if|unless|until|else|elsif|elseif|when|case|catch|rescue|try|with|using|do|loop|match"
     r"|switch|lambda|closure|arrow|anonymous_function|function_expression|then|begin|conditional|ternary)(?:_|$)"
 )
+_BODY = re.compile(r"block|body|statements|compound")
 _LOOP = re.compile(r"^(?:for|foreach|while|until|do|loop|repeat)(?:_|$)|enhanced_for|^(?:do_)?block$")
 _HEAD = re.compile(
     r"(?:parameters?|pattern|pattern_body|function_type|declarator|when_subject|switch_label)$|^(?:for|range|with)_clause$"
@@ -28,6 +29,9 @@ _DECLARING = re.compile(
 
 _MOST_MEANT = 30
 """Variables of one name that a use may mean; of more it is not known which."""
+
+_MOST_CLOSING = 40
+"""Bytes between the ends of a definition's outermost block and of itself: blanks and brackets."""
 
 _MOST_LOOKED_AT = 1_000
 """Declarations before a use among which the nearest is looked for: generated functions have thousands."""
@@ -61,6 +65,7 @@ class Scopes:
         parents: Index of the definition that each definition lies in.
         spans: First byte and end of each definition.
         names: Last part of the name of each definition.
+        has_blocks: Whether a variable is known in its block only.
     """
 
     def __init__(
@@ -69,6 +74,8 @@ class Scopes:
         parents: Sequence[int],
         spans: Sequence[Span],
         names: Sequence[str],
+        *,
+        has_blocks: bool,
     ) -> None:
         self._parents, self._spans, self._names = parents, spans, names
         self._defined = set(zip(parents, names, strict=True))
@@ -80,9 +87,13 @@ class Scopes:
         self._every: dict[tuple[int, str], list[Variable]] = {}
         for each in found.values():
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
-        self._several = {key for key, every in self._every.items() if _differ(every)}
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
+        self._bodies: set[int] = set()
+        self._has_blocks = has_blocks
+        self._several = {
+            key for key, every in self._every.items() if _differ(every) or self._is_of_a_block(every)
+        }
 
     def declarations(self) -> list[Declaration]:
         """Return what is known of variables; of several with one name each with its number."""
@@ -94,7 +105,7 @@ class Scopes:
                 found.append(every[0].declared)
                 continue
             for number, each in enumerate(every):
-                name = f"{each.declared.name}{NUMBERED}{number}"
+                name = f"{each.declared.name}{NUMBERED}{key[0]}_{number}"
                 made = each.declared.made and tuple(
                     self.named(each.declared.made, each.declared.owner, each.node)[0]
                 )
@@ -119,8 +130,10 @@ class Scopes:
             key = scope, parts[0]
             if key in self._several:
                 numbers = self._meant(key, node, inner=scope != place)
-                return (f"{parts[0]}{NUMBERED}{ANY_OF.join(map(str, numbers))}", *parts[1:]), is_bound
-            if key in self._every:
+                if numbers is not None:
+                    meant = ANY_OF.join(f"{scope}_{number}" for number in numbers)
+                    return (f"{parts[0]}{NUMBERED}{meant}", *parts[1:]), is_bound
+            elif key in self._every:
                 if _says_something(self._every[key][0]):
                     return parts, is_bound
                 is_bound = is_bound or self._is_in_scope(key, node, inner=scope != place)
@@ -168,10 +181,10 @@ class Scopes:
                     break
         return variable.since
 
-    def _meant(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> list[int]:
+    def _meant(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> list[int] | None:
         """Return which variables a use may mean: the nearest before it, and what is assigned since.
 
-        None where there are too many.
+        An empty list where there are too many; None where it stands in the block of none.
         """
         every, by_place = self._every[key], self._by_place(key)
         at = node.start_byte
@@ -184,6 +197,9 @@ class Scopes:
                     break
                 bound.append(nearest)
         else:
+            is_whole = before <= _MOST_LOOKED_AT and not any(each.assigned for each in every)
+            if self._has_blocks and is_whole and not bound:
+                return None
             return list(range(len(every))) if len(every) <= _MOST_MEANT else []
         start, end = self._block(every[nearest])
         until = end if inner else max(at, self._loop_end(node, start))
@@ -198,6 +214,13 @@ class Scopes:
         meant = [*bound, nearest, *others]
         return meant if len(meant) <= _MOST_MEANT else []
 
+    def _is_of_a_block(self, every: Sequence[Variable]) -> bool:
+        """Tell whether a variable that is the only one of its name is known in a part of its definition."""
+        if not self._has_blocks or not _says_something(every[0]) or every[0].assigned:
+            return False
+        rest = self._spans[every[0].declared.owner][1] - self._block(every[0])[1]
+        return rest > (_MOST_CLOSING if every[0].node.start_byte in self._bodies else 1)
+
     def _block(self, variable: Variable) -> Span:
         """Return the bytes in which a variable can be used."""
         found = self._blocks.get(variable.node.start_byte)
@@ -206,7 +229,11 @@ class Scopes:
             for each in _above(variable.node, start, end):
                 if _BLOCK.search(each.type) and not _HEAD.search(each.type):
                     start, end = each.start_byte, each.end_byte
+                    if _BODY.search(each.type):
+                        self._bodies.add(variable.node.start_byte)
                     break
+            else:
+                self._bodies.add(variable.node.start_byte)
             found = self._blocks[variable.node.start_byte] = start, end
         return found
 
