@@ -107,8 +107,8 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     """The whole file. Of definitions, the index of each one's parent; -1 for the file itself.
 
     ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
-    Ruby's classes themselves, not of their instances, C#'s extension methods, and Kotlin's that give a block
-    a ``this``; ``properties`` those that run where their name is read.
+    Ruby's classes themselves, not of their instances, C#'s extension methods, Swift's extensions, Kotlin's
+    functions that give a block a ``this``; ``properties`` those that run where their name is read.
     """
 
     parents: tuple[int, ...]

@@ -442,7 +442,15 @@ class Resolver:
         return self._made(self._known_as(own), own)
 
     def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
-        """Return a class's constructors, inherited ones where there are such; the class if it has none."""
+        """Return a class's constructors, inherited ones where there are such; the class if it has none.
+
+        Of a class of others, which Swift only extends here, the constructors are a guess.
+        """
+        if own is not None and self._is_extension(own):
+            own = next((each for each in self._classes(owner) if not self._is_extension(each)), None)
+            if own is None:
+                self._sure = min(self._sure, OVERRIDDEN)
+                return self._own_methods(owner, self._constructor(owner))
         if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
             inherited = self._tables.files.get(owner.home, ("",))[0] not in CHOOSING
             for each in self._upwards(owner._replace(kind="class")) if inherited else (owner,):
@@ -452,6 +460,9 @@ class Resolver:
         if only_constructors:
             return []
         return [own] if own else self._nearest(self._classes(owner), owner.home)[:1]
+
+    def _is_extension(self, own: Id) -> bool:
+        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
 
     def _constructor(self, cls: Owner) -> str:
         """Return the name of a class's constructors."""

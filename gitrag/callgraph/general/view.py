@@ -8,7 +8,7 @@ from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.choice import Choice
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
-from gitrag.callgraph.general.resolving import CONSTRUCTORS, MAKERS, Resolver
+from gitrag.callgraph.general.resolving import CONSTRUCTORS, LIKE_NAMED, MAKERS, Resolver
 from gitrag.callgraph.general.tables import Id, Tables
 from gitrag.callgraph.limits import Limits
 
@@ -97,7 +97,11 @@ class GeneralView:
                     continue
             found = self._resolver.resolve(call.parts, caller, handed=call.handed)
             if call.read:
-                found = [each for each in found if each[0][1] in self._tables.body(each[0][0]).properties]
+                found = [
+                    (own, sure)
+                    for own, sure in found
+                    if sure > LIKE_NAMED and own[1] in self._tables.body(own[0]).properties
+                ]
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
                 confidence = min(sure, HANDED_ON) if is_guess else sure

@@ -785,6 +785,20 @@ CASES |= {
         {"a.swift": "extension String { func shout() {} }\nfunc f(s: String) { s.shout() }\n"},
         {"f -> String.shout"},
     ),
+    "swift, who makes one of a library's type does not call its extension": (
+        {
+            "a.swift": """
+                extension String { func shout() {}
+                    init(mine: Int) {} }
+                extension Data { func go() {} }
+                func f() { String(data: d); Data() }
+                struct Own {}
+                extension Own { func go() {} }
+                func g() { Own() }
+            """
+        },
+        {"f ~> String.init", "g -> Own:6"},
+    ),
     "csharp, extensions": (
         {
             "a.cs": """

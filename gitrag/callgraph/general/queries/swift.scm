@@ -40,3 +40,4 @@
 (for_statement item: (pattern bound_identifier: (simple_identifier) @var) collection: (_) @ranged)
 (call_expression (navigation_expression . (_) @ranged) (call_suffix (lambda_literal type: (lambda_function_type
   (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))))
+(class_declaration "extension") @static
