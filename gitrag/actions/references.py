@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import GraphAnswer, call_graph
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
+from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.graph import Graph, Node
 from gitrag.callgraph.loading import Deadline, TimeoutReachedError
 from gitrag.callgraph.subjects import subjects
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 TIMEOUT_S = 10.0
 """Time limit for parsing the files that have a name; the others are counted."""
 
-_NAME = re.compile(r"[@$&*]?(?:[\w$-]+(?:\.|::|#|->))*(?P<last>[\w$]+)[!?]?(?:\(\))?")
+_NAME = re.compile(
+    r"[@$&*.#]?(?:(?P<before>[\w$-]+)(?:\.|::|#|->))*(?P<last>[\w$]+(?:-+[\w$]+)*)[!?]?(?:\(\))?"
+)
 _INDEX = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Stems of files that stand for their directory."""
 _PACKAGES = frozenset({"go", "java", "kotlin", "scala", "csharp"})
@@ -181,6 +184,7 @@ def references(
     if graph is not None and graph.matches:
         definers = {node.path for node in graph.matches}
     known = _Known(graph)
+    qualifier = _qualifier(target, graph)
     found = []
     for file, own in places:
         definitions = loaded.files[file.path][1].definitions if file.path in loaded.files else ()
@@ -190,6 +194,8 @@ def references(
             inner = [d for d in definitions[1:] if d.line_start <= each.line <= d.line_end]
             within = max(inner, key=lambda d: (d.line_start, -d.line_end)).name if inner else ""
             if (is_module and each.use is not Use.IMPORTED) or known.has(file.path, within, each):
+                continue
+            if qualifier and _is_of_another(file, each, lines[each.line - 1], name, qualifier):
                 continue
             text = lines[each.line - 1].strip()[:_LONGEST_LINE]
             found.append(
@@ -232,6 +238,21 @@ def _name_of(target: str, graph: Graph | None) -> tuple[str, bool]:
         return about[0].name.rpartition(".")[2], False
     found = _NAME.fullmatch(target.strip()[:_LONGEST_NAME])
     return (found["last"] if found else ""), False
+
+
+def _qualifier(target: str, graph: Graph | None) -> str:
+    """Return the name before the last, of what no call graph has: ``a`` of ``a.ledger``."""
+    found = None if graph is not None else _NAME.fullmatch(target.strip()[:_LONGEST_NAME])
+    return (found["before"] or "") if found else ""
+
+
+def _is_of_another(file: NamingFile, place: Occurrence, line: str, name: str, qualifier: str) -> bool:
+    """Tell whether a name stands after another qualifier, in a language without a call graph."""
+    if file.language in LANGUAGES:
+        return False
+    *_, own, _ = ["", *place.qualified.split(".")]
+    before = [own] if own else re.findall(rf"([\w-]+)\.{re.escape(name)}(?![\w-])", line)
+    return bool(before) and qualifier not in before
 
 
 def _is_other_case(target: str, graph: Graph) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -51,11 +52,13 @@ class Occurrence:
         line: The line, 1-based.
         use: What it does there; in prose and data ``text``.
         statement: Of an import, its text: it says from where.
+        qualified: Of a definition that the outline has, its name with those around it.
     """
 
     line: int
     use: Use
     statement: str = ""
+    qualified: str = ""
 
 
 def occurrences(text: str, language: str, name: str) -> list[Occurrence]:
@@ -74,6 +77,10 @@ def occurrences(text: str, language: str, name: str) -> list[Occurrence]:
     for part in parts:
         for each in _in_one_language("\n".join(part.read), part.language, name):
             found[each.line + part.first] = replace(each, line=each.line + part.first)
+    if language in _BY_LINE:
+        found |= {
+            line: Occurrence(line, Use.DEFINED, qualified=name) for line, _ in _defined(text, language, name)
+        }
     return [found[line] for line in sorted(found)]
 
 
@@ -99,7 +106,41 @@ def _in_one_language(text: str, language: str, name: str) -> list[Occurrence]:
         known = found.get(line)
         if known is None or _TELLING.index(use) < _TELLING.index(known.use):
             found[line] = Occurrence(line, use, statement)
+    for number, qualified in _defined(text, language, name):
+        if number in found:
+            found[number] = Occurrence(number, Use.DEFINED, qualified=qualified)
     return list(found.values())
+
+
+_SELECTOR = r"^(?:[^{{}};]*[\s,>+~])?[.#]?{name}(?![\w-])[^;{{}}]*(?:\{{|,\s*$)"
+_BY_LINE = {
+    "make": r"^(?:[^\s#:=][^#:=]*\s)?{name}(?:\s[^:=]*)?::?(?!=)",
+    **dict.fromkeys(["css", "scss", "less", "sass"], _SELECTOR),
+}
+"""How a line defines a name, in languages without an outline."""
+
+
+def _defined(text: str, language: str, name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines on which definitions of a name begin, with their qualified names."""
+    from gitrag.chunking.outline import outline
+
+    lines = text.split("\n")
+    if language in _BY_LINE:
+        pattern = re.compile(_BY_LINE[language].format(name=re.escape(name)))
+        yield from ((number, name) for number, line in enumerate(lines, 1) if pattern.search(line))
+        return
+    row, source = BY_NAME.get(language), text.encode("utf-8", "replace")
+    if row is None or not row.grammar or len(source) > _MOST_BYTES:
+        return
+    try:
+        found = outline(source, lines, row) or []
+    except GrammarError:
+        return
+    for each in found:
+        if each.name == name:
+            # The name may stand below an annotation, or the first line of what is given.
+            rows = (number for number in range(each.row, each.last + 1) if name in lines[number])
+            yield next(rows, each.row) + 1, ".".join([*each.owners, each.name])
 
 
 _TELLING = (Use.DEFINED, Use.IMPORTED, Use.CODE, Use.TEXT)

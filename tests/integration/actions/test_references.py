@@ -10,6 +10,7 @@ from gitrag.actions.references import graph_or_references
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
+from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
     "shop/conf.py": "LIMIT = 3\n\n\ndef limit():\n    return LIMIT\n",
@@ -87,6 +88,53 @@ def test_a_package_is_in_sight_of_its_own_files_and_of_those_that_import_it(make
         "main.go": True,
         "other/cool.go": False,
     }
+
+
+DEFINED = {
+    "db/schema.sql": (
+        "CREATE TABLE bill (id int);\n\nCREATE OR REPLACE FUNCTION close_invoice(n int) RETURNS int\n"
+        "AS $$ SELECT 1 $$ LANGUAGE sql;\n"
+    ),
+    "job.py": "def run(db):\n    db.execute('SELECT close_invoice(1)')\n",
+    "main.tf": (
+        'resource "aws_kms_key" "ledger" {\n}\n\nresource "aws_s3_bucket" "ledger" {\n'
+        "  k = aws_kms_key.ledger.arn\n}\n"
+        '\noutput "b" {\n  value = aws_s3_bucket.ledger.id\n}\n\nvariable "size" {\n}\n'
+    ),
+    "bank.proto": "service Bank {\n  rpc Settle(Req) returns (Res);\n}\n\nmessage Req {\n  int32 a = 1;\n}\n",
+    "site.css": ".card--overdue,\n#main .gone {\n  color: red;\n}\n",
+    "Makefile": "bundle: dep\n\tgo run bundle\n",
+    "run.sh": "roll_out() {\n  echo\n}\n\nroll_out\n",
+}
+
+
+@pytest.fixture(scope="module")
+def defined(tmp_path_factory):
+    environment = isolated_environment(tmp_path_factory.mktemp("home"))
+    workspace = open_app(create_repository(tmp_path_factory.mktemp("project") / "p", environment, DEFINED))
+    workspace.update()
+    return workspace
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("close_invoice", [("db/schema.sql", 3, "defined"), ("job.py", 2, "text")]),
+        ("bill", [("db/schema.sql", 1, "defined")]),
+        ("aws_kms_key.ledger", [("main.tf", 1, "defined"), ("main.tf", 5, "used")]),
+        ("aws_s3_bucket.ledger", [("main.tf", 4, "defined"), ("main.tf", 9, "used")]),
+        ("size", [("main.tf", 12, "defined")]),
+        ("Settle", [("bank.proto", 2, "defined")]),
+        ("Req", [("bank.proto", 2, "used"), ("bank.proto", 5, "defined")]),
+        (".card--overdue", [("site.css", 1, "defined")]),
+        ("gone", [("site.css", 2, "defined")]),
+        ("bundle", [("Makefile", 1, "defined"), ("Makefile", 2, "used")]),
+        ("roll_out", [("run.sh", 1, "defined"), ("run.sh", 5, "used")]),
+    ],
+)
+def test_what_search_knows_as_a_definition_is_one(defined, target, expected):
+    _, found = graph_or_references(defined, GraphQuestion(target))
+    assert [(each.path, each.line, each.use.value) for each in found.found] == expected
 
 
 def test_what_nobody_names_is_still_an_error(project):
