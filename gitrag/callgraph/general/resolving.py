@@ -781,8 +781,8 @@ class Resolver:
     def _is_abstract(self, owner: Owner) -> bool:
         """Tell whether a type is known but has no method of its own."""
         every = self._tables.classes.get(owner.name)
-        if every is None:
-            return False
+        if every is None or all(path != owner.home for path, _ in every):
+            return False  # one of several, and it is not known which
         others = {path for path, _ in every if path != owner.home}
         if owner.home.endswith(".go"):  # a package's files
             folder = owner.home.rpartition("/")[0]

@@ -799,6 +799,15 @@ CASES |= {
         },
         {"f ~> String.init", "g -> Own:6"},
     ),
+    "php, one of several classes of a name is not every class": (
+        {
+            "a/R.php": "<?php class R { function own() {} }\n",
+            "b/R.php": "<?php class R { function other() {} }\n",
+            "c/S.php": "<?php class S { static function collection() {} }\n",
+            "d/C.php": "<?php function f() { R::collection(); }\n",
+        },
+        set(),
+    ),
     "csharp, extensions": (
         {
             "a.cs": """
