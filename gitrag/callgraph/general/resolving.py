@@ -43,6 +43,12 @@ _BY_KEYWORD = {
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
 
+_NOBODYS = frozenset(
+    "Math JSON Object Array Promise Date Number String Reflect Intl Symbol console process window document $ jQuery"
+    " _ string int long double float decimal bool char byte object".split()
+)
+"""Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
+
 _FEW = 4
 _MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely."""
@@ -184,7 +190,12 @@ class Resolver:
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
         if not handed:
             return found
-        functions = [each for each in found if self._tables.definition(each[0]).kind == "function"]
+        least = 0.0 if self._tables.language(caller[0]) == "ruby" else LIKE_NAMED  # of what is only so called
+        functions = [
+            (own, sure)
+            for own, sure in found
+            if sure > least and self._tables.definition(own).kind == "function"
+        ]
         return functions if len(functions) <= _FEW else []
 
     def type_of(self, parts: Sequence[str], caller: Id) -> str:
@@ -251,9 +262,10 @@ class Resolver:
         if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
             return self._plain(name, caller)
         if owner is None:
-            extending = self._extensions(None, name, caller)
+            if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
+                return []
             return (
-                extending
+                self._extensions(None, name, caller)
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )

@@ -808,6 +808,20 @@ CASES |= {
         },
         set(),
     ),
+    "csharp, a static function of a built-in type is no extension": (
+        {
+            "a.cs": "static class Ext { public static bool IsEmpty(this Guid g) => true; }\n"
+            "class B { void F(string s) { string.IsEmpty(s); } }\n"
+        },
+        set(),
+    ),
+    "javascript, what is read of an unknown is no function that has its name": (
+        {
+            "a.js": "exports.util = { params() {} };\nclass A { min() {} }\n"
+            "function f(req) { const p = req.params; go(req.params); Math.min(1); $(w).min(); req.min(); }\n"
+        },
+        {"f ~> A.min"},
+    ),
     "csharp, extensions": (
         {
             "a.cs": """
