@@ -44,8 +44,8 @@ MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
 
 _NOBODYS = frozenset(
-    "Math JSON Object Array Promise Date Number String Reflect Intl Symbol console process window document $ jQuery"
-    " _ string int long double float decimal bool char byte object".split()
+    "Math JSON Object Array Promise Date Number String Reflect Intl Symbol console process window document $"
+    " jQuery _ string int long double float decimal bool char byte object".split()
 )
 """Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
 
