@@ -116,8 +116,8 @@ class Uncalled:
         unresolved: Places, ``path:line``, that may call it or hand it on, but were not resolved.
         mentioned: Places that only have its name.
         registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
-            where the language, or what runs tests, calls it by that; ``its base Thread`` where a class outside
-            of the repository may.
+            where the language, or what runs tests, calls it by that; ``its base X`` where X, which is outside
+            of the repository, may.
         is_searched: Whether all places were looked for.
     """
 

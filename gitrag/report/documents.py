@@ -281,8 +281,8 @@ class UncalledDefinition:
         is_without_caller: Whether everything was searched, and nothing found that may call it.
         unresolved: Places, ``path:line``, that may call it or hand it on.
         registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
-            where the language, or what runs tests, calls it by that; ``its base Thread`` where a class outside
-            of the repository may.
+            where the language, or what runs tests, calls it by that; ``its base X`` where X, which is outside
+            of the repository, may.
         mentioned: Places that only have its name.
         looked_at: The files whose calls were read, counted.
     """
