@@ -47,6 +47,9 @@ def _line(between: CallsBetween, edge: Edge, style: Style) -> str:
         place = f"{repository}:{edge.caller.path}"
         return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}"
     place = f"{repository}:{edge.callee.path}"
+    if between.place:  # the caller is not what was asked for
+        own = f"{style(edge.caller.path, 'path')}:{edge.line} {style(caller, 'name')}"
+        return f" {mark} {own} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
     return (
         f" {mark} line {edge.line}: {caller} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
     )

@@ -59,6 +59,7 @@ class CallsBetween:
         by_other: Whether the other one imports and calls; else it is imported and called.
         files: How many files import them.
         edges: The calls; the paths of the calling or the called end are the other one's.
+        place: The definition asked for, where it is the other one's, which lies in a directory of this one.
     """
 
     repository: str
@@ -66,10 +67,13 @@ class CallsBetween:
     by_other: bool
     files: int
     edges: tuple[Edge, ...]
+    place: str = ""
 
     @property
     def found_by(self) -> str:
         """How they were found."""
+        if self.place:
+            return f"it is defined in {self.repository}: {self.place}"
         names = ", ".join(f"{each.name} ({each.manifest})" for each in self.packages)
         owner = "this repository" if self.by_other else f"repository {self.repository}"
         what = f"a package of {owner}" if len(self.packages) == 1 else f"packages of {owner}"
@@ -169,13 +173,52 @@ def calls_elsewhere(
             names = ", ".join(each.name for each in others[done:])
             notes.append(f"Not looked at within {timeout_s:g} s: {names or 'this repository'}.")
         except NoMatchError as error:
-            notes.append(f"Other repositories: {error}")
+            found += _of_nested(own, target, others, open_, checked, notes.append)
+            notes += [] if found else [f"Other repositories: {error}"]
         except _FAILURES as failure:
             log_failure(own, "calls of other repositories failed", failure)
             notes.append(f"Calls of other repositories failed: {reason_of(failure)}.")
     notes += _not_looked_at(failed)
     notes += [f"{reason}: {_some(names, _MOST_NAMED)}." for reason, names in lacking.items()]
     return CallsElsewhere(tuple(found), tuple(notes))
+
+
+def _of_nested(
+    own: Workspace,
+    target: str,
+    others: Sequence[Chosen],
+    open_: Open,
+    check: Callable[[], None],
+    say: Callable[[str], None],
+) -> Iterable[CallsBetween]:
+    """Yield who calls a definition of repositories inside of this one, which it imports by their paths."""
+    root = own.repo.root
+    mine: _Side | None = None
+    for each in others:
+        if root is None or not each.place.is_relative_to(root):
+            continue
+        try:
+            side = _open_side(each, open_, None, check)
+            wanted = _definitions(side, target, lambda _path: True)
+            mine = mine or _side(own, None, check)
+        except NoMatchError:
+            continue
+        except (TimeoutReachedError, GitragError, *_FAILURES) as error:
+            say(f"Not looked at: {each.name}: {_reason(own, each.name, error)}")
+            continue
+        inside = f"{each.place.relative_to(root).as_posix()}/"
+        theirs = {inside + path: facts for path, facts in side.loaded.files.items()}
+        calls = ResolvedCalls({**mine.loaded.files, **theirs}, check, mine.texts)
+        edges = calls.callers([(inside + path, index) for path, index in wanted])
+        kept = tuple(
+            replace(edge, callee=edge.callee._replace(path=edge.callee.path.removeprefix(inside)))
+            for edge in edges
+            if not edge.caller.path.startswith(inside)
+        )
+        calls.forget()
+        path, index = wanted[0]
+        place = f"{path}:{side.loaded.files[path][1].definitions[index].line_start}"
+        yield CallsBetween(each.name, (), False, len({edge.caller.path for edge in kept}), kept, place)
 
 
 def _reason(own: Workspace, name: str, error: Exception) -> str:
@@ -204,7 +247,9 @@ def _side(workspace: Workspace, families: Collection[str] | None, check: Callabl
     return _Side(loaded, texts, packages)
 
 
-def _open_side(chosen: Chosen, open_: Open, families: Collection[str], check: Callable[[], None]) -> _Side:
+def _open_side(
+    chosen: Chosen, open_: Open, families: Collection[str] | None, check: Callable[[], None]
+) -> _Side:
     workspace = open_(chosen)
     require_same(workspace, chosen)
     workspace.require_index()

@@ -4,10 +4,36 @@ from __future__ import annotations
 
 from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.repositories.chosen import Chosen
+from gitrag.report.elsewhere_lines import elsewhere_lines
+from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 
 OWN = {"pyproject.toml": '[project]\nname = "till"\n', "till/__init__.py": "def pay():\n    pass\n"}
 USING = {"a.py": "from till import pay\n\n\ndef order():\n    pay()\n"}
+
+
+def test_a_definition_of_a_submodule_is_found_and_who_calls_it(make_repository):
+    own = make_repository(
+        {"app.py": "from lib.core import shared\n\n\ndef run():\n    shared()\n"}, name="own"
+    )
+    inner = own.path / "lib"
+    inner.mkdir()
+    own.git("init", "-q", str(inner))
+    (inner / "core.py").write_text("def shared():\n    pass\n")
+    own.git("-C", str(inner), "add", ".")
+    own.git("-C", str(inner), "commit", "-qm", "One")
+    workspace = open_app(own)
+    other = Workspace.open(inner, environ=own.environment)
+    for each in (workspace, other):
+        each.update()
+    chosen = [Chosen("lib", inner, other.repo.common_dir)]
+    found = calls_elsewhere(workspace, "shared", chosen, lambda _each: other)
+    assert not found.notes
+    assert [each for each in elsewhere_lines(found) if each] == [
+        "lib is called by it",
+        "   it is defined in lib: core.py:1",
+        "   app.py:5 run calls lib:core.py:1 shared",
+    ]
 
 
 def test_what_one_repository_fails_at_ends_no_others_answer(make_repository):
