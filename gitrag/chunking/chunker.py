@@ -101,7 +101,8 @@ def outlined(data: bytes, language: str | None) -> list[Chunk]:
             if len(text) < len(each.text):
                 text = (text.rpartition("\n")[0] or text).rstrip("\n")
             kept.append(replace(each, text=text, line_end=each.line_start + text.count("\n")))
-    return kept[:MAX_OUTLINED]
+    kept = sorted(kept, key=lambda each: each.qualified_name.count("."))[:MAX_OUTLINED]  # the outermost
+    return sorted(kept, key=lambda each: each.line_start)
 
 
 def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: str | None) -> list[Chunk]:

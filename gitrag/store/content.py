@@ -19,8 +19,8 @@ INDEXED = "indexed"
 PENDING = "pending"
 
 WANTED, OUTLINED = "21", "22"
-"""Follow a blob's id where the attribute `gitrag` asks for it whatever it holds, and where only the outline of
-a large one is read: contents of their own."""
+"""Follow a blob's id where the attribute `gitrag` asks for it whatever it holds, and where only its outline
+is read, since it is large: contents of their own."""
 
 IS_OUTLINED = f"state = '{INDEXED}' AND octet_length(blob) % 4 = 1 AND right(hex(blob), 2) = '{OUTLINED}'"
 WHY = f"if({IS_OUTLINED}, '{Skip.OUTLINED}', split_part(coalesce(nullif(skip, ''), state, ''), ':', 1))"
