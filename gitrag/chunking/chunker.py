@@ -18,6 +18,8 @@ from gitrag.chunking.notebooks import OUTPUT
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
 from gitrag.chunking.prose import is_prose, outside, sections
+from gitrag.chunking.template_parts import LANGUAGES as TEMPLATES
+from gitrag.chunking.template_parts import definitions as template_definitions
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
     if container is not None and container.cuts(text):
         parts = parts_of(lines, container)
         if 0 < len(parts) <= MAX_PARTS:
-            return _taken_apart(lines, parts, container)
+            return _taken_apart(lines, parts, container, language or "")
     source = data if data.isascii() and len(text) == len(data) else text.encode()
     return _whole(lines, lines, source, language)
 
@@ -122,10 +124,18 @@ def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: s
                 for each in definitions:
                     each.first = with_marks(lines, read, each.first)
             return cut(lines, definitions, merge_clauses=row.merge_clauses)
-    elif row is not None and is_prose(row.name):
-        found = sections(lines, row.name, read)
+        return _windows(lines)
+    return _unparsed(lines, read, row.name if row is not None else "")
+
+
+def _unparsed(lines: Sequence[str], read: Sequence[str], language: str) -> list[Chunk]:
+    """Cut a file, or a part of one, in a language without a grammar."""
+    if is_prose(language):
+        found = sections(lines, language, read)
         if found:
             return found
+    elif language in TEMPLATES and (definitions := template_definitions("\n".join(read), read)):
+        return cut(lines, definitions)
     return _windows(lines)
 
 
@@ -135,7 +145,9 @@ def _windows(lines: Sequence[str]) -> list[Chunk]:
     ]
 
 
-def _taken_apart(lines: Sequence[str], parts: Sequence[Part], container: Container) -> list[Chunk]:
+def _taken_apart(
+    lines: Sequence[str], parts: Sequence[Part], container: Container, language: str
+) -> list[Chunk]:
     """Cut a file part by part, each by its own language, and what is around them."""
     chunks: list[Chunk] = []
     apart: list[tuple[int, int]] = []
@@ -158,7 +170,7 @@ def _taken_apart(lines: Sequence[str], parts: Sequence[Part], container: Contain
         chunks = [_under_heading(each, around) for each in chunks] + around
     else:
         for first, stop in outside(0, len(lines), apart):
-            chunks += _lower(_windows(lines[first:stop]), first)
+            chunks += _lower(_unparsed(lines[first:stop], read[first:stop], language), first)
     return sorted(chunks, key=lambda each: each.line_start)
 
 
