@@ -18,6 +18,7 @@ from gitrag.chunking.notebooks import OUTPUT
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
 from gitrag.chunking.prose import is_prose, outside, sections
+from gitrag.chunking.sql_strings import definitions as sql_definitions
 from gitrag.chunking.template_parts import LANGUAGES as TEMPLATES
 from gitrag.chunking.template_parts import definitions as template_definitions
 from gitrag.model import Chunk, Kind
@@ -216,9 +217,12 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
         return None
     source = for_parser(source, lines, language)
     try:
-        return outline(source, lines, language) if is_plausible(source, language) else None
+        found = outline(source, lines, language) if is_plausible(source, language) else None
     except (GrammarError, RecursionError):
         return None
+    if found is None or language.name == "sql" or not (tables := sql_definitions(source)):
+        return found
+    return sorted([*found, *tables], key=lambda each: (each.start, -each.end))
 
 
 def is_plausible(source: bytes, language: Language) -> bool:

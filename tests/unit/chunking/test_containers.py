@@ -283,3 +283,42 @@ def test_a_comment_above_says_what_a_template_does():
     (first, _) = chunk(HELM.encode(), "go-template")
     assert first.docstring == "Name of the chart, short enough for a label."
     assert first.signature == '{{- define "web.name" -}}'
+
+
+MIGRATION = """\
+func up(tx *Tx) error {
+\treturn tx.Exec(`
+create table if not exists play_list
+(
+  id int primary key,
+  name varchar(255)
+);
+`)
+}
+"""
+
+SCHEMA = """\
+<?php
+function one($db) {
+  $db->exec('CREATE TABLE `dbo`.`users` (
+    id INT,
+    name TEXT)');
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("go", MIGRATION, ["function up 1-2", "class up.play_list 3-9"]),
+        ("php", SCHEMA, ["function one 2-2", "class one.users 3-6"]),
+        ("python", 'A = """\nCREATE VIEW late AS\nSELECT 1\nFROM t;\n"""\nB = 1\n', ["class late 2-4"]),
+        ("python", 'def f(db):\n    db.execute("CREATE TABLE t (a INT)")\n', ["function f 1-2"]),
+        ("python", "# CREATE TABLE t (\n#  a INT\n# )\ndef f():\n    pass\n", ["function f 1-5"]),
+    ],
+)
+def test_a_table_that_a_string_creates_is_a_chunk(language, text, found):
+    chunks = [each for each in chunk(text.encode(), language) if each.name]
+    assert [
+        f"{each.kind} {each.qualified_name} {each.line_start}-{each.line_end}" for each in chunks
+    ] == found
