@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -210,6 +211,11 @@ def test_of_what_is_found_nothing_is_told(workspace, question):
 def test_a_graph_tells_it_too(workspace, target):
     with pytest.raises(NoMatchError, match="left out: "):
         call_graph(workspace, GraphQuestion(target=target))
+
+
+def test_a_graph_tells_that_it_has_not_read_a_large_file(workspace):
+    with pytest.raises(NoMatchError, match=re.escape(f'"deep_word" is in etl/engine.py, {OUTLINE}')):
+        call_graph(workspace, GraphQuestion(target="deep_word"))
 
 
 def test_an_exact_search_names_the_file(workspace):
