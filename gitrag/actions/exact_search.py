@@ -116,8 +116,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         names = tuple(name for each in choose(wanted, present).values() for name in each)
         filters = replace(options.filters, collections=names)
         found = find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
-        may = not (found.lines or pattern.is_regex)
-        rows = candidates.left_out(db, view_id, overlay) if may else []
+        may_be_there = not (found.lines or pattern.is_regex)
+        rows = candidates.left_out(db, view_id, overlay) if may_be_there else []
         return found, candidates.outlined(db, {hit.content_id for hit in found.hits}), rows
 
     result = view.read(ask)
@@ -140,9 +140,9 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
     )
     rest = found.unsearched
-    left_out = LeftOut(workspace, rows, result)
-    exists = left_out.holding([pattern.text], options.filters) if rows else ()
-    exists += outline_lines(found.hits, outlined, result.now.reader)
+    not_indexed = outline_lines(found.hits, outlined, result.now.reader)
+    if not (found.lines or pattern.is_regex):
+        not_indexed = LeftOut(workspace, rows, result).holding([pattern.text], options.filters)
     return ExactAnswer(
-        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, exists
+        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, not_indexed
     )
