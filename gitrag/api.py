@@ -33,6 +33,7 @@ from gitrag.actions.governance import review as review_action
 from gitrag.actions.governance.presets import USES
 from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.impact import Impact
+from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
 from gitrag.actions.references import Reference, graph_or_references
@@ -223,10 +224,10 @@ class Workspace:
                 issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
                 lines = search_exactly(inner, Pattern(query, options.exact == "regex"), inner_options)
-                found, notes = lines.answer, exact_notes(lines)
+                found, notes, left_out = lines.answer, exact_notes(lines), lines.not_indexed
             else:
                 found = search_action.search(inner, query, inner_options)
-                notes = notes_of(found)
+                notes, left_out = notes_of(found), found.not_indexed
             heard = self._notes()
         hits = sorted(
             ((section.kind, hit) for section in found.sections for hit in section.hits),
@@ -243,6 +244,7 @@ class Workspace:
             missing=found.wording.missing,
             only_beside=tuple(each.word for each in found.wording.only_beside),
             searched_for=found.wording.searched_for or found.wording.read_of,
+            not_indexed=left_out,
         )
 
     def graph(
@@ -451,7 +453,9 @@ class Workspace:
         """
         with self._turn() as inner:
             found = lines_action.read_range(inner, what)
-        return FileLines(found.path, (found.line_start, found.line_end), found.text, found.lines, found.moved)
+            left_out = of_path(inner, found.path)
+        lines = found.line_start, found.line_end
+        return FileLines(found.path, lines, found.text, found.lines, found.moved, left_out)
 
     def update(self, *, embed: bool = True, progress: Callable[[int, int], None] = _no_progress) -> Updated:
         """Index HEAD and the uncommitted changes now, as ``gitrag index`` does; the first time, everything.

@@ -115,6 +115,7 @@ class Answer:
         only_beside: Where no hit has 0.5: words that only tests, examples or documents contain.
         searched_for: The question with misspelt words corrected, or of one that is not in English the words
             that occur; empty where it was searched for as asked.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
 
     query: str
@@ -127,6 +128,7 @@ class Answer:
     missing: tuple[str, ...] = ()
     only_beside: tuple[str, ...] = ()
     searched_for: str = ""
+    not_indexed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,6 +456,7 @@ class FileLines:
         text: The lines, without the last line end.
         lines_in_file: How many the file has.
         moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
+        not_indexed: Why searches do not find the file, or only its outline: a sentence.
     """
 
     path: str
@@ -461,6 +464,7 @@ class FileLines:
     text: str
     lines_in_file: int
     moved: str
+    not_indexed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class Skip(StrEnum):
 
     BINARY = "binary"
     TOO_LARGE = "too large"
+    OUTLINED = "outline only"  # too large, but its head and its definitions are indexed
     LFS = "LFS pointer"
     SYMLINK = "symlink"
     SUBMODULE = "submodule"

@@ -148,9 +148,10 @@ class CurrentView:
             self._seen_s = 0.0
             self._looking = _Looking(self._look)
             return self._read(read, encoder)
-        if self._store.is_held:  # what has changed may be written by now
-            self._store.let_go()
+        if self._store.is_held:
             start = None
+            if self._store.can_be_written():  # what has changed may be written by now
+                self._store.let_go()
         now = self._looking.result()
         try:
             with suppress(StoreMissingError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.left_out import LeftOut
+from gitrag.actions.left_out import LeftOut, outline_lines
 from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
@@ -16,10 +16,12 @@ from gitrag.indexing.worker import running
 from gitrag.search.engine import Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
 from gitrag.search.sections import AnswerSection, Wanted, choose
+from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitrag.store.candidates import LeftOutRow
     from gitrag.store.connection import Connection
     from gitrag.store.views import ViewOverlay
 
@@ -39,7 +41,8 @@ class ExactAnswer:
         searched: How many files were looked at.
         left_out: How many text files were not, since they are left out of the index.
         unread: How many were not, since they could not be read, or not yet.
-        exists: Which files that are left out have the word, where no other has it: a sentence each.
+        not_indexed: Which files that are left out have the word, where no other has it; of which that have it
+            only the outline is indexed: a sentence each.
     """
 
     pattern: Pattern
@@ -49,7 +52,7 @@ class ExactAnswer:
     searched: int
     left_out: int
     unread: int
-    exists: tuple[str, ...] = ()
+    not_indexed: tuple[str, ...] = ()
 
     @property
     def omitted(self) -> int:
@@ -106,14 +109,20 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     )
     limit = LIMIT if options.limit is None else options.limit
 
-    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> ExactLines:
+    def ask(
+        db: Connection, view_id: int, overlay: ViewOverlay
+    ) -> tuple[ExactLines, dict[int, str], list[LeftOutRow]]:
         present = {*IndexFile(db).touched(view_id), *overlay.collections}
         names = tuple(name for each in choose(wanted, present).values() for name in each)
         filters = replace(options.filters, collections=names)
-        return find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
+        found = find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
+        may_be_there = not (found.lines or pattern.is_regex)
+        rows = candidates.left_out(db, view_id, overlay) if may_be_there else []
+        return found, candidates.outlined(db, {hit.content_id for hit in found.hits}), rows
 
     result = view.read(ask)
-    found, refreshed = result.found, result.refreshed
+    found, outlined, rows = result.found
+    refreshed = result.refreshed
     if refreshed.waiting and running(workspace.store.directory) is None:
         catch_up.start_worker(workspace)
     if options.revision is not None or not found.lines:
@@ -131,9 +140,9 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
     )
     rest = found.unsearched
-    exists: tuple[str, ...] = ()
+    not_indexed = outline_lines(found.hits, outlined, result.now.reader)
     if not (found.lines or pattern.is_regex):
-        exists = LeftOut(workspace, view).holding([pattern.text], options.filters)
+        not_indexed = LeftOut(workspace, rows, result).holding([pattern.text], options.filters)
     return ExactAnswer(
-        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, exists
+        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, not_indexed
     )

@@ -5,33 +5,41 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from typing import Any
 
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, ReadResult
 from gitrag.chunking.languages import language_of
+from gitrag.errors import BusyError, StoreError
 from gitrag.git import matcher
 from gitrag.git.grep import files_with
 from gitrag.indexing.notices import FETCH
+from gitrag.indexing.snapshot import ContentReader
 from gitrag.machine.files import existing
 from gitrag.model import Skip
-from gitrag.search.lookup import Tail, read
-from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS, Filters
-from gitrag.words.numbers import count
+from gitrag.search.engine import Hit
+from gitrag.search.lookup import Tail, names_a_path, read
+from gitrag.store import candidates, views
+from gitrag.store.candidates import NO_FILTERS, Filters, LeftOutRow
+from gitrag.store.views import ViewOverlay
+from gitrag.words.numbers import count, size
 from gitrag.words.typed_paths import composed
 from gitrag.workspace import Workspace
 
+_LARGE = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
 _ATTRIBUTE = "the attribute `gitrag` in .gitattributes brings it in"
 SUBMODULES = "searched with --submodules"
 _TEXT = {
-    Skip.TOO_LARGE: "over max_file_bytes (gitrag config set max_file_bytes, or the attribute `gitrag`)",
+    Skip.TOO_LARGE: f"over max_file_bytes {_LARGE}",
+    Skip.OUTLINED: "only its outline is indexed: {size} " + _LARGE,
     Skip.MINIFIED: f"minified ({_ATTRIBUTE})",
     Skip.GENERATED: f"generated ({_ATTRIBUTE})",
     Skip.VENDORED: f"vendored ({_ATTRIBUTE})",
     Skip.LOCK_FILE: f"a lock file ({_ATTRIBUTE})",
     Skip.IGNORED: "by .gitragignore, `exclude` or `-gitrag`",
 }
-"""Why text is left out, which can be read all the same."""
+"""Why text is left out, or all but its outline, which can be read all the same."""
 _REASONS = {
     **_TEXT,
     Skip.BINARY: "binary",
@@ -56,15 +64,22 @@ _GIVEN = 400
 
 
 class LeftOut:
-    """What is left out of what a question looked at, read once however much is asked of it.
+    """What is left out of what a question looked at.
 
     Args:
         workspace: The repository.
-        view: What was asked.
+        rows: What is left out: `candidates.left_out`.
+        state: The state that they were read in.
     """
 
-    def __init__(self, workspace: Workspace, view: CurrentView) -> None:
-        self._workspace, self._view = workspace, view
+    def __init__(self, workspace: Workspace, rows: Sequence[LeftOutRow], state: ReadResult[Any]) -> None:
+        self._workspace, self._rows, self._state = workspace, rows, state
+
+    @classmethod
+    def read(cls, workspace: Workspace, view: CurrentView) -> LeftOut:
+        """Read what is left out of what was asked."""
+        result = view.read(candidates.left_out)
+        return cls(workspace, result.found, result)
 
     def named(self, text: str, directory: str = "", found: Sequence[str] = ()) -> tuple[str, ...] | None:
         """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
@@ -74,14 +89,13 @@ class LeftOut:
             directory: Where relative paths start.
             found: The paths that were found.
         """
-        tails = read(text, directory).tails
-        if not any("/" in tail.path or "." in tail.path for tail in tails):
+        if not names_a_path(text, directory):
             return ()
-        every, _, _ = self._every
+        tails = read(text, directory).tails
         for tail in tails:
             if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
                 return None
-            if said := _at(tail, every):
+            if said := self._at(tail):
                 return tuple(said)
         return _ignored(self._workspace, tails)
 
@@ -89,15 +103,15 @@ class LeftOut:
         """Say which files that are left out, but not by filters, have words, a sentence each."""
         every, changed, commit = self._every
         allowed = matcher(filters.globs) if filters.globs else None
-        why_of = {
-            path: _REASONS[Skip(why)]
+        text = {
+            path
             for path, why in every.items()
             if why in _TEXT
             and (allowed is None or allowed(path))
             and (not filters.languages or language_of(path) in filters.languages)
         }
-        places = [(commit, why_of.keys() - changed)] if commit else []
-        places.append(("", why_of.keys() & changed))
+        places = [(commit, text - changed)] if commit else []
+        places.append(("", text & changed))
         said = []
         for word in words[:_WORDS]:
             having: list[str] = []
@@ -105,7 +119,7 @@ class LeftOut:
                 given = sorted(paths) if len(paths) <= _GIVEN else ()
                 found = files_with(self._workspace.repo, at, word, _FINDING_S, given)[0] if paths else []
                 having += [path for path in found if path in paths]
-            said += [f'"{word}" is in {path}, left out: {why_of[path]}' for path in having[:_NAMED]]
+            said += [f'"{word}" is in {path}, {self._why(path)}' for path in having[:_NAMED]]
             if len(having) > _NAMED:
                 said.append(f"{count(len(having) - _NAMED, 'more file')} that are left out have it")
         modules = [path for path, why in every.items() if why == Skip.SUBMODULE]
@@ -117,44 +131,80 @@ class LeftOut:
     @cached_property
     def _every(self) -> tuple[dict[str, str], set[str], str]:
         """All paths that are left out, and why; which are uncommitted; and the commit, empty for none."""
-        result = self._view.read(candidates.left_out)
-        changes = {change.path: change for change in result.now.changes}
+        changes = {change.path: change for change in self._state.now.changes}
         every = {
             path: why
-            for path, why, is_hidden in result.found
+            for path, why, is_hidden, _ in self._rows
             if not is_hidden or (path in changes and changes[path].entry)
         }
         every |= {path: change.skip.value for path, change in changes.items() if change.skip}
-        return every, {*changes}, result.refreshed.head.commit or ""
+        return every, {*changes}, self._state.refreshed.head.commit or ""
+
+    def _why(self, path: str) -> str:
+        why = Skip(self._every[0][path])
+        blob = next((row[3] for row in self._rows if row[:2] == (path, why)), "")
+        return _why(why, blob, self._state.now.reader)
+
+    def _at(self, tail: Tail) -> list[str]:
+        """Say what is left out where a path leads: the file, what it lies in, what lies in it."""
+        wanted = composed(tail.path).casefold()
+        inside: list[str] = []
+        for path, why in self._every[0].items():
+            own = composed(path).casefold()
+            if _is_meant(path, tail) or (tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/")):
+                return [f"there is {path}, but {'' if why == Skip.OUTLINED else 'it is '}{self._why(path)}"]
+            if own.startswith(f"{wanted}/") and why != Skip.OUTLINED:
+                inside.append(why)
+        return [
+            f"there is {tail.path}/, but of it {count(many, 'file')} left out: {_REASONS[Skip(why)]}"
+            for why, many in Counter(inside).most_common(_NAMED)
+        ]
+
+
+def outline_lines(hits: Iterable[Hit], blobs: Mapping[int, str], reader: ContentReader) -> tuple[str, ...]:
+    """Say of which files found only the outline is indexed, and how large each is, a sentence each.
+
+    Args:
+        hits: What was found.
+        blobs: The contents of which only the outline is indexed, with their blobs.
+        reader: Knows the size of a blob.
+    """
+    found = {hit.path: blobs[hit.content_id] for hit in hits if hit.content_id in blobs}
+    return tuple(f"{path}: {_why(Skip.OUTLINED, blob, reader)}" for path, blob in found.items())
+
+
+def of_path(workspace: Workspace, path: str) -> tuple[str, ...]:
+    """Say in a sentence why searches do not find a file that is there, or only its outline."""
+    parts = path.split("/")
+    places = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    with suppress(StoreError, BusyError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is None:
+            return ()
+        rows = {row[0]: row for row in candidates.left_out(db, view.view_id, ViewOverlay(), places)}
+        if row := next((rows[place] for place in places if place in rows), None):
+            return (f"{row[0]}: {_why(Skip(row[1]), row[3], ContentReader(workspace.repo))}",)
+        if not views.look_up(db, view.view_id, ViewOverlay(), [path]):
+            return _ignored(workspace, [Tail(path, anchored=True)])
+    return ()
+
+
+def _why(why: Skip, blob: str, reader: ContentReader) -> str:
+    """Return that a file is left out, and why, or how much of it is."""
+    if why is Skip.OUTLINED:
+        return _TEXT[why].format(size=size(reader.size(blob)))
+    return f"left out: {_REASONS[why]}"
 
 
 def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     """Say why a path or a name that exists is not found, a sentence each; else nothing."""
-    left_out = LeftOut(workspace, CurrentView(workspace))
+    left_out = LeftOut.read(workspace, CurrentView(workspace))
     return left_out.named(target) or left_out.holding([re.split(r"[.:#]+", target)[-1]])
 
 
 def _is_meant(path: str, tail: Tail) -> bool:
     own, wanted = (composed(each).casefold() for each in (path, tail.path))
     return own == wanted or (not tail.anchored and own.endswith(f"/{wanted}"))
-
-
-def _at(tail: Tail, every: Mapping[str, str]) -> list[str]:
-    """Say what is left out where a path leads: the file, what it lies in, what lies in it."""
-    wanted = composed(tail.path).casefold()
-    inside: list[str] = []
-    for path, why in every.items():
-        own = composed(path).casefold()
-        if _is_meant(path, tail):
-            return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]
-        if tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/"):
-            return [f"there is {path}, but it is left out: {_REASONS[Skip(why)]}"]
-        if own.startswith(f"{wanted}/"):
-            inside.append(why)
-    return [
-        f"there is {tail.path}/, but of it {count(many, 'file')} left out: {_REASONS[Skip(why)]}"
-        for why, many in Counter(inside).most_common(_NAMED)
-    ]
 
 
 def _ignored(workspace: Workspace, tails: Iterable[Tail]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.actions.current_view import Read
+    from gitrag.actions.current_view import Read, ReadResult
     from gitrag.config.keys import Config
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit, Scoped
@@ -87,6 +87,7 @@ class Answer:
         collections: Names of the collections searched, with the repository's slug.
         least: The least score of a hit; None where each kind of collection has its own.
         absent_names: Names of the question, written as in code, that nothing contains that was searched.
+        outlined: Of which of the files found only the outline is indexed, a sentence each.
     """
 
     query: str
@@ -102,6 +103,12 @@ class Answer:
     collections: tuple[str, ...] = ()
     least: float | None = None
     absent_names: tuple[str, ...] = ()
+    outlined: tuple[str, ...] = ()
+
+    @property
+    def not_indexed(self) -> tuple[str, ...]:
+        """What exists and is not in the index, or not all of it, a sentence each."""
+        return (*self.wording.exists, *self.outlined)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -185,11 +192,6 @@ def search(
         tell_absent(workspace, options.revision)
     if not found.collections:
         raise no_collection(workspace, wanted)
-    absent = (
-        ()
-        if found.wording.searched_for or found.wording.foreign  # other words were asked
-        else wording.absent_names(question, found.occurrences)
-    )
     return Answer(
         query=question.text,
         sections=found.sections,
@@ -199,39 +201,60 @@ def search(
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
-        wording=_with_left_out(workspace, view, question, options, found, absent, led),
+        wording=_with_left_out(workspace, result, question, options, led),
         looked_at=None
         if options.unfinished or any(each.hits for each in found.sections)
         else _count_files(view, options, found),
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
         least=workspace.config.min_score if options.min_score is None else options.min_score,
-        absent_names=absent,
+        absent_names=_absent_names(question, found),
+        outlined=_outlined(result),
     )
 
 
-def _with_left_out(
-    workspace: Workspace,
-    view: CurrentView,
-    question: Question,
-    options: SearchOptions,
-    found: Sections,
-    absent: Sequence[str],
-    led: str,
-) -> Wording:
-    """Return what is to be said of a question's words, and what it asks for that exists, but is left out."""
-    from gitrag.actions.left_out import LeftOut
+def _absent_names(question: Question, found: Sections) -> tuple[str, ...]:
+    if found.wording.searched_for or found.wording.foreign:  # other words were asked
+        return ()
+    return wording.absent_names(question, found.occurrences)
 
-    said = replace(found.wording, searched_for=led) if led else found.wording
+
+def _may_be_left_out(question: Question, options: SearchOptions, found: Sections) -> bool:
+    """Tell whether a question asks for something that was not found, and may be left out of the index."""
     best = max((hit.score for section in found.sections for hit in section.hits), default=0.0)
     if options.as_it_is or options.unfinished or best == 1.0:  # a place that is there
+        return False
+    is_path = lookup.names_a_path(question.text, options.directory)
+    return is_path or bool(found.wording.missing or _absent_names(question, found))
+
+
+def _with_left_out(
+    workspace: Workspace, result: ReadResult[Sections], question: Question, options: SearchOptions, led: str
+) -> Wording:
+    """Return what is to be said of a question's words, and what it asks for that exists, but is left out."""
+    found = result.found
+    said = replace(found.wording, searched_for=led) if led else found.wording
+    if not _may_be_left_out(question, options, found):
         return said
+    from gitrag.actions.left_out import LeftOut
+
     paths = [hit.path for section in found.sections for hit in section.hits]
-    left_out = LeftOut(workspace, view)
+    left_out = LeftOut(workspace, found.left_out, result)
     exists = left_out.named(question.text, options.directory, paths)
+    absent = _absent_names(question, found)
     words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
     if words and exists == ():
         exists = left_out.holding(words, options.filters)
     return replace(said, exists=exists) if exists else said
+
+
+def _outlined(result: ReadResult[Sections]) -> tuple[str, ...]:
+    """Say of which of the files found only the outline is indexed, a sentence each."""
+    if not result.found.outlined:
+        return ()
+    from gitrag.actions.left_out import outline_lines
+
+    hits = [hit for section in result.found.sections for hit in section.hits]
+    return outline_lines(hits, result.found.outlined, result.now.reader)
 
 
 def led_by_links(workspace: Workspace, query: str, directory: str) -> str:
@@ -349,6 +372,7 @@ def _asking(
 ) -> Read[Sections]:
     """Return what asks a view the question, and asks again where it has to be read otherwise."""
     from gitrag.search.engine import Scoped
+    from gitrag.store import candidates
     from gitrag.store.source import IndexFile
 
     asking = Asking(workspace.config, question, vectors, wanted, options, encoder)
@@ -356,7 +380,14 @@ def _asking(
     def ask_view(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         directory = None if options.as_it_is else options.directory
         scoped = Scoped(view_id, overlay, options.filters, directory)
-        return asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
+        found = asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
+        shown = {hit.content_id for section in found.sections for hit in section.hits}
+        may = _may_be_left_out(question, options, found)
+        return replace(
+            found,
+            outlined=candidates.outlined(db, shown),
+            left_out=candidates.left_out(db, view_id, overlay) if may else (),
+        )
 
     return ask_view
 

@@ -125,6 +125,7 @@ class Cascade:
             words or an identifier: no other search is needed.
         answer: The answer from the index; None when that failed.
         notes: Lines that the reader should see.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
 
     query: str
@@ -132,6 +133,7 @@ class Cascade:
     sufficient: bool
     answer: Answer | None
     notes: tuple[str, ...] = ()
+    not_indexed: tuple[str, ...] = ()
 
 
 def search_code(
@@ -164,12 +166,13 @@ def search_code(
     question = read(query)
     filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
     answer, notes = _ask(workspace, query, question, limit, filters, collection)
-    likeliest = _likeliest(answer.hits if answer is not None else (), limit)
+    hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
+    likeliest = _likeliest(hits, limit)
     found = [_of_hit(each.hit, each.chunk) for each in likeliest]
     if _any_answers(likeliest) >= SUFFICIENT:
-        return Cascade(question.text, tuple(found), True, answer, notes)
+        return Cascade(question.text, tuple(found), True, answer, notes, left_out)
     if collection:
-        return Cascade(question.text, tuple(found), False, answer, notes)
+        return Cascade(question.text, tuple(found), False, answer, notes, left_out)
     exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
     found = found[: max(limit - len(exact), limit - _EXACT, 1)]
     exact = exact[: limit - len(found)]
@@ -177,7 +180,7 @@ def search_code(
     snippets = (*found, *(snippet for _, snippet in exact))
     whole = question.text.casefold()
     told = telling and any(whole in each.text.casefold() for each in snippets)
-    return Cascade(question.text, snippets, told, answer, notes)
+    return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
 def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
@@ -190,7 +193,9 @@ def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
     """
     likeliest = _likeliest(answer.hits, limit)
     found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
-    return Cascade(answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes))
+    return Cascade(
+        answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
+    )
 
 
 def exact_lines(
@@ -222,7 +227,7 @@ def exact_lines(
         for line in hit.lines
     )
     complete = bool(snippets) and not found.omitted
-    return Cascade(pattern.text, snippets, complete, found.answer), found
+    return Cascade(pattern.text, snippets, complete, found.answer, (), found.not_indexed), found
 
 
 def _ask(

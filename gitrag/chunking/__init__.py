@@ -5,23 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.decoding import decode
-from gitrag.chunking.languages import key_of, language_in, language_of, named, needs_first_line
+from gitrag.chunking.languages import (
+    has_outline,
+    key_of,
+    language_in,
+    language_of,
+    named,
+    needs_first_line,
+)
 
 if TYPE_CHECKING:
     from gitrag.model import Chunk
 
 # Part of every stored chunk's key: raise it with any change that may alter a chunk of any file.
-CHUNKER_VERSION = 6
+CHUNKER_VERSION = 7
 
 __all__ = [
     "CHUNKER_VERSION",
     "chunk",
     "decode",
+    "has_outline",
     "key_of",
     "language_in",
     "language_of",
     "named",
     "needs_first_line",
+    "outlined",
 ]
 
 
@@ -37,3 +46,15 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
     from gitrag.chunking.chunker import chunk as chunk_file
 
     return chunk_file(data, language)
+
+
+def outlined(data: bytes, language: str | None) -> list[Chunk]:
+    """Return the chunks of a large file's head, and the first lines of its definitions; none of other files.
+
+    Args:
+        data: The file's content.
+        language: Its language.
+    """
+    from gitrag.chunking.chunker import outlined as outline_file
+
+    return outline_file(data, language)

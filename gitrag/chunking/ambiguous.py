@@ -38,7 +38,8 @@ _HTTP_JSON = (
 _DUMP = (
     r"\A(?:--\r?\n)?-- (?:MySQL|MariaDB|PostgreSQL database|phpMyAdmin SQL) dump\b(?s:.*)"
     r"^(?:INSERT INTO|COPY [^\n]* FROM stdin)"
-    r"|(?:^INSERT INTO [^\n]*\n\s?){20}"
+    r"|\A(?!(?s:.*?)^(?i:create|alter)\s)(?s:.*?)(?:^INSERT INTO [^\n]*\n\s?){20}"
+    r"|(?:^INSERT INTO [^\n]*\n\s?){200}"  # beside what it creates, which is asked for
 )
 
 RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.containers import container_of, parts_of
@@ -17,6 +18,9 @@ from gitrag.chunking.notebooks import OUTPUT
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
 from gitrag.chunking.prose import is_prose, outside, sections
+from gitrag.chunking.sql_strings import definitions as sql_definitions
+from gitrag.chunking.template_parts import LANGUAGES as TEMPLATES
+from gitrag.chunking.template_parts import definitions as template_definitions
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:
@@ -43,6 +47,12 @@ MIN_PROBED_BYTES = 100_000
 MIN_PROBED_WARY_BYTES = 8_000
 MAX_WARY_BYTES = 100_000
 
+# Of a file that is too large to be cut whole: how much of its beginning is, how many of its definitions are
+# kept, and how much of each. A file of 1 MiB that is cut whole has some 700 chunks.
+OUTLINED_HEAD_CHARS = 32_000
+MAX_OUTLINED = 3_000
+OUTLINED_CHARS = 800
+
 # Of more parts each is nothing that anybody wrote; one takes a quarter of a millisecond.
 MAX_PARTS = 2_000
 
@@ -64,9 +74,38 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
     if container is not None and container.cuts(text):
         parts = parts_of(lines, container)
         if 0 < len(parts) <= MAX_PARTS:
-            return _taken_apart(lines, parts, container)
+            return _taken_apart(lines, parts, container, language or "")
     source = data if data.isascii() and len(text) == len(data) else text.encode()
     return _whole(lines, lines, source, language)
+
+
+def outlined(data: bytes, language: str | None) -> list[Chunk]:
+    """Return the chunks of a large file's head, and the first lines of its definitions; none of other files.
+
+    Args:
+        data: The file's content.
+        language: Its language.
+    """
+    row = BY_NAME.get(language or "")
+    if row is None or not row.grammar:
+        return []
+    lines = decode(data, language).split("\n")
+    rows = bisect_left(list(accumulate(len(line) + 1 for line in lines)), OUTLINED_HEAD_CHARS)
+    definitions = _definitions("\n".join(lines).encode(), lines, row)
+    if not definitions:
+        head = lines[:rows] or [""]
+        return _whole(head, head, "\n".join(head).encode(), language)
+    kept = []
+    for each in cut(lines, definitions, merge_clauses=row.merge_clauses):
+        if each.line_end <= rows:
+            kept.append(each)
+        elif each.name and not each.continued:
+            text = each.text[:OUTLINED_CHARS]
+            if len(text) < len(each.text):
+                text = (text.rpartition("\n")[0] or text).rstrip("\n")
+            kept.append(replace(each, text=text, line_end=each.line_start + text.count("\n")))
+    kept = sorted(kept, key=lambda each: each.qualified_name.count("."))[:MAX_OUTLINED]  # the outermost
+    return sorted(kept, key=lambda each: each.line_start)
 
 
 def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: str | None) -> list[Chunk]:
@@ -86,10 +125,18 @@ def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: s
                 for each in definitions:
                     each.first = with_marks(lines, read, each.first)
             return cut(lines, definitions, merge_clauses=row.merge_clauses)
-    elif row is not None and is_prose(row.name):
-        found = sections(lines, row.name, read)
+        return _windows(lines)
+    return _unparsed(lines, read, row.name if row is not None else "")
+
+
+def _unparsed(lines: Sequence[str], read: Sequence[str], language: str) -> list[Chunk]:
+    """Cut a file, or a part of one, in a language without a grammar."""
+    if is_prose(language):
+        found = sections(lines, language, read)
         if found:
             return found
+    elif language in TEMPLATES and (definitions := template_definitions("\n".join(read), read)):
+        return cut(lines, definitions)
     return _windows(lines)
 
 
@@ -99,7 +146,9 @@ def _windows(lines: Sequence[str]) -> list[Chunk]:
     ]
 
 
-def _taken_apart(lines: Sequence[str], parts: Sequence[Part], container: Container) -> list[Chunk]:
+def _taken_apart(
+    lines: Sequence[str], parts: Sequence[Part], container: Container, language: str
+) -> list[Chunk]:
     """Cut a file part by part, each by its own language, and what is around them."""
     chunks: list[Chunk] = []
     apart: list[tuple[int, int]] = []
@@ -122,7 +171,7 @@ def _taken_apart(lines: Sequence[str], parts: Sequence[Part], container: Contain
         chunks = [_under_heading(each, around) for each in chunks] + around
     else:
         for first, stop in outside(0, len(lines), apart):
-            chunks += _lower(_windows(lines[first:stop]), first)
+            chunks += _lower(_unparsed(lines[first:stop], read[first:stop], language), first)
     return sorted(chunks, key=lambda each: each.line_start)
 
 
@@ -176,9 +225,12 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
         return None
     source = for_parser(source, lines, language)
     try:
-        return outline(source, lines, language) if is_plausible(source, language) else None
+        found = outline(source, lines, language) if is_plausible(source, language) else None
     except (GrammarError, RecursionError):
         return None
+    if found is None or language.name == "sql" or not (tables := sql_definitions(source)):
+        return found
+    return sorted([*found, *tables], key=lambda each: (each.start, -each.end))
 
 
 def is_plausible(source: bytes, language: Language) -> bool:

@@ -183,7 +183,7 @@ def _stands_alone(node: _DefinitionNode, ends: Sequence[int]) -> bool:
     held, parent = node.definition, node.parent
     if held.minor and node.last - node.first + 1 < MIN_MINOR_ROWS:
         return False
-    if parent is None:
+    if parent is None or held.is_apart:
         return True
     if not parent.is_chunk or node.depth > MAX_DEPTH:
         return False

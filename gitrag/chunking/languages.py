@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gitrag.chunking.ambiguous import HEAD_BYTES, RULES
+from gitrag.words.bulk_files import bulk
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +329,16 @@ def language_of(path: str, content: str | bytes = b"") -> str | None:
         return language_in(key_of(path), b"")
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     return language_in(key_of(path, data[:HEAD_BYTES].partition(b"\n")[0].decode("utf-8", "replace")), data)
+
+
+MOST_OUTLINED_BYTES = 8 << 20
+"""A larger file is left out. Up to the parser's limit (4 MiB) it has an outline, beyond that a head alone."""
+
+
+def has_outline(path: str) -> bool:
+    """Tell whether the outline of a large file is indexed: of source in a parsed language."""
+    row = BY_NAME.get(language_of(path) or "")
+    return row is not None and bool(row.grammar) and bulk(path) is None
 
 
 def needs_first_line(path: str) -> bool:

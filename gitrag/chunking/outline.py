@@ -84,6 +84,7 @@ class Definition:
         last: Last row.
         signature: The text up to its body, on one line.
         docstring: From its docstring, or the comments above.
+        is_apart: Whether it is in a string, in another language, and never stays with the code around it.
     """
 
     kind: Kind
@@ -98,6 +99,7 @@ class Definition:
     last: int
     signature: str
     docstring: str
+    is_apart: bool = False
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Cut prose at its headings: Markdown, reStructuredText, AsciiDoc, Org, LaTeX, and similar plain text.
+"""Cut prose at its headings: Markdown, reStructuredText, AsciiDoc, Org, LaTeX, plain text; playbooks.
 
 A section extends from its heading to the next one of any level; its qualified name is the path of headings.
 """
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # (first row, last row, level, title) of a heading; levels count from 1.
 Heading = tuple[int, int, int, str]
 
-# Plain text with this many underlined headings is read as reStructuredText; fewer may be a ruled table.
-MIN_TEXT_HEADINGS = 2
+# With fewer headings it is no prose: in plain text, two underlined lines may be a ruled table.
+MIN_HEADINGS = {"text": 2, "yaml": 1}
 
 # A longer line is not a heading; patterns skip it.
 MAX_HEADING_LINE_CHARS = 500
@@ -41,6 +41,13 @@ _LATEX = re.compile(
     r"\s*\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{(.*?)\}?\s*$"
 )
 _LATEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_STEP = re.compile(r"(?P<indent>\s*)- name: *(?P<title>[^&*!{\[|>\s].*)")
+_DOES = re.compile(
+    r"(?:\w+\.\w+\.\w+|hosts|become|notify|when|register|loop|with_\w+|tags|block|uses|run|apt|yum|dnf|package|pip"
+    r"|npm|gem|git|copy|template|file|lineinfile|blockinfile|replace|stat|service|systemd|shell|command|raw|script"
+    r"|user|group|cron|get_url|unarchive|uri|debug|fail|assert|set_fact|wait_for|(?:include|import)_\w+):"
+)
+_STEP_ROWS = 40
 _INLINE_MARKS = re.compile(
     r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|[`*_]{1,3}([^`*_]{1,300})[`*_]{1,3}|<[^>]{1,300}>"
 )  # bounded: a line of brackets takes linear time
@@ -56,7 +63,7 @@ def sections(
     read: Sequence[str] | None = None,
     apart: Sequence[tuple[int, int]] = (),
 ) -> list[Chunk]:
-    """Return the chunks of a prose file; empty for plain text without headings.
+    """Return the chunks of a prose file; empty for plain text and YAML without headings.
 
     Args:
         lines: Its lines.
@@ -70,7 +77,7 @@ def sections(
     for first, stop in apart:
         short[first:stop] = [_OTHER] * (stop - first)
     headings = list(_READERS[language](short, front))
-    if language == "text" and len(headings) < MIN_TEXT_HEADINGS:
+    if len(headings) < MIN_HEADINGS.get(language, 0):
         return []
     chunks: list[Chunk] = []
     if front:
@@ -201,6 +208,22 @@ def _latex(lines: Sequence[str], start: int) -> Iterator[Heading]:
             yield row, row, _LATEX_LEVELS.index(found[1]) + 1, found[2]
 
 
+def _steps(lines: Sequence[str], start: int) -> Iterator[Heading]:
+    """Find the named steps of playbooks and workflows: items with a name and a key that does something."""
+    for row in range(start, len(lines) - 1):
+        found = _STEP.match(lines[row]) if "- name:" in lines[row] else None
+        if found is None:
+            continue
+        column = len(found["indent"]) + 2
+        for below in lines[row + 1 : row + _STEP_ROWS]:
+            deep = len(below) - len(below.lstrip())
+            if below.strip() and deep < column:
+                break
+            if deep == column and _DOES.match(below, column):
+                yield row, row, column, found["title"].strip().strip("'\"")
+                break
+
+
 _READERS: dict[str, Callable[[Sequence[str], int], Iterator[Heading]]] = {
     "markdown": _markdown,
     "rst": _rst,
@@ -208,4 +231,5 @@ _READERS: dict[str, Callable[[Sequence[str], int], Iterator[Heading]]] = {
     "org": _org,
     "latex": _latex,
     "text": _rst,
+    "yaml": _steps,
 }

@@ -141,7 +141,7 @@ class Config:
     max_file_bytes: int = _key(
         Whole(1, USER_FILE_BYTES, size=True),
         MEBIBYTE,
-        "Larger files are not indexed.",
+        "Larger files are not indexed, or only their outline.",
         team=Whole(1, TEAM_FILE_BYTES_CAP, size=True),
     )
     exclude: tuple[str, ...] = _key(

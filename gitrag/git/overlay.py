@@ -225,7 +225,7 @@ def overlay(
     repository: Repository,
     state: WorkingState | None = None,
     *,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    is_too_large: Callable[[str, int], bool] = lambda _path, size: size > DEFAULT_MAX_BYTES,
     skip: Callable[[str, int], Skip | None] | None = None,
 ) -> Overlay:
     """Return the uncommitted changes of the working tree: what `git add --all` would stage.
@@ -237,7 +237,8 @@ def overlay(
     Args:
         repository: The worktree to look at.
         state: What differs, if the caller already knows.
-        max_bytes: Larger files are not hashed; their changes carry ``Skip.TOO_LARGE``.
+        is_too_large: Tells of a path and its size in bytes whether the file is not hashed; its change carries
+            ``Skip.TOO_LARGE`` then.
         skip: Rules by path and mode; paths they leave out are not hashed, and carry the reason. So a
             stray ``node_modules`` is not hashed in every call.
 
@@ -251,7 +252,7 @@ def overlay(
     changes: dict[str, Change] = {}
     to_hash: dict[str, tuple[DirtyPath, int]] = {}
     for dirty in state.dirty:
-        change = _without_hashing(repository, dirty, max_bytes, skip)
+        change = _without_hashing(repository, dirty, is_too_large, skip)
         if isinstance(change, Change):
             changes[dirty.path] = change
         else:
@@ -306,7 +307,7 @@ def _version(mode: bytes, oid: bytes) -> tuple[int, str]:
 def _without_hashing(
     repository: Repository,
     dirty: DirtyPath,
-    max_bytes: int,
+    is_too_large: Callable[[str, int], bool],
     skip: Callable[[str, int], Skip | None] | None,
 ) -> Change | int:
     """Return the change if no file has to be hashed, else the file's mode."""
@@ -333,7 +334,7 @@ def _without_hashing(
     if not stat.S_ISREG(status.st_mode):
         return Change(path, None)
     reason = skip(path, mode) if skip else None
-    if reason is None and status.st_size > max_bytes:
+    if reason is None and is_too_large(path, status.st_size):
         reason = Skip.TOO_LARGE
     return mode if reason is None else Change(path, TreeEntry(path, "", mode), reason)
 

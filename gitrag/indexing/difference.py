@@ -6,8 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gitrag.chunking import decode, key_of, language_of, named, needs_first_line
+from gitrag.chunking import decode, has_outline, key_of, language_of, named, needs_first_line
 from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
+from gitrag.chunking.languages import MOST_OUTLINED_BYTES
 from gitrag.corpus.layout import Layout, Module
 from gitrag.corpus.manifests import is_manifest
 from gitrag.git import BlobError, Change, Rules, is_rule_file
@@ -19,7 +20,7 @@ from gitrag.indexing.rules_and_modules import (
     rules_of,
 )
 from gitrag.model import Skip, TreeEntry
-from gitrag.store.content import as_wanted
+from gitrag.store.content import OUTLINED, WANTED
 from gitrag.store.views import EntryRecord, PathRecord, View
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def difference_of(
         changes,
         rules_of(now, files),
         now.reader.first_line,
-        lambda entry, wanted: _is_too_large(now, entry, max(limit, _MOST_WANTED) if wanted else limit),
+        lambda entry, most: _is_too_large(now, entry, max(limit, most)),
         Layout(now.options.places, modules).collection,
     )
 
@@ -186,7 +187,7 @@ def decide(
     changes: Iterable[Change],
     rules: Rules,
     first_line: Callable[[TreeEntry], str],
-    is_too_large: Callable[[TreeEntry, bool], bool],
+    is_too_large: Callable[[TreeEntry, int], bool],
     collection_of: Callable[[str], str] = lambda _path: "code",
 ) -> Difference:
     """Decide for each change what the view records. Pure.
@@ -195,8 +196,8 @@ def decide(
         changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
         first_line: Reads the first line of a file whose name does not tell its language.
-        is_too_large: Tells whether a file is larger than the view's limit, a higher one where the attribute
-            `gitrag` is set. Then the path is left out, not the content: another view may have a higher limit.
+        is_too_large: Tells whether a file is larger than the view's limit and so many bytes. Then the path is
+            left out, not the content: another view may have a higher limit.
         collection_of: Names the collection of a path.
     """
     removed: list[str] = []
@@ -207,9 +208,12 @@ def decide(
             removed.append(change.path)
             continue
         skip = change.skip or rules.skip(entry.path, entry.mode)
-        wanted = not skip and rules.asks_for(entry.path)
-        if not skip and is_too_large(entry, wanted):
-            skip = Skip.TOO_LARGE
+        mark = WANTED if not skip and rules.asks_for(entry.path) else ""
+        if not skip and is_too_large(entry, _MOST_WANTED if mark else 0):
+            if mark or not has_outline(entry.path) or is_too_large(entry, MOST_OUTLINED_BYTES):
+                skip = Skip.TOO_LARGE
+            else:
+                mark = OUTLINED
         if skip:
             added.append(EntryRecord(entry.path, entry.blob, None, skip.value))
             continue
@@ -217,6 +221,7 @@ def decide(
         language = key_of(entry.path, line)
         if language != NOTEBOOK:  # many say Python, for a forge to count; its JSON is read all the same
             language = named(rules.language(entry.path) or "") or language
-        blob = as_wanted(entry.blob) if wanted else entry.blob
-        added.append(EntryRecord(entry.path, blob, language, collection=collection_of(entry.path)))
+        added.append(
+            EntryRecord(entry.path, entry.blob + mark, language, collection=collection_of(entry.path))
+        )
     return Difference(tuple(removed), tuple(added))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.git import BlobError
-from gitrag.indexing.records import Job, failed_record, left_out_record, prepare_all
+from gitrag.indexing.records import OUTLINE, Job, failed_record, left_out_record, prepare_all
 from gitrag.machine.isolation import Reading
 from gitrag.model import Skip
 from gitrag.store import content
@@ -30,6 +30,8 @@ _OVERHEAD_BYTES = 2_000
 
 _FEW_BYTES = 256 << 10
 """Up to this much source is cut before the view is written: a typical commit, a tenth of a second."""
+
+_LIMITS = {content.WANTED: None, content.OUTLINED: OUTLINE}
 
 Cut: TypeAlias = "dict[ContentKey, ContentRecord]"
 """Contents cut but not written yet."""
@@ -110,7 +112,8 @@ def _start(
     for item in batch:
         try:
             data = now.reader.read(item.blob)
-            most = None if content.blob_of(item.blob)[1] else now.options.max_bytes
+            mark = content.blob_of(item.blob)[1]
+            most = _LIMITS.get(mark, now.options.max_bytes)
             jobs.append((item.blob, (item.content_id, data, item.said, most)))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag.chunking import chunk, decode, language_in
+from gitrag.chunking import chunk, decode, language_in, outlined
 from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
@@ -40,6 +40,9 @@ _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 used: equal content in the same language is read once, whatever its paths."""
 
 
+OUTLINE = -1
+"""In place of a limit in bytes: only the outline is wanted, since the file is larger than the limit."""
+
 Job: TypeAlias = tuple[int, bytes, str | None, int | None]
 
 
@@ -50,7 +53,7 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
     Args:
         jobs: For each content the store's id, its bytes, what its path says of its language (``key_of``), and
-            the size in bytes above which it is left out; None where all that is text is wanted.
+            the size in bytes above which it is left out; None where all that is text is wanted, or `OUTLINE`.
     """
     try:
         return _prepare(jobs)
@@ -96,8 +99,12 @@ def _cut(
 ) -> tuple[str | None, Skip | None, tuple[Chunk, ...]]:
     if language == NOTEBOOK:  # what is not read of it does not count
         data = decode(data, language).encode()
-    skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), max_bytes)
-    return language, skip, () if skip else tuple(chunk(data, language))
+    limit = len(data) if max_bytes == OUTLINE else max_bytes
+    skip = content_skip(data, _MINIFIED_SUFFIXES.get(language or "", ""), limit)
+    if skip or max_bytes != OUTLINE:
+        return language, skip, () if skip else tuple(chunk(data, language))
+    chunks = tuple(outlined(data, language))
+    return language, None if chunks else Skip.TOO_LARGE, chunks
 
 
 def _key(text: str) -> bytes:

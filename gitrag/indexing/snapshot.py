@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitrag.chunking import decode
+from gitrag.chunking import decode, has_outline
+from gitrag.chunking.languages import MOST_OUTLINED_BYTES
 from gitrag.corpus import issues
 from gitrag.corpus.layout import USUAL_PLACES, Places
 from gitrag.git import (
@@ -45,6 +46,10 @@ class Options:
     exclude: tuple[str, ...] = ()
     places: Places = USUAL_PLACES
     processes: int = 1
+
+    def is_too_large(self, path: str, size_bytes: int) -> bool:
+        """Tell whether nothing of an uncommitted file is read."""
+        return size_bytes > self.max_bytes and not (size_bytes <= MOST_OUTLINED_BYTES and has_outline(path))
 
 
 class ContentReader:
@@ -143,7 +148,7 @@ def look(
         return Snapshot(
             repo, options, repo.worktree, repo.head(), (), 0, _rules_key(repo, options), ContentReader(repo)
         )
-    overlay = git_overlay(repo, working_state(repo, untracked=untracked), max_bytes=options.max_bytes)
+    overlay = git_overlay(repo, working_state(repo, untracked=untracked), is_too_large=options.is_too_large)
     dirty = len(overlay.changes)
     if with_issues:
         overlay = replace(overlay, changes=(*overlay.changes, *_issues(repo.root, options, overlay)))

@@ -92,7 +92,7 @@ class WordData:
 
 @dataclass(frozen=True, slots=True)
 class CodeFound:
-    """Snippets, best first."""
+    """Snippets, best first; what exists and is ``not_indexed``, or not all of it, a sentence each."""
 
     query: str
     project: str
@@ -100,6 +100,7 @@ class CodeFound:
     results: list[SnippetData]
     freshness: Freshness
     words: WordData = field(default_factory=WordData)
+    not_indexed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Searched:
     words: WordData = field(default_factory=WordData)
     issue_matches: list[dict[str, Any]] = field(default_factory=list)
     variants: dict[str, list[str]] = field(default_factory=dict)
+    not_indexed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,10 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``."""
+    """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``.
+
+    ``not_indexed``: why searches do not find the file, or only its outline.
+    """
 
     path: str
     line_start: int
@@ -204,6 +209,7 @@ class Lines:
     moved: str
     freshness: Freshness
     is_outline: bool = False
+    not_indexed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +273,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     """Return the state of the files behind an answer from the index; without one, of the working tree."""
     if answer is None:
         return Freshness(commit, uncommitted_included=True, notes=list(notes))
-    said = [*notes, *reworded_lines(answer)]
+    said = [*notes, *reworded_lines(answer), *answer.outlined]
     if answer.looked_at is not None:
         said.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.drafts and not answer.drafted:
@@ -547,4 +553,5 @@ def searched(found: Mapping[str, Any], answer: Answer, freshness: Freshness, wor
         words=words,
         issue_matches=found.get("issue_matches", []),
         variants={shown(hit.path): list(map(shown, hit.variants)) for hit in answer.hits if hit.variants},
+        not_indexed=list(answer.not_indexed),
     )

@@ -15,6 +15,7 @@ from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.hit_lines import for_report
+from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
@@ -99,6 +100,7 @@ def search_code(
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
         words=replies.word_data(found.answer),
+        not_indexed=list(found.not_indexed),
     )
     return Reply(replies.code_text(found, freshness), data)
 
@@ -123,6 +125,7 @@ def _search_several(
         results=[replies.snippet_data(each) for each in found.snippets],
         freshness=freshness,
         words=replies.word_data(found.answer),
+        not_indexed=list(found.not_indexed),
     )
     return Reply(replies.code_text(found, freshness), data)
 
@@ -219,12 +222,15 @@ def get(
     del call
     workspace = bench.project(project).workspace
     outline = lines.read_outline(workspace, what)
-    freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
-    if outline is not None:
-        text = replies.outline_text(outline)
-        told = replies.Lines(outline.path, 0, 0, outline.lines, text, "", freshness, is_outline=True)
+    found = outline or lines.read_range(workspace, what)
+    left_out = of_path(workspace, found.path)
+    freshness = replies.of_answer(None, workspace.repo.head().commit, [*left_out, *bench.notes()])
+    if isinstance(found, lines.Outline):
+        text = replies.outline_text(found)
+        told = replies.Lines(
+            found.path, 0, 0, found.lines, text, "", freshness, is_outline=True, not_indexed=list(left_out)
+        )
         return Reply(text.followed_by(f"[{replies.freshness_line(freshness)}]"), told)
-    found = lines.read_range(workspace, what)
     data = replies.Lines(
         path=found.path,
         line_start=found.line_start,
@@ -233,6 +239,7 @@ def get(
         text=found.text,
         moved=found.moved,
         freshness=freshness,
+        not_indexed=list(left_out),
     )
     return Reply(replies.range_text(found, freshness), data)
 

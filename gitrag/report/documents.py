@@ -130,6 +130,7 @@ class SearchDocument:
         call_graphs: One, if it was asked for.
         issue_matches: Issues, best first, if they were asked for.
         repositories: Those that were asked, where several were.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
     """
 
     query: str
@@ -139,6 +140,7 @@ class SearchDocument:
     call_graphs: tuple[DrawnGraph, ...]
     issue_matches: tuple[DocumentMatch, ...] | UnsetType = UNSET
     repositories: tuple[AskedRepository, ...] | UnsetType = UNSET
+    not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class ExactDocument:
         unread_files: How many were not: not read yet, or not readable.
         commit: The commit that was searched; null before the first one.
         dirty: How many paths with uncommitted changes are in the answer.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
     """
 
     query: str
@@ -79,6 +80,7 @@ class ExactDocument:
     unread_files: int
     commit: str | None
     dirty: int
+    not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
 def exact_document(found: ExactAnswer) -> ExactDocument:
@@ -107,6 +109,7 @@ def exact_document(found: ExactAnswer) -> ExactDocument:
         unread_files=found.unread,
         commit=found.answer.commit,
         dirty=found.answer.dirty,
+        not_indexed=tuple(map(shown, found.not_indexed)) or UNSET,
     )
 
 
@@ -205,7 +208,7 @@ def exact_notes(found: ExactAnswer) -> list[str]:
     notes = []
     if found.omitted:
         notes.append(f"{_told(found)}: a limit of {found.lines} returns all, path and language narrow it.")
-    notes += [f"{each[0].upper()}{each[1:]}." for each in found.exists]
+    notes += [f"{each[0].upper()}{each[1:]}." for each in found.not_indexed]
     apart = []
     if found.left_out:
         apart.append(f"{count(found.left_out, 'text file')} left out of the index (`gitrag status` says why)")

@@ -57,6 +57,7 @@ def notes_of(answer: Answer) -> list[str]:
     notes = reworded_lines(answer)
     if not answer.hits and (line := wording_line(answer)):
         notes.append(line[0].upper() + line[1:] + ".")
+    notes += [f"{line}." for line in answer.outlined]
     if answer.looked_at is not None:
         notes.append(looked_line(answer.looked_at, answer.collections, answer.least))
     if answer.waiting:

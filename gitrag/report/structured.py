@@ -25,8 +25,8 @@ from gitrag.search.engine import Hit
 def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()) -> str:
     """Return an answer as one JSON object; scores rounded to four places.
 
-    It always has the same five keys, ``issue_matches`` too if issues were searched, and ``repositories`` if
-    several were asked.
+    It always has the same five keys, ``issue_matches`` too if issues were searched, ``repositories`` if
+    several were asked, and ``not_indexed`` if anything asked for is left out of the index.
     """
     hits = {kind: hits_of(answer, kind) for kind in CollectionKind}
     graphs = () if graph is None else (DrawnGraph(graph.filter, graph.mermaid, graph.error),)
@@ -45,6 +45,7 @@ def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Aske
                 for each in asked
             )
             or UNSET,
+            not_indexed=tuple(map(shown, answer.not_indexed)) or UNSET,
         )
     )
 

@@ -171,6 +171,11 @@ def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str
     return ""
 
 
+def names_a_path(text: str, directory: str) -> bool:
+    """Tell whether a question may be for a path."""
+    return any("/" in tail.path or "." in tail.path for tail in read(text, directory).tails)
+
+
 def is_identifier(word: str) -> bool:
     """Tell whether a word can be no word of prose, not even a capitalised one."""
     return bool(_IDENTIFIER.search(word))

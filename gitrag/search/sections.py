@@ -9,7 +9,7 @@ would cost one more embedding.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from gitrag.search.question import Question
 from gitrag.search.ranking import LEAST_ALONE
 from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
-from gitrag.store.candidates import Filters
+from gitrag.store.candidates import Filters, LeftOutRow
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 
@@ -110,6 +110,8 @@ class Sections:
         wording: What is to be said of the question's words.
         occurrences: Where they occur, in each collection that was asked.
         unread_history: Whether commit messages would count, but have not been read.
+        outlined: The hits' contents of which only the outline is indexed, with their blobs.
+        left_out: What is left out of what was asked, where something was asked for that was not found.
     """
 
     sections: tuple[AnswerSection, ...] = ()
@@ -118,6 +120,8 @@ class Sections:
     wording: Wording = NOTHING_TO_SAY
     occurrences: tuple[Occurrences, ...] = field(default=(), compare=False)
     unread_history: bool = field(default=False, compare=False)
+    outlined: Mapping[int, str] = field(default_factory=dict, compare=False)
+    left_out: Sequence[LeftOutRow] = field(default=(), compare=False)
 
 
 UNSURE = 0.5

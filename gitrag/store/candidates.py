@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
+from gitrag.store.content import IS_OUTLINED, WHY
 from gitrag.store.held_texts import read_chunk_columns
 from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo, Recent
@@ -770,13 +771,13 @@ def unsearched(
     row = run(
         db,
         columns,
-        """
+        f"""
         WITH held AS (
             SELECT content_id, skip, collection FROM entries
             WHERE view_id = ? AND NOT list_contains(?, path_id)
             UNION ALL SELECT column1, '', column2 FROM columns
         ), reasons AS (
-            SELECT split_part(coalesce(nullif(skip, ''), state, ''), ':', 1) AS reason,
+            SELECT {WHY} AS reason,
                 ? IS NULL OR collection IN (SELECT unnest(?)) AS asked, contains(state, ': ') AS failed
             FROM held LEFT JOIN contents USING (content_id)
         )
@@ -796,29 +797,52 @@ def unsearched(
     return Unsearched(*map(int, row or (0, 0)))
 
 
-def left_out(
-    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay
-) -> list[tuple[str, str, bool]]:
-    """List the paths of a view that are left out, why (``model.Skip``, as text), and whether one is hidden.
+LeftOutRow: TypeAlias = tuple[str, str, bool, str]
 
-    A hidden one was left out for its path, and has been changed or removed since.
+
+def outlined(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:
+    """Return those of some contents of which only the outline is indexed, with their blobs."""
+    rows = run(
+        db,
+        [integers(content_ids)],
+        "SELECT content_id, lower(hex(blob)) FROM contents SEMI JOIN columns ON content_id = column0"
+        f" WHERE {IS_OUTLINED}",
+    ).fetchall()
+    return dict(rows)
+
+
+def left_out(
+    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, among: Sequence[str] = ()
+) -> list[LeftOutRow]:
+    """List the paths of a view that are left out, and those of which only the outline is indexed.
+
+    Args:
+        db: An open connection.
+        view_id: The view.
+        overlay: The changes on top of it.
+        among: Only these paths; none means all.
+
+    Returns:
+        A path, why (``model.Skip``, as text), whether it is hidden (left out for its path, and changed or
+        removed since), and its content's blob; empty where that was not looked at.
     """
     rows = run(
         db,
         [*pairs(overlay.entries)],
-        """
+        f"""
         WITH held AS (
             SELECT path_id, content_id, skip, path_id IN (SELECT unnest(?::INTEGER[])) AS hidden FROM entries
             WHERE view_id = ? AND path_id NOT IN (SELECT column0 FROM columns) AND (NOT hidden OR skip <> '')
             UNION ALL SELECT column0, column1, '', false FROM columns
         )
-        SELECT path, split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, hidden
+        SELECT path, {WHY} AS why, hidden, coalesce(lower(hex(blob)), '')
         FROM held LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)
-        WHERE why NOT IN ('indexed', 'pending') ORDER BY path
+        WHERE why NOT IN ('indexed', 'pending', '') AND (? OR path IN (SELECT unnest(?::BLOB[])))
+        ORDER BY path
         """,
-        [list(overlay.masked), view_id],
+        [list(overlay.masked), view_id, not among, list(map(encode_path, among))],
     ).fetchall()
-    return [(decode_path(path), why, hidden) for path, why, hidden in rows]
+    return [(decode_path(path), *row) for path, *row in rows]
 
 
 def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:

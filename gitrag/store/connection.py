@@ -344,6 +344,17 @@ class Store:
         """Whether it is held in memory, because the file cannot be written."""
         return self._held is not None
 
+    def can_be_written(self) -> bool:
+        """Tell whether the lock can be taken, which a writer needs, or is another's."""
+        try:
+            self._make_directory()
+            with self._lock.exclusive("trying to write again", patience_s=0.0):
+                return True
+        except BusyError:
+            return True
+        except DiskError:
+            return False
+
     def let_go(self) -> None:
         """Return to the file; what was written in memory is lost."""
         if self._held is not None:

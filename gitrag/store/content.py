@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from gitrag.model import Chunk, Kind
+from gitrag.model import Chunk, Kind, Skip
 from gitrag.store import schema, vectors
 from gitrag.store.columns import integers, next_id, objects, run
 
@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 INDEXED = "indexed"
 PENDING = "pending"
 
-_WANTED = "21"
-"""Follows a blob's id where the attribute `gitrag` asks for it whatever it holds: a content of its own."""
+WANTED, OUTLINED = "21", "22"
+"""Follow a blob's id where the attribute `gitrag` asks for it whatever it holds, and where only its outline
+is read, since it is large: contents of their own."""
+
+IS_OUTLINED = f"state = '{INDEXED}' AND octet_length(blob) % 4 = 1 AND right(hex(blob), 2) = '{OUTLINED}'"
+WHY = f"if({IS_OUTLINED}, '{Skip.OUTLINED}', split_part(coalesce(nullif(skip, ''), state, ''), ':', 1))"
+"""Of ``contents``: whether only the outline is indexed. Of ``entries`` with it: why a path is left out."""
 
 _MERGED = "postings sorted up to chunk"
 _RUN = 8_000_000
@@ -30,15 +35,10 @@ ContentKey: TypeAlias = "tuple[str, str | None]"
 """A content: its blob's id, and what its path says of its language: a name, or an ambiguous ending."""
 
 
-def as_wanted(blob: str) -> str:
-    """Return the id of a blob's content where it is read whatever it holds."""
-    return blob + _WANTED
-
-
-def blob_of(own: str) -> tuple[str, bool]:
-    """Return the id of a content's blob, and whether it is read whatever it holds."""
-    wanted = len(own) % 8 == len(_WANTED)  # ids are 20 or 32 bytes
-    return (own.removesuffix(_WANTED), True) if wanted else (own, False)
+def blob_of(own: str) -> tuple[str, str]:
+    """Return the id of a content's blob, and what follows it: nothing, ``WANTED`` or ``OUTLINED``."""
+    end = len(own) - len(own) % 8  # ids are 20 or 32 bytes
+    return own[:end], own[end:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from gitrag.model import Skip
 from gitrag.store import views
 from gitrag.store.columns import next_id, objects, pairs, run
-from gitrag.store.content import INDEXED, PENDING
+from gitrag.store.content import INDEXED, PENDING, WHY
 from gitrag.store.held_texts import count_by_group, flags, held_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
@@ -166,7 +167,7 @@ def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> 
 
     states = dict(
         db.execute(
-            "SELECT split_part(coalesce(nullif(skip, ''), state), ':', 1) AS why, count(*) FROM entries"
+            f"SELECT {WHY} AS why, count(*) FROM entries"
             " LEFT JOIN contents USING (content_id) WHERE view_id = ? GROUP BY why ORDER BY 2 DESC, 1",
             [view.view_id],
         ).fetchall()
@@ -185,7 +186,8 @@ def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> 
     _ids, once = np.unique(held["content_id"], return_index=True)
     chunks = int(held["chunks"][once].sum())
     embedded = int(np.count_nonzero(texts & _embedded(db, len(texts))))
-    files, waiting = states.pop(INDEXED, 0), states.pop(PENDING, 0)
+    files = states.pop(INDEXED, 0) + states.get(Skip.OUTLINED, 0)
+    waiting = states.pop(PENDING, 0)
     return ViewCounts(
         files, waiting, tuple(states.items()), chunks, tuple(languages), int(texts.sum()), embedded
     )

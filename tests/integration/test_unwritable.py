@@ -111,6 +111,19 @@ def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind)
     assert not workspace.store.is_held
 
 
+def test_a_long_lived_process_that_cannot_write_goes_on_where_its_time_ended(make_repository, monkeypatch):
+    monkeypatch.setattr("gitrag.indexing.pending_contents._BATCH_BYTES", 1)
+    monkeypatch.setattr("gitrag.indexing.pending_contents._FEW_BYTES", 0)
+    repo = make_repository({"door.py": "def open_door(): pass\n"})
+    opened(repo, []).update()
+    repo.commit({f"part{n}.py": f"def part_{n}(): pass\n" for n in range(3)})
+    options = SearchOptions(catch_up_s=0.0)
+    with unwritable(repo, "EROFS"):
+        workspace = opened(repo, [])
+        waiting = [search(workspace, "part", options, finish=lambda _: None).waiting for _ in range(3)]
+    assert waiting == [2, 1, 0]
+
+
 # in the user's cache
 
 

@@ -382,6 +382,7 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: b
         looked_at=sum(looked) if looked and not found else None,
         collections=tuple(name for each in every for name in each.collections),
         least=every[0].least if every else None,
+        outlined=tuple(line for each in every for line in each.outlined),
     )
 
 

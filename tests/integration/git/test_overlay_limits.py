@@ -59,7 +59,7 @@ def test_files_over_the_limit_are_not_hashed(make_repository):
     repository = make_repository({"a": "1\n"})
     repository.write({"a": "x" * 11, "b": "y" * 11, "c": "z" * 10})
 
-    found = look(repository, max_bytes=10)
+    found = look(repository, is_too_large=lambda _path, size: size > 10)
     assert found.changes == (
         Change("a", TreeEntry("a", "", FILE), Skip.TOO_LARGE),
         Change("b", TreeEntry("b", "", FILE), Skip.TOO_LARGE),

@@ -131,6 +131,8 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("door.json", '{"door": 1}', "json"),
         ("dump.sql", f"-- MySQL dump 10.13\n{INSERTS}", "sql-dump"),
         ("backup.sql", INSERTS, "sql-dump"),
+        ("seeded.sql", f"CREATE TABLE plans (id int);\n{INSERTS}", "sql"),
+        ("whole.sql", f"CREATE TABLE plans (id int);\n{INSERTS * 7}", "sql-dump"),
         ("structure.sql", "--\n-- PostgreSQL database dump\n--\nCREATE TABLE doors (id int);\n", "sql"),
         ("english.txt", "door\nwindow\n" * 150, "word-list"),
         ("requirements.txt", "door==1.0\nwindow==2.0\n" * 150, "text"),

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from gitrag.chunking import chunk
+from gitrag.chunking import chunk, outlined
+from gitrag.chunking.chunker import MAX_OUTLINED, MAX_PARSED_BYTES
 from gitrag.chunking.languages import LANGUAGES, Language
 from gitrag.chunking.parsing import GrammarError, parse
 
@@ -26,6 +27,32 @@ for language in sys.argv[1:]:
     for text in texts:
         assert chunk(text.encode(), language), text[:10]
 """
+
+
+def test_a_large_file_has_its_head_and_first_lines_of_its_definitions():
+    body = "    x = 1\n" * 500
+    source = "START = 1\n" + "".join(f"def f{n}():\n{body}" for n in range(300)) + "class A:\n    END = 1\n"
+    chunks = outlined(source.encode(), "python")
+    assert "START = 1" in chunks[0].text
+    assert [each.name for each in chunks if each.line_start > 5_000] == [f"f{n}" for n in range(10, 300)] + [
+        "A"
+    ]
+    assert sum(len(each.text) for each in chunks) < len(source) / 4
+    lines = source.split("\n")
+    assert all("\n".join(lines[each.line_start - 1 : each.line_end]) == each.text for each in chunks)
+
+
+def test_an_outline_is_bounded_and_keeps_what_is_outermost():
+    many = "class A:\n" + "".join(f"    def f{n}(self):\n        return {n}\n\n" for n in range(4_000))
+    chunks = outlined(f"{many}def last():\n    return 1\n".encode(), "python")
+    assert len(chunks) == MAX_OUTLINED
+    assert chunks[-1].name == "last"
+
+
+def test_beyond_what_is_parsed_there_is_a_head():
+    source = "def f():\n    return 1\n" * (MAX_PARSED_BYTES // 20)
+    assert 0 < outlined(source.encode(), "python")[-1].line_end < 4_000
+    assert outlined(source.encode(), "pascal") == []
 
 
 @pytest.mark.slow

@@ -211,3 +211,114 @@ def test_most_languages_cost_nothing():
         def f(): ...
     """)
     assert container_of(plain, "python") is None
+
+
+HELM = """\
+{{/*
+Name of the chart, short enough
+for a label.
+*/}}
+{{- define "web.name" -}}
+{{- if .Values.name }}
+{{ .Values.name }}
+{{- end }}
+{{- end }}
+
+{{ define "web.labels" }}
+app: {{ include "web.name" . }}
+{{ end }}
+"""
+
+MACROS = """\
+<ul>
+</ul>
+{# A field with its label. #}
+{%- macro field(name, kind="text") -%}
+  <input name="{{ name }}">
+{%- endmacro %}
+<p>{{ field("age") }}</p>
+<script>
+function send() { go() }
+</script>
+{% macro closed() %}{% endmacro %}
+"""
+
+PLAYBOOK = """\
+- hosts: web
+  vars:
+    port: 80
+  tasks:
+    - name: Install Docker
+      apt: name=docker state=present
+
+    - name: "Start it on boot"
+      # whatever happens
+      service:
+        name: docker
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("go-template", HELM, ["function web.name 1-9", "function web.labels 11-13"]),
+        ("html", MACROS, ["function field 3-6", "function send 8-10", "function closed 11-11"]),
+        ("html", '{{#*inline "row"}}\n<td>\n{{/inline}}\n', ["function row 1-3"]),
+        ("yaml", PLAYBOOK, ["section Install Docker 5-6", "section Start it on boot 8-11"]),
+        ("yaml", "steps:\n- name: Test\n  run: make test\n", ["section Test 2-3"]),
+        ("yaml", "env:\n- name: POD\n  value: x\nports:\n- name: http\n  port: 80\n", []),
+        ("html", "{% macro never(closed) %}\n" * 3 + "{{ end }}{{ end }}\n{% endblock %}\n", None),
+    ],
+)
+def test_what_templates_and_playbooks_name_is_a_chunk(language, text, found):
+    chunks = chunk(text.encode(), language)
+    named = [f"{each.kind} {each.name} {each.line_start}-{each.line_end}" for each in chunks if each.name]
+    assert found is None or named == found
+    lines = text.split("\n")
+    covered = {row for each in chunks for row in range(each.line_start, each.line_end + 1)}
+    assert covered >= {row for row, line in enumerate(lines, 1) if line.strip()}
+
+
+def test_a_comment_above_says_what_a_template_does():
+    (first, _) = chunk(HELM.encode(), "go-template")
+    assert first.docstring == "Name of the chart, short enough for a label."
+    assert first.signature == '{{- define "web.name" -}}'
+
+
+MIGRATION = """\
+func up(tx *Tx) error {
+\treturn tx.Exec(`
+create table if not exists play_list
+(
+  id int primary key,
+  name varchar(255)
+);
+`)
+}
+"""
+
+SCHEMA = """\
+<?php
+function one($db) {
+  $db->exec('CREATE TABLE `dbo`.`users` (
+    id INT,
+    name TEXT)');
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("go", MIGRATION, ["function up 1-2", "class up.play_list 3-9"]),
+        ("php", SCHEMA, ["function one 2-2", "class one.users 3-6"]),
+        ("python", 'A = """\nCREATE VIEW late AS\nSELECT 1\nFROM t;\n"""\nB = 1\n', ["class late 2-4"]),
+        ("python", 'def f(db):\n    db.execute("CREATE TABLE t (a INT)")\n', ["function f 1-2"]),
+        ("python", "# CREATE TABLE t (\n#  a INT\n# )\ndef f():\n    pass\n", ["function f 1-5"]),
+    ],
+)
+def test_a_table_that_a_string_creates_is_a_chunk(language, text, found):
+    chunks = [each for each in chunk(text.encode(), language) if each.name]
+    assert [
+        f"{each.kind} {each.qualified_name} {each.line_start}-{each.line_end}" for each in chunks
+    ] == found

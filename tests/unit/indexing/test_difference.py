@@ -17,7 +17,7 @@ def present(path: str, mode: int = FILE, skip: Skip | None = None) -> Change:
 
 
 def decide(*changes: Change, rules: Rules = NO_RULES, first_line: str = "", too_large: bool = False):
-    return decide_changes(changes, rules, lambda _entry: first_line, lambda _entry, _wanted: too_large)
+    return decide_changes(changes, rules, lambda _entry: first_line, lambda _entry, _most: too_large)
 
 
 def test_what_is_gone_is_removed_and_what_is_there_is_added():
