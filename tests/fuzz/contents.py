@@ -42,7 +42,7 @@ class Contents:
 
     def check(self, made: Input, dice: Random) -> str:
         [(name, data)] = made.items()
-        language = None if name == _NO_LANGUAGE else name
+        language = None if name == _NO_LANGUAGE else "html" if name == "erb" else name
         chunks = chunk(data, language)
         if wrong := _unsound(data, chunks):
             return wrong
@@ -80,7 +80,7 @@ def _calls(data: bytes, language: str) -> str:
     """Resolve the calls of a file, of one beside it in its language, and of the canary."""
     if language not in extraction.LANGUAGES:
         return ""
-    beside = sources.SAMPLES[language].source.encode()
+    beside = sources.sample(language) or b""
     made = extraction.extract_all([(1, data, language), (2, CANARY, "python"), (3, beside, language)])
     facts = {number: unpack(packed) for number, packed in made}
     names = {1: ("bad", language), 2: ("canary.py", "python"), 3: ("beside", language)}
