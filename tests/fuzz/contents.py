@@ -44,7 +44,7 @@ class Contents:
         [(name, data)] = made.items()
         language = None if name == _NO_LANGUAGE else "html" if name == "erb" else name
         chunks = chunk(data, language)
-        if wrong := _unsound(data, chunks):
+        if wrong := _unsound(decode(data, language), chunks):
             return wrong
         terms.count([(each.text, each.qualified_name) for each in chunks])
         if dice.random() < _PREPARED:
@@ -62,9 +62,9 @@ class Contents:
         pass
 
 
-def _unsound(data: bytes, chunks: list[Chunk]) -> str:
+def _unsound(text: str, chunks: list[Chunk]) -> str:
     """Say which line is in no chunk, or which chunk is of no line."""
-    lines = decode(data).split("\n")
+    lines = text.split("\n")
     covered = bytearray(len(lines) + 1)
     for each in chunks:
         if not 1 <= each.line_start <= each.line_end <= len(lines):
