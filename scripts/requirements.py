@@ -2,7 +2,7 @@
 """Print which tests hold each requirement, as `tests/requirements.toml` lists them, and which are not there.
 
 Exits 1 where a listed test is missing, or nothing holds a requirement or a scenario (`tests/scenarios.toml`).
-``--tree`` looks for the tests in another checkout, ``--write`` puts the short table, a row a requirement, into
+``--tree`` looks for the tests in another checkout, ``--write`` puts the short table, a row a requirement, in
 CONTRIBUTING.md, and that of `tests/situations.toml` into docs/situations.md.
 """
 

@@ -46,8 +46,8 @@ FILES = {
     "docs/adrs/ADR-0008-rest.md": "# ADR-0008: Use REST for the API\n\nStatus: accepted\n\n## Decision\n\n"
     "Clients talk to the API over REST with JSON bodies. OpenAPI describes every resource.\n",
     "docs/adrs/ADR-0011-tokens.md": "# ADR-0011: Use JWT for sessions\n\nStatus: accepted\n\n"
-    "## Decision\n\nSession tokens are JSON Web Tokens. Authentication of each request checks the signature of"
-    " the token and its expiry; passwords are checked at login alone.\n",
+    "## Decision\n\nSession tokens are JSON Web Tokens. Authentication of each request checks the signature"
+    " of the token and its expiry; passwords are checked at login alone.\n",
     "docs/adrs/ADR-0012-mail.md": "# ADR-0012: Send mail through a queue\n\nStatus: accepted\n\n"
     "## Decision\n\nMails of orders wait in a queue until the provider takes them.\n",
     "docs/specs/token-validation/spec.md": "# SPEC-0014: Token Validation\n\n## Requirement: Expiry\n\n"
