@@ -26,11 +26,13 @@ def load() -> float:
 
 
 def is_on_battery(supplies: Path = SUPPLIES) -> bool:
-    """Tell whether a battery of the machine's own, not a mouse's, is used up and nothing supplies it."""
-    places = list(supplies.iterdir()) if supplies.is_dir() else []
-    kinds = [(_of(place, "type"), place) for place in places if _of(place, "scope") != "Device"]
-    return any(kind == "Battery" and _of(place, "status") == "Discharging" for kind, place in kinds) and (
-        not any(kind in {"Mains", "USB"} and _of(place, "online") == "1" for kind, place in kinds)
+    """Tell whether a battery of the machine's own, not a mouse's, is in use, and nothing else supplies it."""
+    kinds: list[tuple[str, Path]] = []
+    with suppress(OSError):
+        kinds = [(_of(each, "type"), each) for each in supplies.iterdir() if _of(each, "scope") != "Device"]
+    supplied = any(kind in {"Mains", "USB"} and _of(each, "online") == "1" for kind, each in kinds)
+    return not supplied and any(
+        kind == "Battery" and _of(each, "status") == "Discharging" for kind, each in kinds
     )
 
 

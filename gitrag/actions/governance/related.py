@@ -144,11 +144,11 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
     near: dict[str, Proposal] = {}
     for preset in presets:
         governing = [each for each in every if each.kind in preset.kinds]
+        found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
         if documents and there < _FEW and not any(each.score >= _ANY for each in governing):
             # A decision that fits takes the score of all else away, a specification's too.
             governing = _bearing(documents.of(preset.kinds), targets, text)
         near |= {each.document.path: each for each in governing[:_NEAREST]}
-        found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
         for each in (*found, *_others(workspace, text, preset)):
             chosen.setdefault(each.document.path, each)
     others = _best_first(each for path, each in near.items() if path not in chosen)
