@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Print which tests hold each requirement, as `tests/requirements.toml` lists them, and which are not there.
 
-Exits 1 where a listed test is missing or nothing holds a requirement. ``--tree`` looks for the tests in
-another checkout, ``--write`` puts the short table, a row a requirement, into CONTRIBUTING.md, and that of
-`tests/situations.toml` into docs/situations.md.
+Exits 1 where a listed test is missing, or nothing holds a requirement or a scenario (`tests/scenarios.toml`).
+``--tree`` looks for the tests in another checkout, ``--write`` puts the short table, a row a requirement, in
+CONTRIBUTING.md, and that of `tests/situations.toml` into docs/situations.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ Listed = Mapping[str, Mapping[str, Sequence[str]]]
 
 def read_listed() -> Listed:
     return tomllib.loads((ROOT / "tests/requirements.toml").read_text("utf-8"))
+
+
+def read_scenarios() -> Listed:
+    """Return the tests of the source documents' acceptance scenarios, by requirement."""
+    return tomllib.loads((ROOT / "tests/scenarios.toml").read_text("utf-8"))
 
 
 def read_situations() -> Listed:
@@ -110,7 +115,7 @@ def main() -> int:
         f"situations, {group}": {what: [row[1]] for what, row in each.items()}
         for group, each in read_situations().items()
     }
-    found = list(faults({**listed, **held}, there))
+    found = list(faults({**listed, **read_scenarios(), **held}, there))
     print(*found, sep="\n", end="\n" if found else "", file=sys.stderr)
     return 1 if found else 0
 

@@ -21,6 +21,7 @@ from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.log import logged
 from gitrag.machine.refusals import refusal
+from gitrag.machine.strain import Strain
 from gitrag.workspace import Workspace
 
 _FEW_TEXTS = 256
@@ -101,12 +102,13 @@ class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
 
-def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
+def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | None = None) -> None:
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
         workspace: At the worktree.
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
+        strain: What more than a commit's vectors wait for; the machine's own by default.
 
     Raises:
         GitragError: A stage failed; the first one.
@@ -143,14 +145,14 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool]) -> None:
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
     if few:
         with stage(worker.REFINING):
-            _embed_waiting(workspace, own, asked, waits=False)
+            _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
-        _embed_waiting(workspace, own, asked)
+        _embed_waiting(workspace, own, asked, strain or strain_of(workspace))
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
@@ -172,10 +174,9 @@ def _embed_waiting(
     workspace: Workspace,
     entries: Sequence[tuple[int, int]],
     asked: Callable[[], bool],
-    *,
-    waits: bool = True,
+    strain: Callable[[], str] | None = None,
 ) -> None:
-    """Embed, while no worker of another repository does; one that does not wait leaves it for later."""
+    """Embed, while no worker of another repository does; one without strain waits for nothing."""
     if not workspace.count_unembedded(entries) or asked():
         return
     if not workspace.model_is_there():
@@ -183,8 +184,18 @@ def _embed_waiting(
     if fetch_in_background(workspace):
         import platformdirs
 
-        turn = EmbeddingTurn(platformdirs.user_cache_path("gitrag") / "turn", workspace.name)
-        _in_turn(workspace, entries, asked, turn, waits=waits)
+        place = platformdirs.user_cache_path("gitrag") / "turn"
+        turn = EmbeddingTurn(place, workspace.name, strain or _calm)
+        _in_turn(workspace, entries, asked, turn, waits=strain is not None)
+
+
+def strain_of(workspace: Workspace) -> Callable[[], str]:
+    """Return what says what more than a commit's vectors wait for, but their turn."""
+    return Strain() if workspace.config.embed_when == "auto" else _calm
+
+
+def _calm() -> str:
+    return ""
 
 
 def _in_turn(
@@ -200,14 +211,14 @@ def _in_turn(
 
     def stop() -> bool:
         nonlocal makes_way
-        makes_way = turn.is_wanted()
+        makes_way = turn.must_end()
         return makes_way or asked()
 
-    def waiting(name: str) -> None:
+    def waiting(what: str) -> None:
         nonlocal refused
         refused = not waits
         if waits:
-            worker.tell(directory, worker.WAITING.format(name=name))
+            worker.tell(directory, worker.WAITING + what)
 
     if waits:
         turn.ask()

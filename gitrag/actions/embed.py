@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitrag.actions.catch_up import start_worker
+from gitrag.actions.catch_up import start_worker, strain_of
 from gitrag.actions.model import fetch_model, forget_fetch_failure
 from gitrag.actions.progress import ShowProgress
 from gitrag.actions.sharing.background import pull_before
@@ -39,11 +39,13 @@ class EmbeddingInBackground:
         texts: How many texts have no vector yet.
         download_bytes: Size of what it downloads first; 0 if the model is there.
         log: Where it reports failures.
+        strain: What it waits for now; empty for nothing.
     """
 
     texts: int
     download_bytes: int
     log: Path
+    strain: str = ""
 
 
 EmbeddingStep = ModelFetch | EmbeddedHere | EmbeddingInBackground
@@ -106,4 +108,5 @@ def embed_in_background(workspace: Workspace, waiting: int) -> EmbeddingInBackgr
         forget_fetch_failure(workspace)
         download_bytes = DOWNLOAD_BYTES
     start_worker(workspace)
-    return EmbeddingInBackground(waiting, download_bytes, workspace.store.directory / "log")
+    log = workspace.store.directory / "log"
+    return EmbeddingInBackground(waiting, download_bytes, log, strain_of(workspace)())

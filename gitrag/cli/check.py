@@ -99,7 +99,7 @@ def _behind(session: Session, repo: Repository, config: Config) -> list[Behind]:
     from gitrag.actions.push_check import in_hand, noted, parse_pushed
 
     policy = config.pre_push
-    pushed = parse_pushed(sys.stdin.read().splitlines())
+    pushed = parse_pushed(sys.stdin.read().split("\n"))
     if policy == "off" or (policy == "warn" and in_hand(repo, pushed, time.time())):
         return []
     if noted(repo.store_directory, config, pushed):

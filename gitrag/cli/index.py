@@ -249,11 +249,13 @@ def say_embedding(step: EmbeddingStep, terminal: Terminal) -> None:
             terminal.print(f"Embedded {count(texts, 'text')} in {seconds:.1f} s ({rate:.0f}/s)")
             if left:
                 terminal.print(f"{count(left, 'text')} left: they follow in the background")
-        case EmbeddingInBackground(texts, download_bytes, log):
+        case EmbeddingInBackground(texts, download_bytes, log, strain):
             if download_bytes:
                 terminal.print(f"The model is fetched first, once ({size(download_bytes)}).")
             path = str(log)
             terminal.print(f"Embedding {count(texts, 'text')} in the background; log: {path}")
+            if strain:
+                terminal.note(f"It waits {strain}; `gitrag index embed --foreground` does not.")
         case _:
             say_fetched(step, terminal)
 

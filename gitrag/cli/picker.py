@@ -159,9 +159,16 @@ class Picker:
         self._row = max(0, min(self._row + by, len(self._shown.hits) - 1))
         self._problem = ""
 
+    def _chosen(self) -> Hit | None:
+        """Return the chosen hit: an answer may come, with fewer hits, between any two steps here."""
+        hits = self._shown.hits
+        return hits[min(self._row, len(hits) - 1)] if hits else None
+
     def _open(self) -> None:
         """Open the chosen file in the user's editor, and come back."""
-        hit = self._shown.hits[self._row]
+        hit = self._chosen()
+        if hit is None:
+            return
         try:
             root = self._repositories.workspace_of(hit).place
             command = editor_command(self._environ, root / hit.path, report.best_lines(hit)[0].number)
@@ -218,9 +225,10 @@ class Picker:
         size = self._app.output.get_size()
         rows = max(size.rows - 3 if size.columns >= _WIDE else (size.rows - 4) // 2, 1)
         columns = (size.columns - 1) // 2 if size.columns >= _WIDE else size.columns
-        first = max(0, min(self._row - rows + 1, len(self._shown.hits) - rows)) if self._row >= rows else 0
+        hits = self._shown.hits
+        first = max(0, min(self._row - rows + 1, len(hits) - rows)) if self._row >= rows else 0
         found: StyleAndTextTuples = []
-        for number, hit in enumerate(self._shown.hits[first : first + rows], first):
+        for number, hit in enumerate(hits[first : first + rows], first):
             chosen = "class:chosen " if number == self._row else ""
             line = report.best_lines(hit)[0].number
             name = hit.document.title if hit.document else hit.chunk.qualified_name
@@ -238,9 +246,9 @@ class Picker:
         return found
 
     def _preview(self) -> StyleAndTextTuples:
-        if not self._shown.hits:
+        hit = self._chosen()
+        if hit is None:
             return []
-        hit = self._shown.hits[self._row]
         size = self._app.output.get_size()
         rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
         best = {line.number for line in report.best_lines(hit)}

@@ -13,6 +13,7 @@ from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import OK
 from gitrag.indexing.notices import absent_line
+from gitrag.indexing.worker import WAITING
 from gitrag.model import Skip
 from gitrag.report.index_state import state_of, work_of
 from gitrag.words.numbers import age, count, size
@@ -120,6 +121,8 @@ def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> No
         terminal.hint("gitrag model fetch")
     elif found.unembedded and not found.worker:
         terminal.hint("gitrag index embed")
+    elif found.worker and found.worker.purpose.startswith(WAITING):
+        terminal.hint("`gitrag index embed --foreground` does not wait")
     elif found.failure:
         terminal.hint("gitrag index")
 

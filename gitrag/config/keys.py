@@ -183,6 +183,11 @@ class Config:
         "auto",
         "Whether a search leaves a helper behind for the next, for 5 minutes; auto: not where CI is set.",
     )
+    embed_when: str = _key(
+        Choice(("auto", "always")),
+        "auto",
+        "When the background embeds; auto: not on battery, nor in the first 10 minutes of a busy machine.",
+    )
     threads: int = _key(Whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide.")
     # It is loaded and run.
     model_dir: Path | None = _key(

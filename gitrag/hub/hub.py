@@ -15,7 +15,9 @@ from gitrag.model import DIMENSIONS, Kind
 if TYPE_CHECKING:
     from psycopg import Connection
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+"""2: ids that go round, checks in the tables, no advisory lock."""
+
 PARTITIONS: Final = 8
 """A statement plans for every partition: with 8, planning takes less than executing."""
 
@@ -96,8 +98,13 @@ def _check(found: Mapping[str, str], recipe: str, place: str) -> None:
             f"The hub at {place} was made by a newer gitrag: schema {version}, here {SCHEMA_VERSION}.",
             "Upgrade gitrag.",
         )
-    if version < SCHEMA_VERSION:
+    if not version:
         raise NotSetUpError(f"There is no hub at {place} yet.", "gitrag hub init")
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"The hub at {place} was made by an older gitrag: schema {version}, here {SCHEMA_VERSION}.",
+            "Make a new one in another database (gitrag hub init), and push to it.",
+        )
     if found.get("recipe") != recipe:
         raise StoreError(
             f"The hub at {place} holds what another version of gitrag makes: {found.get('recipe')};"

@@ -1,4 +1,4 @@
--- The tables of a hub, version 1. What is in braces is replaced; every statement runs in one transaction.
+-- The tables of a hub, of the version in gitrag/hub/hub.py. What is in braces is replaced; every statement runs in one transaction.
 --
 -- Who may read what: a role that logs in reads the repositories that it, or a role it is a member of, was
 -- granted, by functions that run as the owner and look that up. No table of what is searched can be read itself:
@@ -15,6 +15,36 @@ CREATE TABLE gitrag.meta (key text PRIMARY KEY, value text NOT NULL);
 
 -- Locked by each push, and by gc alone. No advisory lock: whoever may log in can take those.
 CREATE TABLE gitrag.turns ();
+
+-- Ids of what members make. A sequence goes round, so that nobody uses ids up by pushes that are taken back: from
+-- the second round on, the next id is one that nothing has.
+DO $$
+DECLARE
+    own record;
+BEGIN
+    FOR own IN SELECT * FROM (VALUES ('chunk', 'chunks'), ('content', 'contents'), ('path', 'paths'), ('view', 'views'))
+        AS o (kind, relation)
+    LOOP
+        EXECUTE format('CREATE SEQUENCE gitrag.%1$s_ids AS bigint MINVALUE 0', own.kind);
+        EXECUTE format('CREATE FUNCTION gitrag.next_%1$s() RETURNS integer
+            LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
+            DECLARE
+                turn bigint;
+                found integer;
+            BEGIN
+                FOR tried IN 0..{last_id} - {first_id} LOOP
+                    turn := nextval(''gitrag.%1$s_ids'');
+                    found := {first_id} + turn %% ({last_id} - {first_id} + 1);
+                    IF turn <= {last_id} - {first_id}
+                        OR NOT EXISTS (SELECT FROM gitrag.%2$s t WHERE t.%1$s_id = found) THEN
+                        RETURN found;
+                    END IF;
+                END LOOP;
+                RAISE EXCEPTION ''every %1$s id is in use'' USING ERRCODE = ''2200H'';
+            END $body$', own.kind, own.relation);
+        EXECUTE format('REVOKE ALL ON FUNCTION gitrag.next_%1$s() FROM PUBLIC', own.kind);
+    END LOOP;
+END $$;
 
 -- The servers of this hub, this one first. Each has ids of its own, so that an id says where it is from
 -- (gitrag/hub/hub.py). schema: of the foreign tables, which are the views "view_..." there; here none.
@@ -45,7 +75,7 @@ CREATE TABLE gitrag.grants (
 
 -- A branch as it was pushed last. left_out: files that no question can find.
 CREATE TABLE gitrag.views (
-    view_id integer GENERATED ALWAYS AS IDENTITY (MINVALUE {first_id} MAXVALUE {last_id}) PRIMARY KEY,
+    view_id integer PRIMARY KEY DEFAULT gitrag.next_view(),
     repository_id integer NOT NULL REFERENCES gitrag.repositories ON DELETE CASCADE,
     branch text NOT NULL CHECK (octet_length(branch) BETWEEN 1 AND 4096),
     commit_id text CHECK (commit_id ~ '^([0-9a-f]{40}|[0-9a-f]{64})$'),
@@ -66,22 +96,21 @@ CREATE TABLE gitrag.view_words (
 -- A blob in a language, cut. digest: of all that was sent of it, computed here, so that whoever sends other
 -- pieces for a blob has a content of his own. packed: of each chunk its id and its length, four bytes each, the
 -- length negative less one where it has no vector: all that a scope reads of it.
-CREATE SEQUENCE gitrag.content_ids AS integer MINVALUE {first_id} MAXVALUE {last_id};
 CREATE TABLE gitrag.contents (
-    content_id integer PRIMARY KEY DEFAULT nextval('gitrag.content_ids'),
+    content_id integer PRIMARY KEY DEFAULT gitrag.next_content(),
     blob bytea NOT NULL, language text NOT NULL, digest bytea NOT NULL,
     chunks integer NOT NULL, length integer NOT NULL, first_chunk integer NOT NULL, packed bytea NOT NULL,
     UNIQUE (blob, language, digest)
 );
 
 -- Of a repository, partitioned by it. path: bytes, as in git; written: as search patterns expect it.
-CREATE SEQUENCE gitrag.path_ids AS integer MINVALUE {first_id} MAXVALUE {last_id};
 CREATE TABLE gitrag.paths (
-    repository_id integer NOT NULL, path_id integer NOT NULL DEFAULT nextval('gitrag.path_ids'),
+    repository_id integer NOT NULL, path_id integer NOT NULL DEFAULT gitrag.next_path(),
     path bytea NOT NULL, written text NOT NULL, traits integer NOT NULL, top bigint NOT NULL,
     name_terms integer NOT NULL, vector bytea, signs bytea,
     PRIMARY KEY (repository_id, path_id), UNIQUE (repository_id, path)
 ) PARTITION BY HASH (repository_id);
+CREATE INDEX ON gitrag.paths (path_id);
 CREATE TABLE gitrag.path_words (
     repository_id integer NOT NULL, term bigint NOT NULL, path_id integer NOT NULL,
     PRIMARY KEY (repository_id, term, path_id)
@@ -94,7 +123,6 @@ CREATE TABLE gitrag.entries (
 CREATE INDEX ON gitrag.entries (content_id, repository_id);
 
 -- Of a content, stored once for all repositories, partitioned by it.
-CREATE SEQUENCE gitrag.chunk_ids AS integer MINVALUE {first_id} MAXVALUE {last_id};
 CREATE TABLE gitrag.chunks (
     content_id integer NOT NULL, chunk_id integer NOT NULL, line_start integer NOT NULL,
     line_end integer NOT NULL, kind text NOT NULL, name text NOT NULL, name_key text NOT NULL,
@@ -160,11 +188,11 @@ CREATE TABLE gitrag.sent_chunks (
     CHECK (0 <= ALL (frequencies) AND 65535 >= ALL (frequencies))
 );
 CREATE INDEX ON gitrag.sent_chunks (sender);
--- Ids come with rows alone: whoever may use a sequence can empty it in minutes.
+-- Ids come with rows alone.
 CREATE FUNCTION gitrag.numbered() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    NEW.chunk_id := nextval('gitrag.chunk_ids');
+    NEW.chunk_id := gitrag.next_chunk();
     RETURN NEW;
 END $$;
 CREATE TRIGGER numbered BEFORE INSERT ON gitrag.sent_chunks FOR EACH ROW EXECUTE FUNCTION gitrag.numbered();
@@ -454,6 +482,7 @@ DECLARE
     own integer := gitrag.pushable(asked);
     here xid8 := pg_current_xact_id();
     this_view integer;
+    each record;
 BEGIN
     LOCK TABLE gitrag.turns IN ROW SHARE MODE;  -- gc waits
     INSERT INTO gitrag.views (repository_id, branch) SELECT own, asked_branch WHERE NOT EXISTS (
@@ -470,19 +499,31 @@ BEGIN
                 ''::bytea ORDER BY k.chunk_id)
         FROM gitrag.sent_chunks k WHERE k.sender = here GROUP BY k.blob, k.language;
     -- In one order, so that two pushes of the same contents do not wait for each other.
-    LOOP
-        BEGIN
-            SET LOCAL lock_timeout = '20s';
-            INSERT INTO gitrag.contents (blob, language, digest, chunks, length, first_chunk, packed)
-                SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed
-                FROM gitrag.sent_contents s WHERE s.sender = here ORDER BY s.blob, s.language ON CONFLICT DO NOTHING;
-            EXIT;
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            -- Another one pushes one of them and does not end, or sent them in another order: this repository has
-            -- contents of its own instead.
-            UPDATE gitrag.sent_contents SET digest = sha256(digest || int4send(own)) WHERE sender = here;
-        END;
-    END LOOP;
+    BEGIN
+        SET LOCAL lock_timeout = '20s';
+        INSERT INTO gitrag.contents (blob, language, digest, chunks, length, first_chunk, packed)
+            SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed
+            FROM gitrag.sent_contents s WHERE s.sender = here ORDER BY s.blob, s.language ON CONFLICT DO NOTHING;
+    EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+        -- Another one pushes some of them and does not end, or sent them in another order: of those this repository
+        -- has contents of its own instead.
+        SET LOCAL lock_timeout = '10ms';
+        FOR each IN SELECT s.blob, s.language FROM gitrag.sent_contents s WHERE s.sender = here ORDER BY 1, 2 LOOP
+            LOOP
+                BEGIN
+                    INSERT INTO gitrag.contents (blob, language, digest, chunks, length, first_chunk, packed)
+                        SELECT s.blob, s.language, s.digest, s.chunks, s.length, s.first_chunk, s.packed
+                        FROM gitrag.sent_contents s
+                        WHERE s.sender = here AND s.blob = each.blob AND s.language = each.language
+                        ON CONFLICT DO NOTHING;
+                    EXIT;
+                EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+                    UPDATE gitrag.sent_contents SET digest = sha256(digest || int4send(own))
+                        WHERE sender = here AND blob = each.blob AND language = each.language;
+                END;
+            END LOOP;
+        END LOOP;
+    END;
     SET LOCAL lock_timeout = 0;
     -- New are those of which the first chunk is the one that was just sent.
     INSERT INTO gitrag.chunks

@@ -28,11 +28,13 @@ class EmbeddingTurn:
     Args:
         directory: Where the user's workers meet.
         name: What is embedded, for those who wait.
+        strain: Returns what else to wait for, empty for nothing (`gitrag/machine/strain.py`).
     """
 
-    def __init__(self, directory: Path, name: str) -> None:
+    def __init__(self, directory: Path, name: str, strain: Callable[[], str]) -> None:
         self._directory = directory
         self._name = name
+        self._strain = strain
         self._holder = directory / "embedding.holder"
         self._wanted = directory / "embedding.wanted"
         self._file: IO[str] | None = None
@@ -46,13 +48,14 @@ class EmbeddingTurn:
 
         Args:
             stop: Asked between two tries whether to give up.
-            waiting: Called before each pause, with what is embedded meanwhile.
+            waiting: Called before each pause, with what for.
 
         Returns:
             Whether it is; True as well where nothing can be locked.
         """
         while not stop():
-            if not self.is_wanted() and self._lock():
+            strain = self._strain()
+            if not strain and not self.is_wanted() and self._lock():
                 if self._wish() is not None:
                     self._wanted.unlink(missing_ok=True)
                 write_holder(self._holder, self._name)
@@ -61,11 +64,15 @@ class EmbeddingTurn:
             if wish is not None and time.time() - wish.since > _RENEWED_S:
                 self.ask()
             holder = read_holder(self._holder)
-            waiting(holder.purpose if holder else "another repository")
+            waiting(strain or f"until {holder.purpose if holder else 'another repository'} is refined")
             time.sleep(_POLL_S)
         if self._wish() is not None:
             self._wanted.unlink(missing_ok=True)
         return False
+
+    def must_end(self) -> bool:
+        """Tell whether the turn is to be given up after this round."""
+        return self.is_wanted() or bool(self._strain())
 
     def is_wanted(self) -> bool:
         """Tell whether another one wishes to be next."""

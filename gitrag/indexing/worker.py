@@ -40,8 +40,8 @@ _NOTE = "worker.holder"
 REFINING = "refining draft vectors"
 """What the worker does for most of its time."""
 
-WAITING = "waiting until {name} is refined"
-"""Where a worker of another repository embeds (`gitrag/indexing/turn.py`)."""
+WAITING = "waiting "
+"""Before what for, until it is its turn to embed (`gitrag/indexing/turn.py`)."""
 
 _IDLE_LOAD = 0.25
 """Load per processor, averaged over the last minute, below which the machine counts as idle."""

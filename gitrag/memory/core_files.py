@@ -214,7 +214,7 @@ def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str
         return ""
     parts = [HEADING]
     for each in core:
-        parts.append(f"\n### {sanitise_line(each.path)}\n{each.summary}\n")
+        parts.append(f"\n### {sanitise_line(each.path)}\n{' '.join(each.summary.split())}\n")
         parts += [f"- `{signature}`\n" for signature in signatures.get(each.path, ())]
     return "".join(parts)
 

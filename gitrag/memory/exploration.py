@@ -100,7 +100,7 @@ def saved_text(saved: Observation, *, created: bool) -> str:
         (
             "## Exploration Context Saved",
             "",
-            f"**Title:** {saved.title}",
+            f"**Title:** {sanitise_line(saved.title)}",
             f"**Topic Key:** {saved.identity.topic_key}",
             f"**Action:** {action}",
             f"**ID:** {saved.observation_id}",
@@ -136,7 +136,7 @@ def observation_text(observation: Observation) -> str:
     project = sanitise_line(name_of(identity.project)) or "—"
     return "\n".join(
         (
-            f"# {observation.title}",
+            f"# {sanitise_line(observation.title)}",
             "",
             f"**Topic Key:** {identity.topic_key}",
             f"**Project:** {project} (scope {sanitise_line(identity.scope)})",

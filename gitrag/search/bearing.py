@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -181,6 +181,19 @@ class Documents:
     texts: tuple[str, ...]
     parts: tuple[DocumentPart, ...]
     vectors: NDArray[np.float32] | None
+
+    def of(self, kinds: Container[CollectionKind]) -> Documents:
+        """Return those of some kinds, as if there were no others."""
+        kept = [number for number, kind in enumerate(self.kinds) if kind in kinds]
+        place = {number: new for new, number in enumerate(kept)}
+        rows = [row for row, part in enumerate(self.parts) if part.document in place]
+        return Documents(
+            tuple(self.kinds[number] for number in kept),
+            tuple(self.documents[number] for number in kept),
+            tuple(self.texts[number] for number in kept),
+            tuple(replace(self.parts[row], document=place[self.parts[row].document]) for row in rows),
+            None if self.vectors is None else self.vectors[rows],
+        )
 
     @cached_property
     def _owner(self) -> NDArray[np.intp]:

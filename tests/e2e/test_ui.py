@@ -16,7 +16,12 @@ from types import SimpleNamespace
 
 import pyte
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
+from gitrag.cli.asked import AskedOne
+from gitrag.cli.picker import Picker
 from tests.support.command import GITRAG, PATIENCE_S, Gitrag
 from tests.support.indexes import open_app
 
@@ -181,3 +186,13 @@ def test_a_repository_that_nobody_knows_is_refused_before_the_screen_opens(index
         assert shown.process.returncode == 2
         assert "nowhere" in shown.text
         assert "Esc ends" not in shown.text
+
+
+def test_an_answer_of_fewer_files_may_come_while_a_later_one_is_shown(indexed):
+    """Whoever draws and whoever answers are two threads."""
+    environment = indexed.gitrag.environment
+    with create_pipe_input() as keys, create_app_session(keys, DummyOutput()):
+        screen = Picker(AskedOne(indexed.path, environment), indexed.path, environment, "", color=False)
+    screen._shown = screen._answered("retry with backoff")
+    screen._row = len(screen._shown.hits)
+    assert screen._preview()

@@ -42,9 +42,9 @@ class Contents:
 
     def check(self, made: Input, dice: Random) -> str:
         [(name, data)] = made.items()
-        language = None if name == _NO_LANGUAGE else name
+        language = None if name == _NO_LANGUAGE else "html" if name == "erb" else name
         chunks = chunk(data, language)
-        if wrong := _unsound(data, chunks):
+        if wrong := _unsound(decode(data, language), chunks):
             return wrong
         terms.count([(each.text, each.qualified_name) for each in chunks])
         if dice.random() < _PREPARED:
@@ -62,9 +62,9 @@ class Contents:
         pass
 
 
-def _unsound(data: bytes, chunks: list[Chunk]) -> str:
+def _unsound(text: str, chunks: list[Chunk]) -> str:
     """Say which line is in no chunk, or which chunk is of no line."""
-    lines = decode(data).split("\n")
+    lines = text.split("\n")
     covered = bytearray(len(lines) + 1)
     for each in chunks:
         if not 1 <= each.line_start <= each.line_end <= len(lines):
@@ -80,7 +80,7 @@ def _calls(data: bytes, language: str) -> str:
     """Resolve the calls of a file, of one beside it in its language, and of the canary."""
     if language not in extraction.LANGUAGES:
         return ""
-    beside = sources.SAMPLES[language].source.encode()
+    beside = sources.sample(language) or b""
     made = extraction.extract_all([(1, data, language), (2, CANARY, "python"), (3, beside, language)])
     facts = {number: unpack(packed) for number, packed in made}
     names = {1: ("bad", language), 2: ("canary.py", "python"), 3: ("beside", language)}

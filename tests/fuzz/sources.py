@@ -144,17 +144,24 @@ def real_files() -> dict[str, tuple[Path, ...]]:
     }
 
 
+def sample(language: str) -> bytes | None:
+    """Return a file of a language that is as it should be; of ERB, Ruby in a page."""
+    if language == "erb":
+        return b"<p><%% %s %%></p>" % SAMPLES["ruby"].source.encode()
+    return SAMPLES[language].source.encode() if language in SAMPLES else None
+
+
 def real(dice: Random, language: str) -> bytes:
     """Read a real file of a language, or its sample; of a language that has neither, another's."""
     files = real_files().get(language, ())
-    sample = SAMPLES.get(language)
-    if files and (sample is None or dice.random() < 0.5):
+    own = sample(language)
+    if files and (own is None or dice.random() < 0.5):
         try:
             with dice.choice(files).open("rb") as file:
                 return file.read(_MOST_REAL_BYTES)
         except OSError:
             pass
-    return (sample or SAMPLES[dice.choice(sorted(SAMPLES))]).source.encode()
+    return own or SAMPLES[dice.choice(sorted(SAMPLES))].source.encode()
 
 
 def content(dice: Random, language: str) -> bytes:

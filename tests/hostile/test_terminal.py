@@ -68,7 +68,7 @@ WALKED: dict[str, list[list[str]]] = {
     "issues show": [["bd-a1b2"], [LINE]],
     "agents install": [["--dry-run", "all"], [LINE]],
     "agents remove": [["all"], [LINE]],
-    "explore save": [[f"Retry {EVIL}", "--goals", f"fewer {EVIL}"]],
+    "explore save": [[f"Retry {LINE}", "--goals", f"fewer {EVIL}"]],
     "explore show": [["1"], [LINE]],
     "explore list": [[]],
     "explore search": [["retry"]],
@@ -210,7 +210,12 @@ def test_no_page_shows_what_a_clone_commands(planted):
 def test_no_answer_to_an_agent_has_what_a_clone_commands(planted):
     bench = Workbench(planted.path, dict(planted.gitrag.environment))
     asked = [
-        *((tool, given) for tool, given in CALLS.items() if tool != "memory_search"),
+        *CALLS.items(),
+        ("explore", {"title": f"Retry {LINE}", "goals": f"fewer {EVIL}"}),
+        ("mark_core", {"path": "client.py", "summary": f"Retries {LINE}"}),
+        ("memory_search", {"query": "retry"}),
+        ("list_core", {}),
+        ("continuity_status", {}),
         ("search_code", {"query": LINE}),
         ("search", {"query": QUESTION, "graph": True}),
         ("get", {"what": ADR}),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.callgraph.extraction import LANGUAGES
+from tests.fuzz.sources import sample
 from tests.fuzz.targets import TARGETS
 from tests.fuzz.watch import fuzz
 
@@ -30,3 +32,7 @@ def test_an_input_that_ends_a_process_or_is_answered_wrongly_is_a_finding(tmp_pa
     run = fuzz("contents", SEED, tmp_path / "space", count=1, given=given)
     assert (run.inputs, run.survived) == (1, 0)
     assert "ValueError" in run.findings[0].wrong
+
+
+def test_every_language_whose_calls_are_read_has_a_file_to_stand_beside_a_bad_one():
+    assert [language for language in LANGUAGES if not sample(language)] == []

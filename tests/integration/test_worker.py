@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions import catch_up as catching_up
 from gitrag.actions.catch_up import catch_up
 from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
@@ -23,6 +24,7 @@ from gitrag.indexing import coverage
 from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, Holder, read_holder
+from gitrag.machine.strain import Strain
 from gitrag.store import inspection, vectors
 from gitrag.workspace import Workspace
 from tests.support.command import program
@@ -113,10 +115,14 @@ def _vectors(workspace: Workspace) -> dict[bytes, tuple[int, ...]]:
 # together
 
 
+def calm() -> str:
+    return ""
+
+
 def test_of_two_repositories_one_embeds_at_a_time_the_one_asked_for_last(project, tmp_path):
     """Whoever waits keeps nobody from searching or committing, and says what for."""
     cache = Path(project.environment["HOME"]) / ".cache" / "gitrag" / "turn"
-    other = EmbeddingTurn(cache, "elsewhere")
+    other = EmbeddingTurn(cache, "elsewhere", calm)
     assert other.take(lambda: False, lambda _name: None)
     own = start_worker(project)
     workspace = open_app(project)
@@ -136,7 +142,7 @@ def test_of_two_repositories_one_embeds_at_a_time_the_one_asked_for_last(project
 
 
 def test_who_waits_for_a_turn_is_next_after_whoever_asked_later(tmp_path):
-    held, first, last = (EmbeddingTurn(tmp_path / "turn", name) for name in ("held", "first", "last"))
+    held, first, last = (EmbeddingTurn(tmp_path / "turn", name, calm) for name in ("held", "first", "last"))
     tries = iter([False, True])
 
     def once() -> bool:
@@ -147,7 +153,7 @@ def test_who_waits_for_a_turn_is_next_after_whoever_asked_later(tmp_path):
     assert held.is_wanted()
     heard: list[str] = []
     assert not first.take(once, heard.append)
-    assert heard == ["held"]
+    assert heard == ["until held is refined"]
     assert not held.is_wanted()  # it gave up
     first.ask()
     last.ask()
@@ -174,7 +180,45 @@ def test_who_gives_up_a_wish_just_as_another_one_makes_way_leaves_nothing_undone
 
 def test_where_no_turn_can_be_taken_each_embeds(tmp_path):
     (tmp_path / "file").touch()
-    assert EmbeddingTurn(tmp_path / "file" / "turn", "a").take(lambda: False, lambda _name: None)
+    assert EmbeddingTurn(tmp_path / "file" / "turn", "a", calm).take(lambda: False, lambda _name: None)
+
+
+@pytest.mark.parametrize(
+    ("strained", "calm_again", "what"),
+    [
+        ({"status": "Discharging"}, {"status": "Charging"}, "for mains power"),
+        ({"load": "9.0"}, {"load": "0.1"}, "while the machine is busy"),
+    ],
+)
+def test_more_than_a_commits_vectors_wait_for_the_machine_and_say_so(
+    strained, calm_again, what, project, tmp_path, monkeypatch
+):
+    battery = tmp_path / "supplies" / "BAT0"
+    battery.mkdir(parents=True)
+
+    def machine_is(facts: dict[str, str]) -> None:
+        for name, said in ({"type": "Battery", "load": "0"} | facts).items():
+            (battery / name).write_text(said + "\n")
+
+    machine_is(strained)
+    strain = Strain(battery.parent, load=lambda: float((battery / "load").read_text()))
+    monkeypatch.setattr(catching_up, "_FEW_TEXTS", 0)
+    workspace = open_app(project)
+    heard = []
+
+    def asked() -> bool:
+        doing = running(workspace.store.directory)
+        if doing is not None and doing.purpose.startswith("waiting"):
+            heard.append((doing.purpose, workspace.count_unembedded() > 0))
+            assert search(workspace, "act 7").sections
+            machine_is(calm_again)
+        return False
+
+    Worker(workspace.store.directory).run(
+        project.path, lambda _place, _asked: catch_up(workspace, asked, strain)
+    )
+    assert set(heard) == {(f"waiting {what}", True)}
+    assert workspace.count_unembedded() == 0
 
 
 def test_workers_started_at_once_do_the_work_once(project, tmp_path):

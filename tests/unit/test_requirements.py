@@ -29,6 +29,15 @@ def test_every_test_of_a_situation_is_there():
     assert [test for test in tests if test not in there] == []
 
 
+def test_every_scenario_of_the_sources_has_its_tests():
+    scenarios, there = requirements.read_scenarios(), requirements.tests_of(ROOT)
+    assert list(requirements.faults(scenarios, there)) == []
+    assert {requirement[:3] for requirement in scenarios} == {"001", "002", "003", "004"}
+    assert (
+        sum(len(each) for name, each in scenarios.items() if name.startswith("001")) == 40
+    )  # all but the version of a plugin
+
+
 def test_the_tables_in_documents_are_the_scripts():
     for name, rows in requirements.written(LISTED):
         text = (ROOT / name).read_text("utf-8")

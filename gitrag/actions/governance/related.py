@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gitrag.actions.governance.bearings import KINDS, Found, bearings
+from gitrag.actions.governance.bearings import KINDS, Asked, Found, ask
 from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
 from gitrag.actions.governance.unreached import none_indexed
@@ -16,6 +16,7 @@ from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
+from gitrag.search.bearing import Documents
 from gitrag.search.question import STOP_WORDS
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words import terms
@@ -136,17 +137,21 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
     workspace.require_index()
     presets = [PRESETS[name] for use in uses for name in USES[use]]
     asked = [kind for kind in KINDS if any(kind in preset.kinds for preset in presets)]
-    every = _bearing(workspace, text) if asked else []
+    documents, targets = _ask(workspace, text) if asked else (None, [])
+    every = _bearing(documents, targets, text) if documents else []
+    there = sum(each.kind in asked for each in every)
     chosen: dict[str, Proposal] = {}
     near: dict[str, Proposal] = {}
     for preset in presets:
         governing = [each for each in every if each.kind in preset.kinds]
-        near |= {each.document.path: each for each in governing[:_NEAREST]}
         found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
+        if documents and there < _FEW and not any(each.score >= _ANY for each in governing):
+            # A decision that fits takes the score of all else away, a specification's too.
+            governing = _bearing(documents.of(preset.kinds), targets, text)
+        near |= {each.document.path: each for each in governing[:_NEAREST]}
         for each in (*found, *_others(workspace, text, preset)):
             chosen.setdefault(each.document.path, each)
     others = _best_first(each for path, each in near.items() if path not in chosen)
-    there = sum(each.kind in asked for each in every)
     return Related(
         tuple(_best_first(chosen.values())),
         tuple(others[: max(0, _NEAREST - len(chosen))]),
@@ -160,12 +165,18 @@ def _best_first(proposals: Iterable[Proposal]) -> list[Proposal]:
     return sorted(proposals, key=lambda each: (-each.score, each.document.path))
 
 
-def _bearing(workspace: Workspace, text: str) -> list[Proposal]:
-    """Return every decision and specification, best first: asked by the text, and by what it gives up."""
+def _ask(workspace: Workspace, text: str) -> tuple[Documents, list[Asked]]:
+    """Read every decision and specification, to be asked by a text, and by what it gives up."""
+    old = given_up(text)
+    return ask(workspace, [text, *([old] if old else [])])
+
+
+def _bearing(documents: Documents, targets: Sequence[Asked], text: str) -> list[Proposal]:
+    """Return every document, best first, as it bears on the best of the targets."""
     old = given_up(text)
     best: dict[str, Found] = {}
-    for found in bearings(workspace, [text, *([old] if old else [])]):
-        for each in found:
+    for target in targets:
+        for each in target.answer(documents):
             known = best.get(each.document.path)
             if known is None or known.score < each.score:
                 best[each.document.path] = each

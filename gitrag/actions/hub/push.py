@@ -154,7 +154,7 @@ def push_configured(
 def _branches(repo: Repository) -> dict[str, str]:
     """Return the full reference of each branch by its name: the local one, else origin's."""
     done = repo.git("for-each-ref", "--format=%(refname)", _LOCAL, _REMOTE)
-    refs = os.fsdecode(done.stdout).splitlines()
+    refs = os.fsdecode(done.stdout).split("\n")  # a name may have what Python takes for a line end
     found = {each.removeprefix(_REMOTE): each for each in refs if each.startswith(_REMOTE)}
     found.pop("HEAD", None)
     return found | {each.removeprefix(_LOCAL): each for each in refs if each.startswith(_LOCAL)}

@@ -5,7 +5,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from gitrag.actions.hub.push import _branches
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.git.repository import Repository
 from gitrag.hub import branches, rights
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, tidy
@@ -101,3 +103,10 @@ def test_a_repository_goes_with_its_rights(two_branches: str):
     ):
         assert rows(two_branches, f"SELECT count(*) FROM gitrag.{table}") == [(0,)], table
     rows(two_branches, f"DROP ROLE {pusher}")
+
+
+def test_no_branch_is_made_up_of_the_end_of_anothers_name(make_repository):
+    git = make_repository({"a.py": "a = 1\n"})
+    odd = "odd\u2028refs/heads/release"
+    git.git("branch", odd)
+    assert _branches(Repository.discover(git.path)) == {name: f"refs/heads/{name}" for name in ("main", odd)}

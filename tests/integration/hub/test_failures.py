@@ -76,6 +76,11 @@ def test_a_database_without_a_hub_another_version_and_another_recipe(hub_address
     with pytest.raises(StoreError):
         initialise(hub_address, "chunker 0")
     assert not initialise(hub_address, RECIPE)
+    rows(hub_address, "UPDATE gitrag.meta SET value = '1' WHERE key = 'schema'")
+    older = failure(hub_address)
+    assert isinstance(older, StoreError)
+    assert "was made by an older gitrag: schema 1" in str(older)
+    assert "another database" in older.hint
     rows(hub_address, "UPDATE gitrag.meta SET value = '999' WHERE key = 'schema'")
     newer = failure(hub_address)
     assert isinstance(newer, StoreError)

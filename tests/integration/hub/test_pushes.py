@@ -50,10 +50,10 @@ def test_a_push_of_the_same_files_uses_up_no_path_ids(hub_address: str, make_rep
     pushed(git, hub_address, model_dir)
     used = rows(hub_address, "SELECT last_value FROM gitrag.path_ids")
     pushed(git, hub_address, model_dir)
-    assert rows(hub_address, "SELECT last_value FROM gitrag.path_ids") == used == [(len(SAMPLE),)]
+    assert rows(hub_address, "SELECT last_value FROM gitrag.path_ids") == used == [(len(SAMPLE) - 1,)]
     git.commit({"src/added.py": "added = True\n"})
     pushed(git, hub_address, model_dir)
-    assert rows(hub_address, "SELECT last_value FROM gitrag.path_ids") == [(len(SAMPLE) + 1,)]
+    assert rows(hub_address, "SELECT last_value FROM gitrag.path_ids") == [(len(SAMPLE),)]
     assert rows(hub_address, "SELECT count(*) FROM gitrag.entries") == [(len(SAMPLE) + 1,)]
 
 

@@ -12,6 +12,7 @@ from gitrag.actions.hub import search as hub_search
 from gitrag.actions.hub.push import push_head
 from gitrag.errors import BusyError, NotSetUpError
 from gitrag.hub import history, rights, servers
+from gitrag.hub.hub import OWN_IDS
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
 from gitrag.indexing.recipe import RECIPE
@@ -474,9 +475,11 @@ def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_pat
                 rows(as_role(address, sender), f"SELECT {function}('gitrag.{sequence}')")
     held = "SELECT count(gitrag.held('own', 'main')) FROM generate_series(1, 20)"
     rows(as_role(address, sender), held)
-    ((taken,),) = rows(address, "SELECT last_value FROM gitrag.views_view_id_seq")
+    ((taken,),) = rows(address, "SELECT last_value FROM gitrag.view_ids")
     rows(as_role(address, sender), held)
-    assert rows(address, "SELECT last_value FROM gitrag.views_view_id_seq") == [(taken,)]
+    assert rows(address, "SELECT last_value FROM gitrag.view_ids") == [(taken,)]
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        rows(as_role(address, sender), "SELECT gitrag.next_chunk()")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         rows(
             as_role(address, sender),
@@ -493,6 +496,25 @@ def test_a_reader_locks_out_no_push_and_who_pushes_uses_no_sequence(two, tmp_pat
         assert pushed(make(tmp_path, name="own"), as_role(address, sender), model_dir).contents == len(SAMPLE)
 
 
+def test_ids_that_are_used_up_by_pushes_that_are_taken_back_come_round(two, tmp_path: Path, model_dir: Path):
+    address, _reader, _keeper = two
+    kinds = {"chunk": "chunks", "content": "contents", "path": "paths", "view": "views"}
+    before = {}
+    for kind, table in kinds.items():
+        rows(address, f"SELECT setval('gitrag.{kind}_ids', {OWN_IDS - 2})")
+        ((before[kind],),) = rows(address, f"SELECT array_agg({kind}_id) FROM gitrag.{table}")
+    sent = pushed(make(tmp_path, {"a.py": "a = 1\n", "b.py": "b = 2\n"}, "late"), address, model_dir)
+    assert (sent.files, sent.contents, sent.chunks) == (2, 2, 2)
+    for kind, table in kinds.items():
+        ((after,),) = rows(address, f"SELECT array_agg({kind}_id) FROM gitrag.{table}")
+        new = 1 if kind == "view" else 2
+        assert len(set(after)) == len(after) == len(before[kind]) + new, kind
+        assert max(after) <= max(before[kind]) + new, kind
+    assert (
+        len(rows(address, f"SELECT text FROM gitrag.chunks_of({ALL}) WHERE text IN ('a = 1', 'b = 2')")) == 2
+    )
+
+
 def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
     two, made, tmp_path: Path, model_dir: Path, monkeypatch
 ):
@@ -503,7 +525,8 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
     sender, other = make_role(address), make_role(address)
     grant(address, sender, "own", pushes=True)
     grant(address, other, "theirs", pushes=True)
-    git, theirs = (make(tmp_path, SECRET | {"new.py": "a = 1\n"}, name) for name in ("own", "theirs"))
+    new, apart = {"new.py": "a = 1\n"}, {"apart.py": "b = 2\n"}
+    git, theirs = make(tmp_path, SECRET | new, "own"), make(tmp_path, SECRET | new | apart, "theirs")
     waiting = opened(git, as_role(address, sender), model_dir)
     waiting.update()
     waiting.embed()
@@ -516,7 +539,7 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
             patched.setattr("gitrag.actions.hub.push.opened", lambda *_given: nullcontext(held))
             assert push_head(waiting).contents == 2
         sent = pushed(theirs, as_role(address, other), model_dir)
-        assert (sent.files, sent.contents) == (2, 2)
+        assert (sent.files, sent.contents) == (3, 3)
         with psycopg.connect(copied) as elsewhere:  # a table of the same number, in another database
             elsewhere.execute("LOCK TABLE gitrag.turns IN ROW SHARE MODE")
             with pytest.raises(BusyError, match=rf"does not end: {sender} \(process \d+\)\."):
@@ -525,7 +548,12 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
             servers.place(hub, "new", "front")
     assert "4711" in str(rows(as_role(address, other), f"SELECT text FROM gitrag.chunks_of({ALL})"))
     again = pushed(theirs, as_role(address, other), model_dir)
-    assert (again.files, again.contents) == (2, 0)
+    assert (again.files, again.contents) == (3, 0)
+    pushed(make(tmp_path, apart, "third"), address, model_dir)
+    shared = (
+        "SELECT count(DISTINCT c.content_id) FROM gitrag.contents c JOIN gitrag.chunks USING (content_id)"
+    )
+    assert rows(address, f"{shared} WHERE text = 'b = 2'") == [(1,)]  # nobody else had it open
 
 
 def test_who_sends_contents_in_another_order_makes_no_other_push_fail(two: tuple[str, str, str]):
