@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FIRST_COMMIT_S = 1_700_000_000  # each commit is one minute after the one before it
+OBJECT_FORMAT = os.environ.get("GITRAG_TEST_OBJECT_FORMAT", "sha1")  # "sha256" runs any test on the other one
 NAME, EMAIL = "A U Thor", "author@example.com"
 
 
@@ -217,7 +218,7 @@ def create_repository(
     files: Mapping[str | bytes, Content] | None = None,
     *,
     bare: bool = False,
-    object_format: str = "sha1",
+    object_format: str = OBJECT_FORMAT,
     ref_format: str = "",  # as git has it
 ) -> GitRepository:
     """Create a repository on branch ``main``; with files, commit them."""
