@@ -106,8 +106,10 @@ class GitObjects:
             raise LookupError(f"{oid!r} is no id of an object")
         with self._lock:
             found = self._running.get(what)
-            if found is None or found.poll() is not None:
-                found = self._started(what)
+            if found is not None and found.poll() is not None:
+                _end(self._running.pop(what))
+                found = None
+            found = found or self._started(what)
             answer = self._answer(what, found, name)
         if answer is None:
             raise LookupError(f"git has no object {oid}")

@@ -365,12 +365,13 @@ class Repository:
             if found.returncode == 0 and oid:
                 peel = b"%b^{tree}\n%b^{commit}\n" % (oid, oid)
                 done = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel)
-                if done.returncode:
+                tree, commit = ("missing", "") if done.returncode else done.stdout.decode().splitlines()
+                if tree.endswith("missing") and not commit.endswith("missing"):
+                    why = message_of(done) if done.returncode else tree  # from git 2.44 on
                     raise RepositoryError(
-                        f"The clone lacks objects of {rev!r}: {message_of(done)}.",
+                        f"The clone lacks objects of {rev!r}: {why}.",
                         f"git fetches them for: git log -1 --stat {shlex.quote(rev)}",
                     )
-                tree, commit = done.stdout.decode().splitlines()
                 if not tree.endswith("missing"):
                     return Head(None if commit.endswith("missing") else commit, tree, None)
         raise UsageError(
