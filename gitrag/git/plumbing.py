@@ -5,6 +5,7 @@ One `git cat-file` waits for the next question: 30 µs for each object, where a 
 
 from __future__ import annotations
 
+import select
 import subprocess
 import threading
 import weakref
@@ -13,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitrag.git.environment import message_of, not_run, run_git
+from gitrag.git.environment import TIMEOUT_S, message_of, not_run, run_git, time_limit_s
 
 _CONTENT, _HEADER = "--batch", "--batch-check"
 _HEX = frozenset(b"0123456789abcdef")
@@ -56,6 +57,7 @@ class GitObjects:
         self._common_dir = common_dir
         self._id_bytes = id_bytes
         self._unconfigured = unconfigured
+        self._limit_s = TIMEOUT_S
         self._lock = threading.Lock()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         weakref.finalize(self, _end_all, self._running)
@@ -129,6 +131,7 @@ class GitObjects:
             except OSError as error:
                 raise not_run(error, self._common_dir) from error
             self._running[what] = started
+            self._limit_s = time_limit_s(environment)
             self._answer(what, started, b"0" * 2 * self._id_bytes)  # then it has read its configuration
         return started
 
@@ -138,22 +141,26 @@ class GitObjects:
         """Return what git answers; None if it has no such object.
 
         Raises:
-            ValueError: It has ended.
+            ValueError: It has ended, or did not answer in time: an object may be a named pipe.
         """
         try:
-            return _answer(process, name, with_content=what == _CONTENT)
+            return _answer(process, name, self._limit_s, with_content=what == _CONTENT)
         except BaseException:  # what comes next from it would be taken for another answer
             _end(self._running.pop(what))
             raise
 
 
 def _answer(
-    process: subprocess.Popen[bytes], name: bytes, *, with_content: bool
+    process: subprocess.Popen[bytes], name: bytes, limit_s: float, *, with_content: bool
 ) -> tuple[bytes, int, bytes] | None:
     if process.stdin is None or process.stdout is None:  # both are pipes
         raise ValueError
     process.stdin.write(name + b"\n")
     process.stdin.flush()
+    answers = select.poll()
+    answers.register(process.stdout, select.POLLIN)
+    if not answers.poll(limit_s * 1000):
+        raise ValueError(f"git has not answered for {limit_s:g} s")
     header = process.stdout.readline().split()
     if header == [name, b"missing"]:
         return None

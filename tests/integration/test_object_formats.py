@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -203,6 +204,10 @@ def test_a_damaged_or_absent_object_is_one_files_trouble(git, tmp_path):
         with pytest.raises(BlobError):
             repo.read_blob(git.blob(path))
     assert repo.read_blob(git.blob("d/e/c.py")) == b""
+    os.mkfifo(git.path / ".git" / "objects" / blob[:2] / blob[2:])
+    waiting = Repository.discover(git.path, git.environment | {"GITRAG_GIT_TIMEOUT_S": "1"})
+    with pytest.raises(BlobError, match="git has not answered for 1 s"):
+        waiting.read_blob(blob)
     tree = git.git("rev-parse", "HEAD:d/e")
     (git.path / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     with pytest.raises(RepositoryError, match="git fsck"):
