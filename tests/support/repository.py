@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -16,6 +17,11 @@ from pathlib import Path
 FIRST_COMMIT_S = 1_700_000_000  # each commit is one minute after the one before it
 OBJECT_FORMAT = os.environ.get("GITRAG_TEST_OBJECT_FORMAT", "sha1")  # "sha256" runs any test on the other one
 NAME, EMAIL = "A U Thor", "author@example.com"
+
+
+def blob_id(content: bytes) -> str:
+    """Return the id that git gives this content, in a repository as they are made here."""
+    return hashlib.new(OBJECT_FORMAT, b"blob %d\0" % len(content) + content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
