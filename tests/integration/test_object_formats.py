@@ -232,7 +232,7 @@ def test_a_remote_that_gets_other_ids_is_copied_anew(make_repository, tmp_path, 
     for object_format in ("sha256", "sha1", "sha256"):
         remote = make_repository({"a.py": object_format}, name="remote", object_format=object_format)
         fetch_head(f"file://{remote.path}", tmp_path / "copy.git", git_environment)
-        copy = Repository.discover(tmp_path / "copy.git")
+        copy = Repository.discover(tmp_path, {"GIT_DIR": str(tmp_path / "copy.git")})
         read = [copy.read_blob(entry.blob) for entry in copy.entries(copy.head().tree)]
         assert read == [object_format.encode()]
         shutil.rmtree(remote.path)
