@@ -56,7 +56,7 @@ doctor
 gc
 """.strip().splitlines()
 _OWN = re.compile(
-    r"\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{10,12})\b|\b\d+(?:\.\d+)? (?:s|ms|GB|MB|kB)\b(?: ago)?"
+    r"\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{10,12})\b|\b\d+(?:\.\d+)? (?:s|ms|min|h|GB|MB|kB)\b(?: ago)?"
 )
 """Ids, times and sizes."""
 
