@@ -48,7 +48,7 @@ actions.search actions.status
 actions.repositories.ask actions.repositories.calls actions.repositories.chosen actions.repositories.elsewhere
 memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution
-embedding.draft embedding.encoder indexing.refresh indexing.embed_texts
+embedding.draft embedding.encoder git.libgit2 indexing.refresh indexing.embed_texts
 report report.call_tree report.elsewhere_lines report.reference_lines
 search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
 machine.prerequisites search.language_filter store.connection workspace

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
 
 from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
-from gitrag.git.environment import GitTimeoutError, message_of, run_git, scrubbed_environment
+from gitrag.git.environment import GitTimeoutError, message_of, run_git
+from gitrag.git.identity import is_commit
 from gitrag.git.repository import BlobError, Repository
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
@@ -37,7 +38,6 @@ _BEFORE_S = 3.0
 _SUBJECT_CHARACTERS = 300
 
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,10 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
     where: list[str | bytes] = [commit, "--", os.fsencode(path)]
     followed = True
     try:
-        with _unconfigured(repo) as environment:
+        # git reads what `blame.ignoreRevsFile` names whatever options it is given, and prints the first line
+        # that is no commit. Without a working tree there is no `.mailmap`, and no converter of attributes.
+        with repo.unconfigured() as plain:
+            environment = plain | PLAIN_GRAPH
             try:
                 done = _run(environment, [*asked, "-M", "-C", *where], FOLLOWING_S)
             except GitTimeoutError:
@@ -113,38 +116,6 @@ def _run(
 ) -> CompletedProcess[bytes]:
     place = Path(environment["GIT_DIR"])
     return run_git(asked, cwd=place, environment=environment, timeout_s=seconds, most_bytes=_MOST_PRINTED)
-
-
-@contextmanager
-def _unconfigured(repo: Repository) -> Iterator[Mapping[str, str]]:
-    """Provide an environment for git with the repository's objects, and nobody's configuration.
-
-    Whatever options it is given, git reads what ``blame.ignoreRevsFile`` names, and prints the first line
-    that is no commit. Without a working tree there is no ``.mailmap``, and no converter of attributes.
-    """
-    with repo.temporary_directory() as name:
-        directory = Path(name)
-        try:
-            (directory / "refs").mkdir()
-            (directory / "HEAD").write_text("ref: refs/heads/none\n")
-            (directory / "config").write_text("[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n")
-        except OSError as error:
-            raise CommitError(f"Cannot write to {name}: {error.strerror}.", "Make room there.") from error
-        plain = scrubbed_environment(repo.environment)
-        kept = {key: value for key, value in plain.items() if not key.startswith("GIT_CONFIG")}
-        yield (
-            kept
-            | PLAIN_GRAPH
-            | {
-                "GIT_DIR": name,
-                "GIT_OBJECT_DIRECTORY": str(repo.common_dir / "objects"),
-                "GIT_SHALLOW_FILE": str(repo.common_dir / "shallow"),
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_ATTR_NOSYSTEM": "1",
-                "HOME": name,  # GIT_CONFIG_GLOBAL is as of git 2.32
-                "XDG_CONFIG_HOME": name,
-            }
-        )
 
 
 def _parsed(out: bytes, path: str) -> list[Origin]:
@@ -180,7 +151,7 @@ def _ignored(repo: Repository) -> list[str]:
         with suppress(OSError, BlobError, ValueError):
             text = read_regular(file, _MOST_BYTES).decode("utf-8", "replace")
             named += [line.partition("#")[0].strip().lower() for line in text.splitlines()]
-    own = list(dict.fromkeys(each for each in named if _COMMIT.fullmatch(each)))[:_MOST_IGNORED]
+    own = list(dict.fromkeys(each for each in named if is_commit(each)))[:_MOST_IGNORED]
     known = "".join(f"{each}\n" for each in own if repo.has_object(each))
     done = repo.git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=known.encode("ascii"))
     lines = done.stdout.decode("ascii", "replace").splitlines()

@@ -9,7 +9,6 @@ with a temporary object directory.
 from __future__ import annotations
 
 import codecs
-import hashlib
 import os
 import shutil
 import stat
@@ -32,13 +31,6 @@ _CONVERTING_A_FILE_S = 0.05
 _NO_ENCODINGS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape"})
 
 _PATHS_A_COMMAND = 500  # well below the smallest limit on argument lists, with paths of 250 bytes
-
-
-def blob_id(data: bytes) -> str:
-    """Return the id that git gives this content."""
-    digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
 
 
 def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str]:
@@ -64,7 +56,7 @@ def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str
     ids = {}
     for path in files:
         with suppress(BlobError):
-            ids[path] = blob_id(read_file(repository.root, path))
+            ids[path] = repository.blob_id(read_file(repository.root, path))
     return ids
 
 
@@ -74,7 +66,7 @@ def _converted_ids(repository: Repository, files: Mapping[str, bool]) -> dict[st
     for path, tracked in files.items():
         if tracked and path in ids:
             try:
-                raw = blob_id(read_file(repository.root, path))
+                raw = repository.blob_id(read_file(repository.root, path))
             except BlobError:
                 continue
             if raw != ids[path]:

@@ -11,7 +11,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
@@ -20,7 +20,7 @@ from gitrag.errors import NetworkError, UsageError
 from gitrag.git.configuration import Configuration, guards, with_settings
 from gitrag.git.conversion import quote_path
 from gitrag.git.environment import TOO_LARGE, GitTimeoutError, message_of, run_git, scrubbed_environment
-from gitrag.machine.files import PRIVATE, make_private, replace
+from gitrag.machine.files import PRIVATE, make_private, read_regular, replace
 
 PROTOCOLS: Final = "file:https:ssh"
 FETCH_S: Final = 120.0
@@ -37,11 +37,14 @@ _OBJECTS = "objects"
 _BRANCH = "refs/heads/main"
 _REMOTE = "origin"
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:][^\s]*")
+_MOST_CONFIG_BYTES = 1 << 20
+_OTHER_FORMAT = ("hash algorithm", "mismatched algorithms")
 _CONFIG = """\
 [core]
 \trepositoryformatversion = 1
 \tbare = true
 [extensions]
+\tobjectFormat = {}
 \tpartialClone = origin
 [gc]
 \tauto = 0
@@ -105,23 +108,30 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
         TooLargeError: It holds too much.
         OSError: The repository cannot be written.
     """
-    environment = _prepared(directory, environ, PROTOCOLS)
     asked = (
         *("fetch", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--quiet"),
         *("--recurse-submodules=no", "--update-head-ok", f"--filter=blob:limit={_LARGEST_BLOB}"),
         *("--", _REMOTE, f"+HEAD:{_BRANCH}"),
     )
-    environment = with_settings(environment, [(f"remote.{_REMOTE}.url", url)])
+    known = object_format_of(directory)
     try:
-        with _bounded(directory, url) as look:
-            done = run_git(
-                asked,
-                cwd=directory,
-                environment=environment,
-                timeout_s=FETCH_S,
-                file_bytes=MOST_BYTES,
-                look=look,
-            )
+        for object_format in (known, "sha256" if known == "sha1" else "sha1"):
+            environment = _prepared(directory, environ, PROTOCOLS, object_format)
+            environment = with_settings(environment, [(f"remote.{_REMOTE}.url", url)])
+            with _bounded(directory, url) as look:
+                done = run_git(
+                    asked,
+                    cwd=directory,
+                    environment=environment,
+                    timeout_s=FETCH_S,
+                    file_bytes=MOST_BYTES,
+                    look=look,
+                )
+            if not done.returncode or not is_of_other_format(message_of(done)):
+                break
+            for each in (_OBJECTS, "refs"):
+                remove(directory / each)
+            (directory / "shallow").unlink(missing_ok=True)
     except GitTimeoutError as error:
         raise NetworkError(
             f"{shown_url(url)} was not fetched within {FETCH_S:g} s.",
@@ -165,13 +175,28 @@ def commit_files(root: Path, paths: Sequence[str], directory: Path, environ: Map
     git("update-ref", _BRANCH, commit)
 
 
-def _prepared(directory: Path, environ: Mapping[str, str], protocols: str) -> dict[str, str]:
+def object_format_of(directory: Path) -> str:
+    """Return what ids a repository of ours has, ``sha1`` or ``sha256``; SHA-1 where there is none yet."""
+    config = b""
+    with suppress(OSError):
+        config = read_regular(directory / "config", _MOST_CONFIG_BYTES)
+    return "sha256" if b"objectFormat = sha256" in config else "sha1"
+
+
+def is_of_other_format(said: str) -> bool:
+    """Tell whether git says that a remote has other ids than the repository that it is to be fetched into."""
+    return any(sign in said for sign in _OTHER_FORMAT)
+
+
+def _prepared(
+    directory: Path, environ: Mapping[str, str], protocols: str, object_format: str = "sha1"
+) -> dict[str, str]:
     """Make a bare repository ready: with no configuration, hook or alternate but ours."""
     make_private(directory.parent)
     make_private(directory)
     for folder in (_OBJECTS, "refs"):
         make_private(directory / folder)
-    replace(directory / "config", _CONFIG.encode(), PRIVATE, durable=False)
+    replace(directory / "config", _CONFIG.format(object_format).encode(), PRIVATE, durable=False)
     replace(directory / "HEAD", f"ref: {_BRANCH}\n".encode(), PRIVATE, durable=False)
     plain = scrubbed_environment(environ) | {
         "GIT_DIR": str(directory),

@@ -29,12 +29,14 @@ class Location:
         root: Top level of the working tree; None for a bare repository.
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
+        object_format: What object ids are: ``sha1`` or ``sha256``.
         environment: For git subprocesses: cleaned, with this repository set.
     """
 
     root: Path | None
     git_dir: Path
     common_dir: Path
+    object_format: str
     environment: dict[str, str]
 
 
@@ -67,11 +69,6 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
             start, named = tree, {}
     environment = scrubbed | named
     git_dir, common_dir, bare, object_format, top = _ask(start, environment)
-    if object_format != "sha1":
-        raise RepositoryError(
-            f"The repository {git_dir} uses {object_format} object ids, which libgit2 cannot read.",
-            "gitrag needs a repository with SHA-1 object ids, git's default.",
-        )
     if not named:
         _refuse_embedded(start, Path(git_dir), Path(common_dir))
         _refuse_foreign_store(Path(git_dir), Path(common_dir))
@@ -82,7 +79,7 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
     if root is not None and not named:
         _refuse_elsewhere(root, Path(git_dir))
     environment |= {"GIT_DIR": git_dir} | ({"GIT_WORK_TREE": top} if top else {})
-    return Location(root, Path(git_dir), Path(common_dir), environment)
+    return Location(root, Path(git_dir), Path(common_dir), object_format, environment)
 
 
 def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:

@@ -24,7 +24,7 @@ _ALSO_CALLED = {
 }
 """Hosts that forges have for SSH over port 443."""
 
-_COMMIT = re.compile("[0-9a-f]{40}")
+_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _INSTEAD_OF = re.compile(r"url\.(?P<base>.*)\.insteadof", re.DOTALL)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.errors import RepositoryError
-from gitrag.git.conversion import blob_id, blob_ids, converted_content, read_file
+from gitrag.git.conversion import blob_ids, converted_content, read_file
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
 from gitrag.git.repository import (
     EXECUTABLE_MODE,
@@ -125,14 +125,14 @@ class Overlay:
         try:
             if entry.mode == SYMLINK_MODE and root is not None and (root / entry.path).is_symlink():
                 link = os.fsencode((root / entry.path).readlink())
-                return link if blob_id(link) == entry.blob else None
+                return link if self._repository.blob_id(link) == entry.blob else None
             data = read_file(root, entry.path)
         except (BlobError, OSError):
             return None
-        if blob_id(data) == entry.blob:
+        if self._repository.blob_id(data) == entry.blob:
             return data
         lines = data.replace(b"\r\n", b"\n")  # by far the most common conversion
-        if blob_id(lines) == entry.blob:
+        if self._repository.blob_id(lines) == entry.blob:
             return lines
         return converted_content(self._repository, entry.path, entry.blob)
 
@@ -359,7 +359,7 @@ def _link(repository: Repository, path: str, status: os.stat_result) -> Change:
             target = read_file(repository.root, path)
     except (OSError, BlobError):
         return Change(path, TreeEntry(path, "", SYMLINK_MODE), Skip.UNREADABLE)
-    return Change(path, TreeEntry(path, blob_id(target), SYMLINK_MODE))
+    return Change(path, TreeEntry(path, repository.blob_id(target), SYMLINK_MODE))
 
 
 def _submodule_head(repository: Repository, path: str) -> str | None:

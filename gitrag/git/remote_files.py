@@ -24,6 +24,7 @@ from typing import Final
 
 from gitrag.errors import StoreError
 from gitrag.git.configuration import Configuration, guards, with_settings
+from gitrag.git.copies import is_of_other_format, object_format_of
 from gitrag.git.environment import (
     TOO_LARGE,
     GitTimeoutError,
@@ -32,7 +33,7 @@ from gitrag.git.environment import (
     scrubbed_environment,
     time_limit_s,
 )
-from gitrag.machine.files import make_private, open_private, private_mode, read_regular, replace
+from gitrag.machine.files import make_private, open_private, private_mode, replace
 from gitrag.machine.locks import CannotLockError, try_lock, wait_for
 from gitrag.machine.programs import PrintedTooMuchError
 
@@ -93,7 +94,6 @@ minutes."""
 _MOVED = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
 """What git says where somebody else was faster."""
 
-_OTHER_FORMAT = ("hash algorithm", "mismatched algorithms")
 _FORMATS = {40: "sha1", 64: "sha256"}
 """By the length of ids."""
 
@@ -277,7 +277,7 @@ class RemoteFiles:
         try:
             self._push(seen.commit, self._commit(tree, ""), alone=True)
         except RemoteError as error:
-            if not seen.commit and any(sign in str(error) for sign in _OTHER_FORMAT):
+            if not seen.commit and is_of_other_format(str(error)):
                 self._use_format("sha1" if self._format == "sha256" else "sha256")  # of an empty remote
                 raise MovedError from error
             if not seen.commit or "non-fast-forward" not in str(error):
@@ -389,11 +389,7 @@ class RemoteFiles:
         make_private(self._directory)
         self._sweep()
         mode = private_mode(self._directory)
-        if not self._format:
-            known = b""
-            with suppress(OSError):
-                known = read_regular(self._directory / "config", _MOST_LISTED_BYTES)
-            self._format = "sha256" if b"objectFormat = sha256" in known else "sha1"
+        self._format = self._format or object_format_of(self._directory)
         for folder in ("objects", "refs"):
             make_private(self._directory / folder)
         for stray in ("config.worktree", "commondir", "shallow", "objects/info/alternates", "info/grafts"):

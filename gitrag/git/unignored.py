@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
-from gitrag.git.conversion import blob_id, read_file
-from gitrag.git.repository import FILE_MODE, BlobError, Change
+from gitrag.git.conversion import read_file
+from gitrag.git.repository import FILE_MODE, BlobError, Change, Repository
 from gitrag.model import TreeEntry
 
 
-def files_beside(root: Path, directory: str, suffix: str, *, most: int, max_bytes: int) -> tuple[Change, ...]:
+def files_beside(
+    repo: Repository, directory: str, suffix: str, *, most: int, max_bytes: int
+) -> tuple[Change, ...]:
     """Return the regular files directly in a directory, hashed unconverted: git converts nothing it ignores.
 
     1,000 files of 2 KB take 20 ms, a missing directory 6 µs.
 
     Args:
-        root: The working tree.
+        repo: A repository with a working tree.
         directory: The directory's path below it; links to directories are not followed.
         suffix: Suffix of the files to return.
         most: Maximum number of files, in order of name.
         max_bytes: Larger ones are left out.
     """
-    place = root
+    root = place = repo.root or repo.git_dir
     for part in directory.split("/"):
         place /= part
         try:
@@ -42,5 +43,5 @@ def files_beside(root: Path, directory: str, suffix: str, *, most: int, max_byte
             data = read_file(root, path, max_bytes)
         except BlobError:
             continue
-        changes.append(Change(path, TreeEntry(path, blob_id(data), FILE_MODE)))
+        changes.append(Change(path, TreeEntry(path, repo.blob_id(data), FILE_MODE)))
     return tuple(changes)

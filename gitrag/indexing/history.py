@@ -37,7 +37,8 @@ _TOLD_CHARACTERS = 1_000
 """Of a longer message only the beginning counts: the rest is a list of what was squashed, or a log."""
 
 _NOT_WORDS = re.compile(
-    r"(?im)^(?:[a-z][a-z-]{1,40}-by|change-id|git-svn-id|cr-original\S{0,40}):.*$|https?://\S+|\b[0-9a-f]{40}\b"
+    r"(?im)^(?:[a-z][a-z-]{1,40}-by|change-id|git-svn-id|cr-original\S{0,40}):.*$|https?://\S+"
+    r"|\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b"
 )
 """Who, where and which: trailers, addresses and object ids are not about the change."""
 

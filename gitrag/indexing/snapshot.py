@@ -151,7 +151,7 @@ def look(
     overlay = git_overlay(repo, working_state(repo, untracked=untracked), is_too_large=options.is_too_large)
     dirty = len(overlay.changes)
     if with_issues:
-        overlay = replace(overlay, changes=(*overlay.changes, *_issues(repo.root, options, overlay)))
+        overlay = replace(overlay, changes=(*overlay.changes, *_issues(repo, options, overlay)))
     return Snapshot(
         repo,
         options,
@@ -174,10 +174,10 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
     return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(repo, options), ContentReader(repo))
 
 
-def _issues(root: Path, options: Options, overlay: Overlay) -> Iterator[Change]:
+def _issues(repo: Repository, options: Options, overlay: Overlay) -> Iterator[Change]:
     """Find the issues that `git status` does not list because .sdd/ is ignored."""
     listed = {change.path for change in overlay.changes}
-    found = files_beside(root, issues.DIRECTORY, ".md", most=issues.MOST_ISSUES, max_bytes=options.max_bytes)
+    found = files_beside(repo, issues.DIRECTORY, ".md", most=issues.MOST_ISSUES, max_bytes=options.max_bytes)
     yield from (change for change in found if change.path not in listed)
 
 

@@ -28,7 +28,7 @@ from gitrag.memory.registry import Entry, Registry
 
 _OF_REPOSITORY = re.compile(r"(?:[^/]*[.:][^/]*)?/.+", re.DOTALL)
 _MOST_BYTES = 1 << 20
-_FIRST_COMMIT = re.compile(r"@([0-9a-f]{40})?$")
+_FIRST_COMMIT = re.compile(r"@([0-9a-f]{40}(?:[0-9a-f]{24})?)?$")
 
 
 def is_repository(key: str) -> bool:

@@ -10,8 +10,10 @@ import subprocess
 
 import pytest
 
-from tests.support.command import SOURCES, Gitrag
+from tests.support.command import SOURCES, Gitrag, wait_until
+from tests.support.mcp_client import text_of, use
 
+each_object_format = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 QUESTION = ("search", "retry", "with", "backoff")
 EVERYTHING = [
     ("init",),
@@ -54,8 +56,9 @@ def test_what_needs_no_repository_works_without_one(environment, tmp_path):
     assert f"fail  repository    There is no git repository at {tmp_path}" in done.out
 
 
-def test_before_the_first_commit_uncommitted_files_are_found(make_project):
-    project = make_project()
+@each_object_format
+def test_before_the_first_commit_uncommitted_files_are_found(make_project, object_format):
+    project = make_project(object_format=object_format)
     done = project.gitrag("init", "--skip-embed")
     assert (done.status, "Indexed 0 chunks from 0 files" in done.out) == (0, True)
     status = project.gitrag("status").out
@@ -74,7 +77,9 @@ def test_a_detached_head_is_indexed(project):
     assert "project, detached HEAD at " in project.gitrag("status").out
 
 
-def test_a_bare_repository_is_indexed(project, tmp_path):
+@each_object_format
+def test_a_bare_repository_is_indexed(make_project, tmp_path, object_format):
+    project = make_project(SOURCES, object_format=object_format)
     project.git.clone(tmp_path / "bare", "--bare")
     gitrag = Gitrag(tmp_path / "bare", project.git.environment)
     done = gitrag("init", "--skip-embed")
@@ -83,7 +88,9 @@ def test_a_bare_repository_is_indexed(project, tmp_path):
     assert finds(gitrag)
 
 
-def test_a_shallow_clone_is_indexed(project, tmp_path):
+@each_object_format
+def test_a_shallow_clone_is_indexed(make_project, tmp_path, object_format):
+    project = make_project(SOURCES, object_format=object_format)
     project.git.commit({"other.py": "x = 1\n"})
     clone = project.git.clone(tmp_path / "shallow", "--depth=1")
     gitrag = Gitrag(clone.path, clone.environment)
@@ -93,7 +100,9 @@ def test_a_shallow_clone_is_indexed(project, tmp_path):
     assert finds(gitrag)
 
 
-def test_a_linked_worktree_shares_the_index(project, tmp_path):
+@each_object_format
+def test_a_linked_worktree_shares_the_index(make_project, tmp_path, object_format):
+    project = make_project(SOURCES, object_format=object_format)
     assert project.gitrag("index", "update", "--no-embed").status == 0
     tree = project.git.worktree(tmp_path / "tree", "-b", "other")
     gitrag = Gitrag(tree.path, tree.environment)
@@ -122,16 +131,18 @@ def test_a_repository_of_somebody_else_is_refused_until_it_is_trusted(project):
     assert project.gitrag("index", "update", "--no-embed", env=env).status == 0
 
 
-def test_sha256_object_ids_are_refused(make_project):
+def test_a_repository_with_sha256_ids_is_kept_up_to_date_and_asked_by_agents(make_project):
+    """Its other answers: `tests/integration/test_object_formats.py`."""
     project = make_project(SOURCES, object_format="sha256")
-    for command in (("init",), QUESTION):
-        done = project.gitrag(*command)
-        assert (done.status, done.out) == (78, "")
-        assert done.said == [
-            f"The repository {project.path / '.git'} uses sha256 object ids, which libgit2 cannot read.",
-            "hint: gitrag needs a repository with SHA-1 object ids, git's default.",
-        ]
-    assert not (project.path / ".git" / "gitrag").exists()
+    assert project.gitrag("init", "--skip-embed").status == 0
+    assert finds(project.gitrag)
+    project.git.commit({"client.py": None, "again.py": SOURCES["client.py"]})
+    wait_until(lambda: json.loads(project.gitrag("status", "--json").out)["fresh"], "the hook is to index it")
+
+    async def asked(client):
+        return text_of(await client.call_tool("search_code", {"query": "retry with backoff"}))
+
+    assert "again.py" in use(project, asked)
 
 
 def test_broken_git_configuration_is_told(project):

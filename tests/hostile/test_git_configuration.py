@@ -98,9 +98,9 @@ def set_all(git: GitRepository, traces: Traces, *where: str) -> None:
         git.git("config", *where, key, value.format(command=traces.program("url")))
 
 
-def make(tmp_path, model_dir) -> Project:
+def make(tmp_path, model_dir, object_format: str = "sha1") -> Project:
     environment = user_environment(tmp_path / "home", model_dir)
-    git = create_repository(tmp_path / "project", environment, FILES)
+    git = create_repository(tmp_path / "project", environment, FILES, object_format=object_format)
     key = tmp_path / "signed"
     key.write_text("-----BEGIN PGP SIGNATURE-----\n\niHUE\n-----END PGP SIGNATURE-----\n")
     # a commit that has a signature, which `git log` would have checked
@@ -123,9 +123,12 @@ def touch(project: Project) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("where", ["local", "worktree", "included"])
-def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces, where):
-    project = make(tmp_path, model_dir)
+@pytest.mark.parametrize(
+    ("where", "object_format"),
+    [("local", "sha1"), ("worktree", "sha1"), ("included", "sha1"), ("included", "sha256")],
+)
+def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces, where, object_format):
+    project = make(tmp_path, model_dir, object_format)
     git = project.git
     for name in ("post-index-change", "post-commit", "reference-transaction", "fsmonitor-watchman"):
         git.hook(name, traces.script(f"hook {name}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -14,7 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FIRST_COMMIT_S = 1_700_000_000  # each commit is one minute after the one before it
+OBJECT_FORMAT = os.environ.get("GITRAG_TEST_OBJECT_FORMAT", "sha1")  # "sha256" runs any test on the other one
 NAME, EMAIL = "A U Thor", "author@example.com"
+
+
+def blob_id(content: bytes) -> str:
+    """Return the id that git gives this content, in a repository as they are made here."""
+    return hashlib.new(OBJECT_FORMAT, b"blob %d\0" % len(content) + content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +225,7 @@ def create_repository(
     files: Mapping[str | bytes, Content] | None = None,
     *,
     bare: bool = False,
-    object_format: str = "sha1",
+    object_format: str = OBJECT_FORMAT,
     ref_format: str = "",  # as git has it
 ) -> GitRepository:
     """Create a repository on branch ``main``; with files, commit them."""

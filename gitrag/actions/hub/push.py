@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import slug
 from gitrag.errors import BusyError, ModelError, NotSetUpError, UsageError
 from gitrag.git.commits import is_ancestor, shallow_ends
+from gitrag.git.identity import is_commit
 from gitrag.git.repository import Repository
 from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gitrag.store.views import ViewOverlay
 
 _SHORT = 12
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 _LOCAL, _REMOTE = "refs/heads/", "refs/remotes/origin/"
 
@@ -258,7 +257,7 @@ def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool |
     """Tell whether a commit in the hub descends from the one to push; None where this clone cannot tell."""
     if there is None or there == commit:
         return False
-    if commit is None or not _COMMIT.fullmatch(there):  # whoever pushed it may have written anything
+    if commit is None or not is_commit(there):  # whoever pushed it may have written anything
         return None
     return is_ancestor(repo, commit, there)
 

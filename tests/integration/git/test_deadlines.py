@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.errors import RepositoryError
 from gitrag.git import Repository, overlay
-from gitrag.git.conversion import blob_id
+from tests.support.repository import blob_id
 
 HOSTILE = "".join(f"{'*' + 'a*' * (20 + number % 20)}b{number} text\n" for number in range(200))
 NAME = "a" * 120 + ".py"

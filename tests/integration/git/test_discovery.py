@@ -177,13 +177,6 @@ def test_owned_by_somebody_else(make_repository):
     assert len(list(Repository.discover(repository.path).entries(repository.tree()))) == 1
 
 
-def test_sha256_object_format(make_repository):
-    repository = make_repository({"a": "x\n"}, object_format="sha256")
-
-    error = refusal(repository.path)
-    assert "sha256 object ids, which libgit2 cannot read" in str(error)
-
-
 def test_unknown_extension(make_repository):
     repository = make_repository()
     repository.git("config", "core.repositoryFormatVersion", "1")

@@ -10,9 +10,9 @@ import pytest
 
 from gitrag.errors import RepositoryError
 from gitrag.git import BlobError, Change, Repository, Rules, overlay, working_state
-from gitrag.git.conversion import blob_id
 from gitrag.model import Skip, TreeEntry
 from tests.support.gitversion import needs_git
+from tests.support.repository import blob_id
 
 FILE = 0o100644
 

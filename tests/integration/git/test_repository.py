@@ -14,7 +14,7 @@ from gitrag.git import EMPTY_TREE, BlobError, Change, Repository
 from gitrag.git.repository import name_of_url
 from gitrag.model import Head, TreeEntry
 from tests.support.gitversion import needs_git
-from tests.support.repository import Link
+from tests.support.repository import Link, blob_id
 
 ODD = [b"caf\xe9", b"new\nline", b" space ", b'quo"te', b"-dash", b"tab\t", "sn\u2603w".encode()]
 
@@ -153,7 +153,7 @@ def test_entries_are_all_leaves_with_their_modes(make_repository):
     repository.write({"run": "#!/bin/sh\n", "link": Link("run")})
     repository.file("run").chmod(0o755)
     repository.commit()
-    repository.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * len(blob_id(b''))},sub")
     repository.git("commit", "-q", "-m", "Submodule")
 
     expected = []
