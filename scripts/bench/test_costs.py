@@ -53,7 +53,7 @@ def by_file(tests: Iterable[Mapping[str, Any]]) -> Sums:
 
 
 def by_cause(tests: Iterable[Mapping[str, Any]]) -> Sums:
-    """Return times, wall and processor seconds of each cause; commands of git and gitrag also all together."""
+    """Return times and seconds of each cause; commands of git and gitrag also all together."""
     sums: Sums = defaultdict(Counter)
     for test in tests:
         for phase in PHASES:

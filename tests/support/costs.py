@@ -1,7 +1,7 @@
 """What each test costs: a pytest plugin that writes a line of JSON a test to the file ``--costs`` names.
 
 A line has the test's name, wall and processor seconds of its setup, call and teardown, and for each cause how
-often it occurred, and the wall and processor seconds it took. Causes are processes by what they run ("git commit",
+often it occurred, and its wall and processor seconds. Causes are processes by what they run ("git commit",
 "gitrag search", "gitrag search, forked"), openings of the model, and updates of an index in this process.
 Processor seconds are this process's, those of the children that it has waited for, and the fork server's;
 what works on in the background is in none. What overlaps counts twice: causes say where to look, and do not
