@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 # Limits. Globs are tried one by one against every path: 200 of them against 50,000 paths take a second.
 # Excess patterns never match.
@@ -150,6 +150,7 @@ def _latest(alternatives: _Alternatives, subject: str) -> int:
     return numbers[found.lastindex - 1] if found is not None and found.lastindex else -1
 
 
+@lru_cache(1024)
 def _translate(pattern: str) -> str | None:
     """Translate a pattern with `/` to a regular expression for a whole path; None if it can never match."""
     segments = _split(pattern)
@@ -198,6 +199,7 @@ def _split(pattern: str) -> list[str] | None:
     return segments
 
 
+@lru_cache(1024)
 def _segment(glob: str) -> str | None:
     """Translate one path segment; None if it can never match."""
     runs: list[list[str]] = [[]]  # runs of single characters between stars

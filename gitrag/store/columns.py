@@ -19,10 +19,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NAME = "columns"
-_TYPES = {"int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT"}
+_TYPES = {
+    ("i", 4): "INTEGER",
+    ("i", 8): "BIGINT",
+    ("u", 1): "UTINYINT",
+    ("u", 2): "USMALLINT",
+    ("u", 8): "UBIGINT",
+}
+_TYPES_OF_OBJECTS: dict[type, str] = {str: "VARCHAR", bytes: "BLOB"}
 _WITH = "WITH "
+_QUERIES = ("SELECT", "FROM", _WITH)
+_STATEMENTS = (*_QUERIES, "INSERT", "UPDATE", "DELETE")
+"""What can follow the table as a common table expression."""
 _FEW = 1000
-"""More rows are slower as parameters than as a table: with 5,000, twice the time."""
+"""More rows are slower as parameters than as a table: with 5,000 numbers, twice the time."""
+_FEW_OBJECTS = 64
+"""With 100 rows of three long texts, a statement takes as long either way."""
 
 
 def integers(values: Iterable[int]) -> NDArray[np.int32]:
@@ -78,27 +90,40 @@ def run(
     if not columns:  # DuckDB registers no table without a column
         db.complete()
         return db.execute(sql, parameters)
-    is_query = sql.lstrip().startswith(("SELECT", "FROM", _WITH))
-    if is_query and len(columns[0]) <= _FEW and all(column.dtype.name in _TYPES for column in columns):
-        return _with_parameters(db, columns, sql, parameters)
+    sql = sql.lstrip()
+    types = [_type_of(column) for column in columns] if sql.startswith(_STATEMENTS) else [None]
+    if all(types):
+        return _with_parameters(db, columns, types, sql, parameters)
     db.complete()  # else nothing can be registered
     db.register(_NAME, list(columns))
     result = db.execute(sql, parameters)
-    if not is_query:
+    if not sql.startswith(_QUERIES):
         db.complete()
         db.unregister(_NAME)
     return result
 
 
+def _type_of(column: NDArray[Any]) -> str | None:
+    """Return the type of a column that a statement can have as a parameter; None where it cannot."""
+    if column.dtype != object:
+        return _TYPES.get((column.dtype.kind, column.dtype.itemsize)) if len(column) <= _FEW else None
+    kinds = {type(value) for value in column if value is not None} if len(column) <= _FEW_OBJECTS else set()
+    return _TYPES_OF_OBJECTS.get(kinds.pop()) if len(kinds) == 1 else None
+
+
 def _with_parameters(
-    db: DuckDBPyConnection, columns: Sequence[NDArray[Any]], sql: str, parameters: Sequence[object]
+    db: DuckDBPyConnection,
+    columns: Sequence[NDArray[Any]],
+    types: Sequence[str | None],
+    sql: str,
+    parameters: Sequence[object],
 ) -> DuckDBPyConnection:
-    """Execute a query whose table is part of it: registering one takes a third of a millisecond."""
-    chosen = [f"unnest(?::{_TYPES[column.dtype.name]}[]) AS column{i}" for i, column in enumerate(columns)]
+    """Execute a statement whose table is part of it: to register one takes longer than most statements."""
+    chosen = [f"unnest(?::{kind}[]) AS column{i}" for i, kind in enumerate(types)]
     table = f"{_WITH}{_NAME} AS (SELECT {', '.join(chosen)})"
-    sql = sql.lstrip()
     rest = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
-    return db.execute(table + rest, [*columns, *parameters])
+    given = [list(column) if column.dtype == object else column for column in columns]
+    return db.execute(table + rest, [*given, *parameters])
 
 
 def next_id(db: DuckDBPyConnection, table: str, column: str) -> int:

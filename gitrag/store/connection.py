@@ -651,9 +651,8 @@ class Store:
         if found < schema.SCHEMA_VERSION:
             schema.migrate(db, found)
         if "recipe" not in meta:
-            schema.put(db, "recipe", self._recipe)
             meta["identity"] = secrets.token_hex(8)
-            schema.put(db, "identity", meta["identity"])
+            schema.sign(db, self._recipe, meta["identity"])
         self._identity_seen = meta.get("identity")
         return meta.get("recipe", self._recipe) == self._recipe
 

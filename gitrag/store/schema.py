@@ -184,12 +184,17 @@ def _steps(recipe: str) -> dict[str, int]:
 
 
 def migrate(db: DuckDBPyConnection, found: int) -> None:
-    """Migrate the tables from a version to the current one, each step in one transaction with its record."""
-    for number in range(found, SCHEMA_VERSION):
-        db.execute("BEGIN")
-        MIGRATIONS[number](db)
-        put(db, "schema", str(number + 1))
-        db.execute("COMMIT")
+    """Migrate the tables from a version to the current one, in one transaction with its record."""
+    db.execute("BEGIN")
+    for step in MIGRATIONS[found:]:
+        step(db)
+    put(db, "schema", str(SCHEMA_VERSION))
+    db.execute("COMMIT")
+
+
+def sign(db: DuckDBPyConnection, recipe: str, identity: str) -> None:
+    """Write with which recipe a new store is filled, and what distinguishes it from any other."""
+    db.execute("INSERT INTO meta VALUES ('recipe', ?), ('identity', ?)", [recipe, identity])
 
 
 def get(db: DuckDBPyConnection, key: str) -> str:

@@ -53,14 +53,14 @@ def by_file(tests: Iterable[Mapping[str, Any]]) -> Sums:
 
 
 def by_cause(tests: Iterable[Mapping[str, Any]]) -> Sums:
-    """Return times and wall seconds of each cause; commands of git and gitrag also all together."""
+    """Return times and seconds of each cause; commands of git and gitrag also all together."""
     sums: Sums = defaultdict(Counter)
     for test in tests:
         for phase in PHASES:
-            for cause, (times, wall_s) in test.get(phase, {}).get("causes", {}).items():
+            for cause, (times, wall_s, processor_s) in test.get(phase, {}).get("causes", {}).items():
                 program = cause.partition(" ")[0]
                 for name in {cause, f"{program}, all" if program in {"git", "gitrag"} else cause}:
-                    sums[name].update({"times": times, "wall_s": wall_s})
+                    sums[name].update({"times": times, "wall_s": wall_s, "processor_s": processor_s})
     return sums
 
 

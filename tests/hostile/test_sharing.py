@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.config.of_repository import settings_of
+from gitrag.git import Repository
 from gitrag.git.remote_files import REF
 from tests.hostile.test_git_configuration import BESIDE, RUN
 from tests.support.command import Gitrag, Project, user_environment
@@ -64,6 +66,15 @@ def test_a_repositorys_own_git_configuration_does_not_share(project, tmp_path):
     project.gitrag("hook", "run", "worker")
     idle(project)
     assert refs(tmp_path, project) == "refs/heads/main"
+
+
+def test_the_users_own_setting_stands_where_the_repository_has_one_too(make_repository):
+    git = make_repository({})
+    git.git("config", "--global", "gitrag.share", "off")
+    git.git("config", "gitrag.share", "git")
+    settings = settings_of(Repository.discover(git.path), git.environment)
+    assert settings.share == "off"
+    assert [line.partition(" ")[0] for line in settings.warnings] == ["gitrag.share"]
 
 
 def test_nothing_runs_that_the_repository_or_the_packs_repository_configures(project, tmp_path):

@@ -1,7 +1,7 @@
 """What each test costs: a pytest plugin that writes a line of JSON a test to the file ``--costs`` names.
 
 A line has the test's name, wall and processor seconds of its setup, call and teardown, and for each cause how
-often it occurred and the wall seconds it took. Causes are processes by what they run ("git commit",
+often it occurred, and its wall and processor seconds. Causes are processes by what they run ("git commit",
 "gitrag search", "gitrag search, forked"), openings of the model, and updates of an index in this process.
 Processor seconds are this process's, those of the children that it has waited for, and the fork server's;
 what works on in the background is in none. What overlaps counts twice: causes say where to look, and do not
@@ -17,6 +17,7 @@ import resource
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,14 +25,25 @@ import pytest
 
 _KEY = "costs"
 _GIT_OPTIONS_WITH_VALUE = {"-C", "-c", "--git-dir", "--work-tree"}
-_seen: dict[str, list[float]] = {}  # since it was last taken: times and wall seconds of each cause
+_seen: dict[str, list[float]] = {}  # since it was last taken: times, wall and processor seconds of each cause
 
 
-def note(cause: str, wall_s: float) -> None:
+def note(cause: str, wall_s: float, processor_s: float) -> None:
     """Count one occurrence of a cause."""
-    counted = _seen.setdefault(cause, [0, 0.0])
+    counted = _seen.setdefault(cause, [0, 0.0, 0.0])
     counted[0] += 1
     counted[1] = round(counted[1] + wall_s, 4)
+    counted[2] = round(counted[2] + processor_s, 4)
+
+
+@contextmanager
+def counted(cause: str) -> Iterator[None]:
+    """Count one occurrence of a cause, and what it takes."""
+    start, processor_s = time.perf_counter(), _processor_s()
+    try:
+        yield
+    finally:
+        note(cause, time.perf_counter() - start, _processor_s() - processor_s)
 
 
 def command_name(args: Any) -> str:
@@ -105,15 +117,20 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report  # type: ignore[return-value]
 
 
-_taken = {"processor_s": 0.0}
+_taken = {"processor_s": 0.0, "children_s": 0.0}
+"""Processor seconds when they were last looked at: all, and those of children that were waited for."""
 
 
 def _processor_s() -> float:
     from tests.support.forked import ForkServer
 
-    uses = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     forked_s = ForkServer.shared().processor_s() if ForkServer.shared.cache_info().currsize else 0.0
-    return sum(use.ru_utime + use.ru_stime for use in uses) + forked_s
+    return _used_s(resource.RUSAGE_SELF) + _used_s(resource.RUSAGE_CHILDREN) + forked_s
+
+
+def _used_s(who: int) -> float:
+    use = resource.getrusage(who)
+    return use.ru_utime + use.ru_stime
 
 
 def _watch() -> None:
@@ -130,7 +147,8 @@ def _watch() -> None:
 
     def handle_exit_status(self: Any, *args: Any, **options: Any) -> None:
         cause, start = self.costs
-        note(cause, time.perf_counter() - start)
+        before_s, _taken["children_s"] = _taken["children_s"], _used_s(resource.RUSAGE_CHILDREN)
+        note(cause, time.perf_counter() - start, _taken["children_s"] - before_s)
         ended(self, *args, **options)
 
     subprocess.Popen.__init__ = init  # type: ignore[method-assign]
@@ -142,10 +160,7 @@ def _watch() -> None:
 def _timed(cause: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def timed(*args: Any, **options: Any) -> Any:
-        start = time.perf_counter()
-        try:
+        with counted(cause):
             return function(*args, **options)
-        finally:
-            note(cause, time.perf_counter() - start)
 
     return timed

@@ -27,7 +27,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -162,13 +161,12 @@ class ForkServer:
             Its status (negative for a signal), and what it and all that it left running wrote to standard
             output and to standard error.
         """
-        from tests.support.costs import command_name, note  # not in the server
+        from tests.support.costs import command_name, counted  # not in the server
 
-        start = time.perf_counter()
         pipes = [os.pipe() for _ in range(3)]
         (read_in, write_in), (read_out, write_out), (read_err, write_err) = pipes
         ours, theirs = socket.socketpair()
-        with ours:
+        with ours, counted(f"{command_name(args)}, forked"):
             os.write(write_in, stdin)
             os.close(write_in)
             asked = {
@@ -189,7 +187,6 @@ class ForkServer:
             out, err = _read_all(read_out, read_err)
             ended = ours.recv(_STATUS.size)
         assert ended, f"the process that commands are forked from has ended: {self._process.communicate()}"
-        note(f"{command_name(args)}, forked", time.perf_counter() - start)
         return _STATUS.unpack(ended)[0], out, err
 
     def processor_s(self) -> float:

@@ -102,7 +102,7 @@ def test_ids_are_not_given_to_something_else(repo):
 
 def test_what_is_uncommitted_stays_in_every_worktree(repo, tmp_path, monkeypatch):
     linked = repo.worktree(tmp_path / "linked", "--detach")
-    for tree in (repo, linked):
+    for tree in (linked, repo):  # the last content that an index has got is never dropped
         tree.write({"dirty.py": f"def dirty(): return {tree.path.name!r}\n"})
         open_app(tree).update()
     gc.collect(thrifty(repo))

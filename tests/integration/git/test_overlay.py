@@ -62,7 +62,9 @@ def applied(repository: GitRepository) -> tuple[dict[str, tuple[int, str]], dict
             tree.pop(change.path, None)
         else:
             assert change.skip is None
-            tree[change.path] = change.entry.mode, change.entry.blob
+            was, now = tree.get(change.path), (change.entry.mode, change.entry.blob)
+            assert now != was, f"{change.path} is as HEAD has it"
+            tree[change.path] = now
             if change.entry.mode != 0o160000:
                 contents[change.path] = layer.read(change.entry).removesuffix(b"\n")
     return tree, contents
