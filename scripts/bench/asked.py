@@ -42,7 +42,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from questions import PAGE, draft_index, ndcg
@@ -56,6 +56,10 @@ from gitrag.search.question import STOP_WORDS, read
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.words.terms import parts_of
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
+    from gitrag.workspace import Workspace
 
 SETS = Path(__file__).parent / "asked"
 EACH = 10
@@ -137,8 +141,8 @@ def main() -> None:
     for each in sets:
         if arguments.only or each.is_aside == arguments.aside:
             found = ask(each, arguments.clones / each.name, arguments)
-            for way, figures in found.items():
-                rows[each.kind].setdefault(way, []).append(figures)
+            for way, means in found.items():
+                rows[each.kind].setdefault(way, []).append(means)
             print(line(each.name, found["ranker"]), flush=True)
     for kind, ways in rows.items():
         print(f"\n{kind}: {len(next(iter(ways.values()), []))} repositories")
@@ -160,24 +164,30 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
         if arguments.refined:
             workspace.embed()
         with workspace.store.read() as db:
-            head = refreshed.head.commit or ""
-            overlay = replace(refreshed.overlay, commit=head)
+            overlay = replace(refreshed.overlay, commit=refreshed.head.commit or "")
             scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS)
-            scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
-            paths = candidates.read_paths(db, scope.files.path_id.tolist())
-            own = [paths[number] for number in scope.files.path_id.tolist()]
             for question in asked.questions:
-                text = read(question.text)
-                vector = workspace.encoder.encode_query(text.meaning)
-                hits = engine.ask(IndexFile(db), text, scoped, vector, limit=PAGE, min_score=0.0).hits
-                scored.setdefault("ranker", []).append(figures([hit.path for hit in hits], question.paths))
-                if arguments.features:
-                    told = IndexFile(db).messages(scope, head, text.hashes, vector)
-                    evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
-                    for way, best in alone(evidence):
-                        shown = [own[file] for file in best]
-                        scored.setdefault(way, []).append(figures(shown, question.paths))
+                for way, shown in ordered(db, scoped, question.text, workspace, alone_too=arguments.features):
+                    scored.setdefault(way, []).append(figures(shown, question.paths))
     return {way: np.mean(each, axis=0).tolist() for way, each in scored.items()}
+
+
+def ordered(
+    db: Connection, scoped: engine.Scoped, text: str, workspace: Workspace, *, alone_too: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Order files by the ranker; with ``alone_too`` by features and pairs, too. The first page of each."""
+    question = read(text)
+    vector = workspace.encoder.encode_query(question.meaning)
+    hits = engine.ask(IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0).hits
+    yield "ranker", [hit.path for hit in hits]
+    if alone_too:
+        scope = candidates.open_scope(db, scoped.view_id, scoped.overlay)
+        told = IndexFile(db).messages(scope, scoped.overlay.commit or "", question.hashes, vector)
+        evidence = engine.collect(IndexFile(db), question, scope, vector, told=told)
+        number = scope.files.path_id.tolist()
+        paths = candidates.read_paths(db, number)
+        for way, best in alone(evidence):
+            yield way, [paths[number[file]] for file in best]
 
 
 def alone(evidence: Evidence) -> Iterator[tuple[str, Sequence[int]]]:

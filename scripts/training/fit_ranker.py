@@ -18,11 +18,9 @@ random.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +33,8 @@ from gitrag.search.question import read
 from gitrag.store.source import IndexFile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-import asked
-import changes
-import features
-from questions import PAGE, Question, Target, ndcg, open_repository, parser_of, prepare, read_projects
+from questions import PAGE, Question, ndcg, open_repository, parser_of
+from rule import repositories
 
 FIXED = {"defines_it": 5.0, "verbatim": 6.0, "rare_name": 6.0}
 """Weights that are set, not fitted: of 68 questions for a symbol all but a few have the definition first
@@ -95,7 +91,7 @@ def main() -> None:
     arguments = parser.parse_args()
     items: list[Item] = []
     names: list[str] = []
-    for kind, repository, place, questions in asked_repositories(arguments):
+    for kind, repository, place, questions in repositories(arguments):
         if arguments.only and repository not in arguments.only:
             continue
         names, more = collect(kind, repository, place, questions)
@@ -114,32 +110,6 @@ def main() -> None:
     for name, weight in (weights | FIXED).items():
         print(f'    "{name}": {weight:.3f},')
     print("}")
-
-
-def asked_repositories(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Path, list[Question]]]:
-    """Yield kind, name and place of each repository, and its questions."""
-
-    def question(text: str, kind: str, paths: Sequence[str]) -> Question:
-        return Question(text, kind, tuple(map(Target, paths)))
-
-    for project in read_projects(arguments.questions):
-        for mode in ("source", "whole"):
-            place = prepare(project, mode, arguments.work)
-            yield mode, project.name, place, list(project.questions)
-    for each in asked.read_sets():
-        if not each.is_aside:
-            own = [question(row.text, each.kind, row.paths) for row in each.questions]
-            yield each.kind, each.name, arguments.clones / each.name, own
-    for known in features.read_sets():
-        if (place := arguments.clones / "features" / known.name).exists():
-            own = [question(row.text, "features", row.files) for row in known.present]
-            yield "features", known.name, place, own
-    for given in arguments.changes[1:]:
-        name, _, clone = given.partition("=")
-        data = json.loads(Path(arguments.changes[0], f"{name}.json").read_text("utf-8"))
-        own = [question(row["query"], "changes", row["relevant"]) for row in data["questions"]]
-        place = changes.prepare(name, clone, data["base"], arguments.work / "changes")
-        yield "changes", name, place, own
 
 
 def collect(
