@@ -40,10 +40,9 @@ from gitrag.embedding.local_model import model_directory
 from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import open_cpu
 from gitrag.embedding.text import chunk_text, path_text, split_words
-from gitrag.embedding.version import DIMENSIONS
 from gitrag.git import DEFAULT_MAX_BYTES, Rules, content_skip
 from gitrag.indexing.records import WORDS_ONLY
-from gitrag.model import Chunk, Kind
+from gitrag.model import DIMENSIONS, Chunk, Kind
 
 EXCLUDED = frozenset(
     "abseil-cpp absl abseil aeson aiohttp alamofire axios axum bash-it bats bats-core cats chi circe click"

@@ -24,8 +24,8 @@ from torch.nn import functional
 
 from gitrag.embedding.draft import HEAD_PIECES, MAX_PIECES, TABLE, Drafter
 from gitrag.embedding.safetensors import write_tensors
-from gitrag.embedding.version import DIMENSIONS
 from gitrag.embedding.word_pieces import WordPieces
+from gitrag.model import DIMENSIONS
 
 SEED = 7
 BATCH = 512

@@ -121,6 +121,13 @@ def test_every_benchmark_and_every_training_script_has_its_question():
     assert set(re.findall(r'(?m)\| "([^"|]+)" \|$', text)) == set(headings)
 
 
+def test_what_scripts_import_from_the_product_is_there():
+    for script in sorted((ROOT / "scripts").rglob("*.py")):
+        for node in ast.parse(script.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "gitrag":
+                exec(compile(ast.Module([node], []), str(script), "exec"), {})  # noqa: S102  # our own scripts
+
+
 def test_every_line_on_how_something_is_held_has_its_test():
     rows = [
         line
