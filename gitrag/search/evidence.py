@@ -506,7 +506,7 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     enough = min(_ENOUGH * by_top.max(initial=0), _A_LIBRARY)
     return {
         "test_or_doc": (traits_of(files) & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
-        "support": (traits_of(files) & Trait.SUPPORT) > 0,
+        "support": (traits_of(files) & Trait.SUPPORT & ~question.asks_for) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
         "top_share": np.minimum(by_top[top] / max(enough, 1.0), 1.0) * wanted,
