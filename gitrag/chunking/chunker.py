@@ -133,12 +133,20 @@ def _joined_marks(lines: Sequence[str], read: Sequence[str], chunks: Sequence[Ch
         before = kept[-1] if kept else None
         if before is not None and (_is_mark(before, read) or _is_mark(each, read)):
             text = "\n".join(lines[before.line_start - 1 : each.line_end])
-            if len(text) <= MAX_CHUNK_CHARS and before.line_end < each.line_start:
+            is_apart = (
+                before.line_end < each.line_start and _is_whole(before, lines) and _is_whole(each, lines)
+            )
+            if is_apart and len(text) <= MAX_CHUNK_CHARS:
                 own = each if _is_mark(before, read) else before
                 kept[-1] = replace(own, text=text, line_start=before.line_start, line_end=each.line_end)
                 continue
         kept.append(each)
     return kept
+
+
+def _is_whole(chunk: Chunk, lines: Sequence[str]) -> bool:
+    """Return whether it has whole lines, not a piece of a long one."""
+    return chunk.text == "\n".join(lines[chunk.line_start - 1 : chunk.line_end])
 
 
 def _is_mark(chunk: Chunk, read: Sequence[str]) -> bool:
