@@ -38,7 +38,9 @@ _HTTP_JSON = (
 _DUMP = (
     r"\A(?:--\r?\n)?-- (?:MySQL|MariaDB|PostgreSQL database|phpMyAdmin SQL) dump\b(?s:.*)"
     r"^(?:INSERT INTO|COPY [^\n]* FROM stdin)"
-    r"|\A(?!(?s:.*?)^(?i:create|alter)\s)(?s:.*?)(?:^INSERT INTO [^\n]*\n\s?){20}"
+    r"|\APRAGMA foreign_keys=OFF;\s*BEGIN TRANSACTION;"
+    r"|\A(?!(?s:.*)^(?i:create[ \t]+(?:or[ \t]+replace[ \t]+)?(?:table|view|function|procedure|trigger)\b))"
+    r"(?s:.*?)(?:^INSERT INTO [^\n]*\n\s?){20}"
     r"|(?:^INSERT INTO [^\n]*\n\s?){200}"  # beside what it creates, which is asked for
 )
 
@@ -128,6 +130,10 @@ RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("objc", f"{_OBJC}|{_OBJC_TOO}" + r"|^[ \t]*#[ \t]*include\b"),
         ("mercury", r"^:- module"),
         ("wolfram", r"\A\s*\(\*|^Begin(?:Package)?\["),
+        (
+            "matlab",
+            r"^[ \t]*(?:%[ \t%{]|function\b[ \t\w\[]|classdef\b|end[;,]?[ \t\r]*$)|^[A-Za-z]\w*[ \t]*=[ \t\w\[(]",
+        ),
         ("mumps", r"^(?:[ \t]*|%?\w+(?:\([^\n]*\))?[ \t]+);"),
         ("matlab", r"^[ \t]*(?:%|function\b|classdef\b)"),
         ("limbo", r"^\w+[ \t]*:[ \t]*module[ \t]*\{|^implement[ \t]"),

@@ -28,9 +28,15 @@ def index_place(common_dir: Path, wanted: str) -> Path:
     if wanted == "cache" or (wanted != "repository" and _is_out_of_reach(common_dir, own)):
         import platformdirs
 
-        digest = hashlib.sha256(os.fsencode(common_dir.resolve())).hexdigest()[:16]
+        digest = hashlib.sha256(_identity(common_dir.resolve())).hexdigest()[:16]
         return platformdirs.user_cache_path("gitrag") / "indexes" / digest
     return own
+
+
+def _identity(common_dir: Path) -> bytes:
+    """Return what tells a repository from another one, of another disk, at the same path."""
+    found = b"%d %d" % (os.statvfs(common_dir).f_fsid, common_dir.stat().st_ino)
+    return os.fsencode(common_dir) + b"\0" + found
 
 
 def _is_out_of_reach(common_dir: Path, own: Path) -> bool:

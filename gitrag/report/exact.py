@@ -12,7 +12,7 @@ from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.search import Answer
 from gitrag.model import Kind
 from gitrag.report.markdown import as_code
-from gitrag.report.parts import TAB, Style, cut, place_of, plain, shown
+from gitrag.report.parts import TAB, Style, cut, kind_of, place_of, plain, shown
 from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
@@ -160,7 +160,7 @@ def _below(
             ahead = (hit for _, (hit, other) in ordered[at:] if other.matches)
             chunk = (next(ahead, own) if gaps else own).chunk
             if chunk.qualified_name != named and number != chunk.line_start and chunk.kind is not Kind.MODULE:
-                what = f"{chunk.kind.value} {chunk.qualified_name}"
+                what = f"{kind_of(chunk)} {chunk.qualified_name}"
                 yield f"  {' ' * width}  {style(cut(what, most), 'dim')}"
             named = chunk.qualified_name
         text = (

@@ -133,6 +133,16 @@ def plain_list(words: Sequence[str]) -> str:
     return _listed(words, "and")
 
 
+_TYPES = frozenset(
+    """
+    struct enum union trait interface record object protocol message service table view type
+    resource data variable output module provider locals terraform
+    """.split()
+)
+_HEAD_WORDS = 4
+"""Words of a signature that may come before a type's own: public static abstract, create or replace."""
+
+
 def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
     """Return the hits of a kind of collection, best first."""
     return next((section.hits for section in answer.sections if section.kind is kind), ())
@@ -151,6 +161,15 @@ def gist(hit: Hit) -> str:
     first = cut(first[: first.find(". ") + 1] or first, _GIST)
     code = f"`{head}`" if chunk.kind is not Kind.SECTION else head
     return f"{code} — {first}" if first and chunk.kind is not Kind.SECTION else code
+
+
+def kind_of(chunk: Chunk) -> str:
+    """Return what a chunk is in its language's own word: a struct, a table, an output."""
+    if chunk.kind is not Kind.CLASS:
+        return chunk.kind.value
+    words = re.findall(r"\w+", chunk.signature.lower())[:_HEAD_WORDS]
+    own = "class" if "class" in words else next((word for word in words if word in _TYPES), "class")
+    return "block" if own == chunk.name else own
 
 
 def standing(document: Document) -> str:

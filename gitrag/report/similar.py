@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gitrag.actions.similar import Place, Similar
-from gitrag.report.parts import gist, lines_of, range_of, shown
+from gitrag.report.parts import gist, kind_of, lines_of, range_of, shown
 from gitrag.words.control_characters import Text, joined
 
 
@@ -80,7 +80,7 @@ def similar_markdown(found: Similar) -> Text:
     lines = [f"## Similar to {place_text(found.place)}", ""]
     for hit in found.answer.hits:
         lines.append(f"- **{shown(hit.path)}** (cosine: {hit.cosine:.2f}) {lines_of(hit.chunk)}")
-        name = f"{hit.chunk.kind.value} {hit.chunk.qualified_name}: " if hit.chunk.qualified_name else ""
+        name = f"{kind_of(hit.chunk)} {hit.chunk.qualified_name}: " if hit.chunk.qualified_name else ""
         lines.append(f"  {name}{gist(hit)}")
     if not found.answer.hits:
         lines.append(NONE)

@@ -15,6 +15,7 @@ from gitrag.report.parts import (
     TAB,
     Style,
     cut,
+    kind_of,
     listed_paths,
     nearest_line,
     no_match,
@@ -148,7 +149,7 @@ def _block(
     chunk, document = hit.chunk, hit.document
     path, lines = place_of(hit), f":{range_of(chunk.line_start, chunk.line_end)}"
     state = f" ({said})" if document and (said := standing(document)) else ""
-    kind = "" if document else f"{chunk.kind.value} "
+    kind = "" if document else f"{kind_of(chunk)} "
     name = f"{document.id}: {document.title}" if document else chunk.qualified_name
     # The score stays whole at the edge of the screen: a long name is cut, and begins a line below a long path
     nearest = " nearest" if hit.is_nearest else ""

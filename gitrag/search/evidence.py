@@ -14,7 +14,7 @@ from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
-from gitrag.search.outside import is_product_code, traits_of
+from gitrag.search.outside import is_beside_the_product, is_product_code, traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
@@ -54,6 +54,8 @@ _OTHER_CASE = 0.5
 
 _FEW_FILES = 3
 """A name that so few files have is what the question is about, whatever kind of file has it."""
+_A_PAGE = 8
+"""The same of the one word that is asked: else nothing would be shown for what a book has in a footnote."""
 
 _HALF = 0.5
 """Share of a question's information that a file with a rare word of it must have to be shown for that."""
@@ -173,7 +175,7 @@ def gather(
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
     features["verbatim"] = np.bincount(file, quotes, f) > 0
     nature = _nature(files, question)
-    telling = question.is_name | ~(nature["test_or_doc"] | files.among(is_prose))
+    telling = question.is_name | ~(nature["test_or_doc"] | is_beside_the_product(files))
     rare = _has_a_rare_name(question, frequency, telling)
     features["rare_name"] = ~features["verbatim"] & (report is None) & rare
     coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
@@ -225,7 +227,11 @@ def gather(
         idf.astype(np.float32),
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
-        (report is None) & (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question)),
+        (report is None)
+        & (coverage >= _HALF)
+        & _has_a_rare_one(
+            frequency, _of_what_is_asked(question), _A_PAGE if len(question.words) == 1 else _FEW_FILES
+        ),
         question.is_name,
         report is not None,
         wording.count((frequency > 0) | name, files, _written(question, frequency, name_words)),
@@ -280,12 +286,14 @@ def _has_a_rare_name(
     return _has_a_rare_one(frequency, names) & telling
 
 
-def _has_a_rare_one(frequency: NDArray[Any], terms: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _has_a_rare_one(
+    frequency: NDArray[Any], terms: NDArray[np.bool_], few: int = _FEW_FILES
+) -> NDArray[np.bool_]:
     """Tell which files have one of some terms that hardly another file has."""
     import numpy as np
 
     has = frequency[:, terms] > 0
-    return np.asarray((has & (has.sum(axis=0) <= _FEW_FILES)).any(axis=1))
+    return np.asarray((has & (has.sum(axis=0) <= few)).any(axis=1))
 
 
 def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
@@ -491,13 +499,14 @@ def _nature(files: Files, question: Question) -> dict[str, Any]:
     import numpy as np
 
     code = files.among(is_code)
-    wanted = 0.0 if question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
-    prose = files.among(is_prose)
+    prose = is_beside_the_product(files)
+    is_written = files.among(is_prose).any() and not prose.any()
+    wanted = 0.0 if is_written or question.asks_for & Trait.DOCUMENT else 1.0  # then code gets no advantage
     top, by_top = files.memo.get("code by top", lambda: _code_by_top(files))
     enough = min(_ENOUGH * by_top.max(initial=0), _A_LIBRARY)
     return {
         "test_or_doc": (traits_of(files) & OUTSIDE_THE_PRODUCT & ~question.asks_for) > 0,
-        "support": (traits_of(files) & Trait.SUPPORT) > 0,
+        "support": (traits_of(files) & Trait.SUPPORT & ~question.asks_for) > 0,
         "code": code * wanted,
         "prose": prose & (not question.asks_for & Trait.DOCUMENT),
         "top_share": np.minimum(by_top[top] / max(enough, 1.0), 1.0) * wanted,

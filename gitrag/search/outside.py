@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.languages import is_code
+from gitrag.chunking.languages import is_code, is_prose
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
@@ -28,6 +28,22 @@ def is_product_code(files: Files) -> NDArray[np.bool_]:
     import numpy as np
 
     return np.asarray(files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0))
+
+
+def is_beside_the_product(files: Files) -> NDArray[np.bool_]:
+    """Tell which files are prose; none where prose is the product: a book, a site."""
+    return files.memo.get("prose", lambda: _prose(files))
+
+
+def _prose(files: Files) -> NDArray[np.bool_]:
+    import numpy as np
+
+    prose = files.among(is_prose)
+    own = (traits_of(files) & OUTSIDE_THE_PRODUCT) == 0
+    written, code = (
+        int(np.where(own & each, files.length, 0).sum()) for each in (prose, files.among(is_code))
+    )
+    return np.asarray(prose & (written <= _MOST[Trait.DOCUMENT] * (written + code)))
 
 
 def _traits(files: Files) -> NDArray[np.uint8]:

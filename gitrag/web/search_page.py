@@ -298,7 +298,7 @@ def _shown_hit(hit: Hit, address: Addresses, coloured: Sequence[Markup], words: 
         path=marked(path, words),
         address=address.file(hit.path, best),
         place=place,
-        what=report.standing(document) if document else chunk.kind.value,
+        what=report.standing(document) if document else report.kind_of(chunk),
         name=f"{document.id}: {document.title}" if document else chunk.qualified_name,
         score=hit.score,
         level="high" if hit.score >= _LIKELY else "middle" if hit.score >= _DOUBTFUL else "low",

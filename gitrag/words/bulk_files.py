@@ -32,7 +32,18 @@ _LANGUAGE_CODES = """
 """.split()
 """ISO 639-1."""
 
-_LOCALE = rf"(?:{'|'.join(_LANGUAGE_CODES)})(?:[-_][A-Za-z0-9]{{2,8}})*"
+_WORDS = "am an as be he hi ho id in io is it my no or so to".split()
+"""Codes that are English words too: what stands before them must be a folder, a dot, or a name of texts."""
+
+_TEXTS = "app bundle common errors labels lang language locale message messages strings text translation ui"
+_BEFORE = "|".join(
+    rf"(?<={re.escape(before)})" for before in ["/", ".", *re.sub(r"(\w+)", r"\1_ \1-", _TEXTS).split()]
+)
+_LOCALE = (
+    rf"(?:(?:{'|'.join(sorted(set(_LANGUAGE_CODES).difference(_WORDS)))})(?:[-_][A-Za-z0-9]{{2,8}})*"
+    rf"|(?:{'|'.join(_WORDS)})(?:[-_](?:[A-Z]{{2}}|[A-Z][a-z]{{3}}|\d{{3}}|tarask))+"
+    rf"|(?:{_BEFORE})(?:{'|'.join(_WORDS)}))"
+)
 
 _PACKAGED = "urllib3|chardet|charade|idna|six|certifi|oauthlib|simplejson|ordered_dict"
 """What Python packages copied into a folder named packages, a name that alone tells nothing."""
@@ -73,10 +84,10 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
         Bulk.TRANSLATION,
         re.compile(
             r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings)$"
-            rf"|_{_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-{_LOCALE}/[^/]*\.xml$"
+            rf"|(?<=_){_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-(?:{_LOCALE}|{'|'.join(_WORDS)})(?:-r[A-Z]{{2}})?/[^/]*\.xml$"
             rf"|(?:^|/)(?i:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
-            rf"|(?:^|/)(?i:langs?|languages?|messages|resources|strings)/(?=.*{_DATA})(?:.*[/._-])?"
-            rf"(?P<lang>{_LOCALE})(?:/|{_DATA})"
+            rf"|(?:^|/)(?i:langs?|languages?|(?:messages|resources|strings)(?!/(?:.*/)?(?:{'|'.join(_WORDS)})/))/"
+            rf"(?=.*{_DATA})(?:.*[/._-])?(?P<lang>{_LOCALE})(?:/|{_DATA})"
         ),
         frozenset("translation translations translated locale locales localization i18n l10n".split()),
     ),
@@ -94,8 +105,10 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     (
         Bulk.RECORDED,
         re.compile(
-            r"\.(?:har|dic|aff)$|(?:^|/)(?:\w*cassettes?|vcr|_*recordings_*)/.*\.(?:ya?ml|json)$"
-            r"|(?:^|/)(?:seeds?|(?:seed|initial|sample)[-_]?data)/.*\.(?:sql|json|ya?ml|csv|tsv|xml)$"
+            r"\.(?:har|dic|aff)$|(?:^|/)(?:vcr\w*|__recordings__|(?:tests?|spec|.*fixtures)/(?:.*/)?(?:\w*cassettes?|recordings))/"
+            r".*\.(?:ya?ml|json)$"
+            r"|(?:^|/)(?:(?:db|data(?:base)?|prisma|sql|repo|tests?|spec|fixtures)/(?:.*/)?seeds?"
+            r"|(?:seed|initial|sample)[-_]?data)/.*\.(?:sql|json|ya?ml|csv|tsv|xml)$"
             r"|(?:^|/)(?:[^/]*[._-])?(?:seeds?|dump|(?:seed|initial|sample)[-_]?data)\.(?:sql|json|ya?ml|csv)$"
             r"|(?:^|/)(?:dumps?|backups?)/.*\.sql$"
             r"|(?:^|/)(?:word[-_]?lists?|stop[-_]?words|dictionar(?:y|ies)|corpora)/.*\.(?:txt|lst|json|csv)$"

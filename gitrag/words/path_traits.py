@@ -115,7 +115,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
             + r"|(^|/)\.[^/]+/",
             re.IGNORECASE,
         ),
-        frozenset(),
+        frozenset("ci workflow workflows pipeline pipelines script scripts legacy deprecated".split()),
     ),
 )
 

@@ -21,6 +21,16 @@ CHINESE = "// 读取配置文件\n// 如果没有则返回空\n// 用户登录\n
 JAPANESE = "// ファイルを読み込む\n// 設定がない場合はエラー\n// 在庫を数える\n"
 RUSSIAN = "// Читает файл настроек\n// и возвращает всех\n// пользователей\n"
 HANT = "// 讀取設定檔\n// 並傳回所有使用者\n// 計算訂單總價\n"
+POLISH = "// Żądanie zostało\n// już obsłużone\n// przez usługę\n"
+CZECH = "// Načte nastavení\n// příliš žluťoučký\n// kůň úpěl\n"
+HUNGARIAN = "// Beállítások betöltése\n// előtt ellenőrzi\n// az űrlapot\n"
+ROMANIAN = "// Citeşte setările\n// şi întoarce\n// aceleaşi fişiere\n"
+GREEK = "// Διαβάζει το αρχείο\n// και επιστρέφει\n// τους χρήστες\n"
+TURKISH = "// Ayarları okur\n// değişen sipariş\n// tutarını hesaplar\n"  # noqa: RUF001
+UKRAINIAN = "// Читає файл\n// її повертає\n// користувачів\n"
+HEBREW = "// קורא את הקובץ\n// ומחזיר את כל\n// המשתמשים\n"
+ARABIC = "// يقرأ ملف الإعدادات\n// ويعيد جميع\n// المستخدمين\n"
+ICELANDIC = "// það er þörf á öðru\n// síðan ætlaði hún\n// að sækja það\n"
 KOREAN = "// 주문 합계를 계산한다\n// 사용자 설정 파일을\n// 읽는다\n"
 
 # what people have: name, content, a word, the line it is on, and that line
@@ -41,6 +51,19 @@ FILES = [
     ("euc.c", (ASCII + JAPANESE).encode("euc_jp"), "在庫を数える", 4, "// 在庫を数える"),
     ("koi8.c", (ASCII + RUSSIAN).encode("koi8_r"), "пользователей", 4, "// пользователей"),
     ("cp1251.c", (ASCII + RUSSIAN).encode("cp1251"), "всех", 3, "// и возвращает всех"),
+    ("koi8u.c", (ASCII + UKRAINIAN).encode("koi8_u"), "користувачів", 4, "// користувачів"),
+    ("cp1251-uk.c", (ASCII + UKRAINIAN).encode("cp1251"), "її", 3, "// її повертає"),
+    ("cp1250-pl.c", (ASCII + POLISH).encode("cp1250"), "usługę", 4, "// przez usługę"),
+    ("latin2-pl.c", (ASCII + POLISH).encode("iso8859_2"), "Żądanie", 2, "// Żądanie zostało"),
+    ("cp1250-cs.c", (ASCII + CZECH).encode("cp1250"), "žluťoučký", 3, "// příliš žluťoučký"),
+    ("latin2-cs.c", (ASCII + CZECH).encode("iso8859_2"), "kůň", 4, "// kůň úpěl"),
+    ("cp1250-hu.c", (ASCII + HUNGARIAN).encode("cp1250"), "űrlapot", 4, "// az űrlapot"),
+    ("cp1250-ro.c", (ASCII + ROMANIAN).encode("cp1250"), "şi", 3, "// şi întoarce"),
+    ("cp1253.c", (ASCII + GREEK).encode("cp1253"), "χρήστες", 4, "// τους χρήστες"),
+    ("cp1254.c", (ASCII + TURKISH).encode("cp1254"), "sipariş", 3, "// değişen sipariş"),
+    ("cp1255.c", (ASCII + HEBREW).encode("cp1255"), "המשתמשים", 4, "// המשתמשים"),
+    ("cp1256.c", (ASCII + ARABIC).encode("cp1256"), "المستخدمين", 4, "// المستخدمين"),
+    ("icelandic.c", (ASCII + ICELANDIC).encode("cp1252"), "síðan", 3, "// síðan ætlaði hún"),
     ("big5.c", (ASCII + HANT).encode("big5"), "計算訂單總價", 4, "// 計算訂單總價"),
     ("euckr.c", (ASCII + KOREAN).encode("euc_kr"), "읽는다", 4, "// 읽는다"),
     ("mark8.py", "\ufeffx = 1\nmarked8 = 2\n".encode(), "marked8", 2, "marked8 = 2"),

@@ -86,6 +86,23 @@ def test_a_file_that_alone_has_a_word_of_a_sentence_is_shown(workspace, query, p
     assert path in [hit.path for hit in search(workspace, query, SearchOptions()).hits]
 
 
+BOOK = {
+    **{
+        f"part{n}.tex": f"\\chapter{{Part {n}}}\n\nOf paths, proofs and the circle, as in part {n}.\n" * 9
+        for n in range(9)
+    },
+    "sets.tex": "\\section{Uniqueness}\n\nBy Okapi's theorem a type with decidable equality is a set.\n" * 4,
+    **{f"notes{n}.tex": "\\section{Notes}\n\nSee Okapi.\n" for n in range(4)},
+    "tools/equality.py": "def equality(one, other):\n    # Decide equality.\n    return one == other\n",
+}
+
+
+@pytest.mark.parametrize(("query", "place"), [("Okapi", 8), ("Okapi's theorem on decidable equality", 1)])
+def test_what_is_written_is_the_product_of_a_book(tmp_path, query, place):
+    hits = search(of_texts(tmp_path, BOOK), query, SearchOptions()).hits
+    assert "sets.tex" in [hit.path for hit in hits][:place]
+
+
 def test_what_no_file_has_finds_nothing(workspace):
     assert not search(workspace, "where does the pelican fly", SearchOptions()).hits
 

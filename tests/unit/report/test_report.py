@@ -17,6 +17,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.mcp_server.replies import freshness_line, of_answer
 from gitrag.model import CallGraph, Chunk, Kind
 from gitrag.report import as_json, as_markdown, as_paths, as_text, as_vimgrep, relative_to
+from gitrag.report.parts import kind_of
 from gitrag.search.engine import FurtherHit, Hit
 from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import AnswerSection
@@ -474,3 +475,22 @@ def test_what_is_nearest_takes_two_lines():
         "  11          return 1",
     ]
     assert "lines 10-11, nearest\n  `def send(self, request)` — Send a request.\n\n###" in as_markdown(shown)
+
+
+@pytest.mark.parametrize(
+    ("signature", "name", "expected"),
+    [
+        ("class Door(Base)", "Door", "class"),
+        ("public static abstract class Door", "Door", "class"),
+        ("data class Door(val key: Key)", "Door", "class"),
+        ("typedef struct", "door_t", "struct"),
+        ("pub enum Door", "Door", "enum"),
+        ("CREATE OR REPLACE VIEW doors AS", "doors", "view"),
+        ('output "door_arn"', "door_arn", "output"),
+        ('resource "aws_door" "front"', "front", "resource"),
+        ("locals", "locals", "block"),
+        ("", "Door", "class"),
+    ],
+)
+def test_a_type_is_called_by_its_languages_word(signature: str, name: str, expected: str):
+    assert kind_of(replace(place(1, 2, name), kind=Kind.CLASS, signature=signature)) == expected

@@ -116,6 +116,7 @@ def test_a_path_says_what_kind_of_file_it_names(path: str, expected: Trait):
         ("fixture", Trait.TEST),
         ("benchmark of a session", Trait.EXAMPLE),
         ("the readme", Trait.DOCUMENT),
+        ("which workflow releases the charts", Trait.SUPPORT),
         ("examples in the docs", Trait.EXAMPLE | Trait.DOCUMENT),
     ],
 )
