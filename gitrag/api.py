@@ -13,12 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
+
+from msgspec.structs import replace
 
 from gitrag import workspace as composition
 from gitrag.actions import graph as graph_action

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+
+class SearchOptions(Struct, frozen=True):
     """What a search is limited to, and how much it returns; the defaults are those of the command.
 
     Attributes:
@@ -41,8 +41,7 @@ class SearchOptions:
     exact: Literal["", "word", "regex"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of a file.
 
     Attributes:
@@ -56,8 +55,7 @@ class Line:
     matches: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A file that answers a question, by its best chunk.
 
     Attributes:
@@ -99,8 +97,7 @@ class Hit:
     repository: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a search found.
 
     Attributes:
@@ -131,8 +128,7 @@ class Answer:
     not_indexed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CallNode:
+class CallNode(Struct, frozen=True):
     """A definition in a call graph.
 
     Attributes:
@@ -148,8 +144,7 @@ class CallNode:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallEdge:
+class CallEdge(Struct, frozen=True):
     """A call.
 
     Attributes:
@@ -167,8 +162,7 @@ class CallEdge:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NameReference:
+class NameReference(Struct, frozen=True):
     """A line that has a name, and is no call that the graph has.
 
     Attributes:
@@ -188,8 +182,7 @@ class NameReference:
     certain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CalledDefinition:
+class CalledDefinition(Struct, frozen=True):
     """A function or class, and who calls it.
 
     Attributes:
@@ -203,8 +196,7 @@ class CalledDefinition:
     tests: tuple[CallEdge, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallAnswer:
+class CallAnswer(Struct, frozen=True):
     """Part of the call graph.
 
     Attributes:
@@ -227,8 +219,7 @@ class CallAnswer:
     references: tuple[NameReference, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Primed:
+class Primed(Struct, frozen=True):
     """What a session should know at its start.
 
     Attributes:
@@ -242,8 +233,7 @@ class Primed:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedDocument:
+class RelatedDocument(Struct, frozen=True):
     """A document that one about to be written may refer to.
 
     Attributes:
@@ -269,8 +259,7 @@ class RelatedDocument:
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedAnswer:
+class RelatedAnswer(Struct, frozen=True):
     """What is related to a text.
 
     Attributes:
@@ -286,8 +275,7 @@ class RelatedAnswer:
     nearest: tuple[RelatedDocument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarChunk:
+class SimilarChunk(Struct, frozen=True):
     """A chunk that is similar to a text.
 
     Attributes:
@@ -309,8 +297,7 @@ class SimilarChunk:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatesAnswer:
+class DuplicatesAnswer(Struct, frozen=True):
     """What covers a text already.
 
     Attributes:
@@ -328,8 +315,7 @@ class DuplicatesAnswer:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedDocument:
+class TouchedDocument(Struct, frozen=True):
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
@@ -355,8 +341,7 @@ class TouchedDocument:
     touched_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddedDefinition:
+class AddedDefinition(Struct, frozen=True):
     """A definition that a change adds although something like it exists.
 
     Attributes:
@@ -374,8 +359,7 @@ class AddedDefinition:
     existing: tuple[SimilarChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewAnswer:
+class ReviewAnswer(Struct, frozen=True):
     """The findings on a change.
 
     Attributes:
@@ -394,8 +378,7 @@ class ReviewAnswer:
     called: tuple[CalledDefinition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GoverningDocument:
+class GoverningDocument(Struct, frozen=True):
     """A decision, specification or issue that bears on a file.
 
     Attributes:
@@ -423,8 +406,7 @@ class GoverningDocument:
     line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckAnswer:
+class CheckAnswer(Struct, frozen=True):
     """What bears on a file or directory.
 
     Attributes:
@@ -446,8 +428,7 @@ class CheckAnswer:
     called: tuple[CalledDefinition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileLines:
+class FileLines(Struct, frozen=True):
     """Lines of a file as it is now.
 
     Attributes:
@@ -467,8 +448,7 @@ class FileLines:
     not_indexed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Struct, frozen=True):
     """What an update did.
 
     Attributes:
@@ -490,8 +470,7 @@ class Updated:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """What was embedded.
 
     Attributes:
@@ -507,8 +486,7 @@ class Embedded:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
+class IndexStatus(Struct, frozen=True):
     """Where the index stands.
 
     Attributes:

@@ -6,9 +6,10 @@ top level, with ``/``, decoded from git's bytes with ``surrogateescape``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 DIMENSIONS: Final = 384
 """Components of a vector: those of the model, and of a draft of its vector."""
@@ -24,8 +25,7 @@ class Kind(StrEnum):
     SECTION = "section"  # a heading's part of a prose document
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """A contiguous piece of a file.
 
     Attributes:
@@ -51,8 +51,8 @@ class Chunk:
     text: str
     line_start: int
     line_end: int
-    continued: bool = field(default=False, compare=False)
-    words_only: bool = field(default=False, compare=False)
+    continued: bool = False
+    words_only: bool = False
 
 
 class Skip(StrEnum):
@@ -73,8 +73,7 @@ class Skip(StrEnum):
     UNREADABLE = "unreadable"  # its object is missing or damaged, or the file cannot be opened
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """A leaf of a git tree, or a file of the working tree.
 
     Attributes:
@@ -88,8 +87,7 @@ class TreeEntry:
     mode: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallGraph:
+class CallGraph(Struct, frozen=True):
     """A call graph, drawn, or why there is none.
 
     Attributes:
@@ -111,8 +109,7 @@ class CallGraph:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """Where HEAD of a worktree stands.
 
     Attributes:

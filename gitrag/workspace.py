@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.config.keys import Config
 from gitrag.config.of_repository import settings_of
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from gitrag.store.inspection import ViewCounts
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """What an update did.
 
     Attributes:

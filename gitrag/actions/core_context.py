@@ -6,8 +6,9 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
@@ -40,16 +41,14 @@ _GRAPH_S = 15.0
 """Time limit for finding callers: all of pip's 2,000 definitions take one second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggested:
+class Suggested(Struct, frozen=True):
     """A file that might be worth marking as core, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestions:
+class Suggestions(Struct, frozen=True):
     """Files that might be worth marking as core.
 
     Attributes:
@@ -63,8 +62,7 @@ class Suggestions:
     callers_known: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedFiles:
+class MarkedFiles(Struct, frozen=True):
     """The core files of a project.
 
     Attributes:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import BusyError, DiskError, StoreError
 from gitrag.indexing.history import read_few
@@ -40,8 +42,7 @@ _ATTEMPTS = 5
 """Attempts to catch up and read; one is enough unless other processes remove the index at that time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult(Generic[T]):
+class ReadResult(Struct, Generic[T], frozen=True):
     """What was read, and the state that it was read in.
 
     Attributes:
@@ -57,8 +58,7 @@ class ReadResult(Generic[T]):
     unembedded: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Guess(Generic[T]):
+class _Guess(Struct, Generic[T], frozen=True):
     """What was read of the view that git would most likely report, and of which state of the index."""
 
     found: T

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.catch_up import start_worker, strain_of
 from gitrag.actions.model import fetch_model, forget_fetch_failure
@@ -16,8 +17,7 @@ from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedHere:
+class EmbeddedHere(Struct, frozen=True):
     """Texts were embedded in this process.
 
     Attributes:
@@ -31,8 +31,7 @@ class EmbeddedHere:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingInBackground:
+class EmbeddingInBackground(Struct, frozen=True):
     """The background worker has been started.
 
     Attributes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
@@ -29,8 +31,7 @@ LIMIT = 200
 """Lines that are returned if no other number is asked for: what somebody may read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExactAnswer:
+class ExactAnswer(Struct, frozen=True):
     """The lines that match, and what was looked at.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.chunking import decode
@@ -22,8 +23,7 @@ from gitrag.workspace import Workspace
 _MOST_BYTES = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A definition of a file, or a heading of prose.
 
     Attributes:
@@ -43,8 +43,7 @@ class Definition:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """What the index has of a file.
 
     Attributes:
@@ -58,8 +57,7 @@ class IndexState:
     drafts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FileView:
+class FileView(Struct, frozen=True):
     """A file.
 
     Attributes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import GitragError
 from gitrag.indexing import older_commits
@@ -31,8 +33,7 @@ _WORTH_SHARE = 0.2
 _DONE = "gc.done"
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True):
     """What was dropped, and how many bytes were freed on disk."""
 
     garbage: Garbage

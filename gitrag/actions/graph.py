@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions import left_out
 from gitrag.actions.absent import tell_absent
@@ -75,8 +77,7 @@ NONE_LIKELY = "No call graph: no code found likely answers. `gitrag search --gra
 UNFILTERED = "Generating unfiltered call graph — output may be large."
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The code of a definition.
 
     Attributes:
@@ -88,8 +89,7 @@ class Source:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoCall:
+class NoCall(Struct, frozen=True):
     """That what was asked for has no caller, or calls nothing, and what was looked at.
 
     Attributes:
@@ -109,8 +109,7 @@ class NoCall:
     known: Uncalled | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GraphAnswer:
+class GraphAnswer(Struct, frozen=True):
     """A call graph, or why there is none.
 
     Attributes:

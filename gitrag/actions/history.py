@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.issues import parse_since
 from gitrag.actions.known_commits import KnownCommits, known_commits
@@ -52,8 +54,7 @@ _TOLD_CHARACTERS = 1_000
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
+class HistoryOptions(Struct, frozen=True):
     """Which commits may answer.
 
     Attributes:
@@ -79,8 +80,7 @@ class HistoryOptions:
     all_refs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CommitMatch:
+class CommitMatch(Struct, frozen=True):
     """A commit that answers.
 
     Attributes:
@@ -103,8 +103,7 @@ class CommitMatch:
     definitions: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryAnswer:
+class HistoryAnswer(Struct, frozen=True):
     """What a history says.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from gitrag.actions.search import Answer
 from gitrag.chunking import chunk as chunks_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.graph import calls_of, log_failure, tests_of
 from gitrag.actions.lines import file_lines
@@ -36,8 +37,7 @@ Spans = Mapping[str, Sequence[tuple[int, int]]]
 """First and last line of the parts of files that are asked about, by path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A definition that is called, or has tests.
 
     Attributes:
@@ -56,8 +56,7 @@ class Called:
         return len({edge.caller.path for edge in self.callers})
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
+class Impact(Struct, frozen=True):
     """Who calls some definitions.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.embed import EmbeddingStep, embed_waiting
 from gitrag.actions.gitignore_entry import ignore_local_files
@@ -19,8 +20,7 @@ from gitrag.store.connection import StoreMissingError
 from gitrag.workspace import Indexed, Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class HooksInstalled:
+class HooksInstalled(Struct, frozen=True):
     """The git hooks were installed.
 
     Attributes:
@@ -32,8 +32,7 @@ class HooksInstalled:
     foreign: int
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFilesIgnored:
+class LocalFilesIgnored(Struct, frozen=True):
     """git ignores the local copies of issues.
 
     Attributes:
@@ -45,8 +44,7 @@ class LocalFilesIgnored:
     failure: StoreError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingSkipped:
+class EmbeddingSkipped(Struct, frozen=True):
     """No vectors were computed, on request."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.actions.history import CommitMatch, HistoryOptions, history
 from gitrag.actions.search import SearchOptions, search
@@ -19,8 +20,7 @@ _FILES = 6
 _COMMITS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Instead:
+class Instead(Struct, frozen=True):
     """What answers in place of decisions and specifications.
 
     Attributes:

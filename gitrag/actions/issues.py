@@ -7,9 +7,10 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.gitignore_entry import is_ignored
@@ -56,8 +57,7 @@ _LIVE_SHOWN = 5
 _LONGEST = Duration(timedelta(days=36500))
 
 
-@dataclass(frozen=True, slots=True)
-class SyncListener:
+class SyncListener(Struct, frozen=True):
     """Callbacks for the progress of a sync.
 
     Attributes:
@@ -71,8 +71,7 @@ class SyncListener:
     advance: Callable[[int, int | None], None] = lambda _done, _total: None
 
 
-@dataclass(frozen=True, slots=True)
-class IssuesStatus:
+class IssuesStatus(Struct, frozen=True):
     """The state of the local copies.
 
     Attributes:

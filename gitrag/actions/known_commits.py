@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.store.connection import StoreMissingError
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _UNLISTED = "commits were not looked at: git could not list them when the background tried"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCommits:
+class KnownCommits(Struct, frozen=True):
     """The commits that a history has, as far as they have been read.
 
     Attributes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
@@ -37,8 +39,7 @@ _WHAT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Lines of a file.
 
     Attributes:
@@ -58,8 +59,7 @@ class Range:
     moved: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A definition of a file, or a heading of prose: its lines, and what to show for it."""
 
     line_start: int
@@ -67,8 +67,7 @@ class Part:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """A file's definitions or headings, in order, and how many lines it has."""
 
     path: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.core_context import Suggested, suggest
 from gitrag.chunking.languages import is_code, language_of
@@ -39,8 +40,7 @@ _BEGINS_AT_MAIN = frozenset(
 """Languages in which a definition called ``main`` is where a program begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageShare:
+class LanguageShare(Struct, frozen=True):
     """How many files of a language there are, and how many lines they have."""
 
     name: str
@@ -48,16 +48,14 @@ class LanguageShare:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """A file, and how many of the latest commits changed it."""
 
     path: str
     commits: int
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """What a repository consists of.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
@@ -26,8 +27,7 @@ TOP = 5
 KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
-@dataclass(frozen=True, slots=True)
-class PrimedDocument:
+class PrimedDocument(Struct, frozen=True):
     """A document to show.
 
     Attributes:
@@ -41,8 +41,7 @@ class PrimedDocument:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Primed:
+class Primed(Struct, frozen=True):
     """The context for a session.
 
     Attributes:

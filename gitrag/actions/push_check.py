@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.errors import RepositoryError, UsageError
 from gitrag.indexing.worker import running
@@ -34,8 +35,7 @@ _JUST_MADE_S = 60
 """A commit this young is in the hands of the post-commit hook, which has just started or will any moment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """A ref that is being pushed.
 
     Attributes:
@@ -47,8 +47,7 @@ class Pushed:
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """What the index lacks of a revision.
 
     Attributes:

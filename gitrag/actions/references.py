@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import GraphAnswer, call_graph
@@ -45,8 +46,7 @@ _LONGEST_LINE = 200
 _LONGEST_NAME = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A line that has a name.
 
     Attributes:
@@ -71,8 +71,7 @@ class Reference:
         return bool(traits(self.path) & Trait.TEST)
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """The lines that have a name, and are not calls that the graph has.
 
     Attributes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
@@ -41,8 +43,7 @@ SEEN_S = 2.0
 """How old a look at the files may be that answers an unfinished question."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
+class SearchOptions(Struct, frozen=True):
     """What a search is limited to, and how much it returns; ``limit`` applies to each section.
 
     With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
@@ -69,8 +70,7 @@ class SearchOptions:
     unfinished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Hits, and the state of the files that they were found in.
 
     Attributes:

@@ -10,8 +10,10 @@ import logging
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.core_context import outline
 from gitrag.actions.exact_search import ExactAnswer, search_exactly
@@ -79,8 +81,7 @@ class Via(StrEnum):
     GREP = "grep"
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """Lines of a file that bear on a query.
 
     Attributes:
@@ -114,8 +115,7 @@ class Snippet:
     repository: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(Struct, frozen=True):
     """The results of a search in steps.
 
     Attributes:
@@ -251,8 +251,7 @@ def _ask(
         return None, (FALLBACK,)
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
+class _Passage(Struct, frozen=True):
     """Lines of a hit, and how likely they answer if its file does."""
 
     hit: Hit

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.search import Answer, SearchOptions, led_by_links, with_meant_globs
@@ -38,8 +40,7 @@ _COPIES = 50
 _SHOWN_LINES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where what is compared lies.
 
     Attributes:
@@ -57,8 +58,7 @@ class Place:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(Struct, frozen=True):
     """What is near a place in meaning.
 
     Attributes:
@@ -74,8 +74,7 @@ class Similar:
     drafts: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
+class _Near(Struct, frozen=True):
     """The chunks at a place, and those near them; or why the view has none."""
 
     own: Mapping[int, Chunk] = field(default_factory=dict)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from gitrag.actions.issues import parse_since
 from gitrag.corpus.layout import CollectionKind
@@ -32,8 +33,7 @@ _AUTHORS = 4
 _ISSUES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class PassedCommit:
+class PassedCommit(Struct, frozen=True):
     """A commit.
 
     Attributes:
@@ -49,8 +49,7 @@ class PassedCommit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(Struct, frozen=True):
     """What happened since then.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.corpus import issues
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
     from gitrag.store.views import View
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceStatus:
+class WorkspaceStatus(Struct, frozen=True):
     """What is indexed, how fresh and large it is, how much is embedded, and who is working.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from gitrag.actions.impact import Called
 from gitrag.callgraph.reach import Uncalled
@@ -36,8 +37,7 @@ _UNTESTED = 2
 """A definition that no test calls counts so many times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Struct, frozen=True):
     """A definition that a change adds, changes or removes.
 
     Attributes:

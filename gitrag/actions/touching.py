@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.chunking import chunk, language_of
 from gitrag.chunking.languages import is_code
@@ -45,8 +46,7 @@ _FIRST_BATCH = 250
 _MOST_FILES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """A definition that a commit removed.
 
     Attributes:
@@ -62,8 +62,7 @@ class Removed:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Defined:
+class _Defined(Struct, frozen=True):
     """Where the files of a commit define a name.
 
     Attributes:

@@ -7,11 +7,11 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import platformdirs
+from msgspec import Struct
 
 from gitrag.actions.gitignore_entry import IGNORED, without_entry
 from gitrag.agents.clients import CLIENTS
@@ -34,8 +34,7 @@ _WORKER_S = 10.0
 """How long the background may still be at work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Something that gitrag put somewhere.
 
     Attributes:
@@ -51,8 +50,7 @@ class Piece:
     last: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """Something that stays: what it is, where, and how it goes."""
 
     what: str

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.governance.check import Candidate, documents_on
 from gitrag.actions.issues import read_issue
@@ -44,8 +46,7 @@ _MOST_LINES = 500_000
 _TARGET = re.compile(r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedIssue:
+class NamedIssue(Struct, frozen=True):
     """An issue or pull request that a message names.
 
     Attributes:
@@ -59,8 +60,7 @@ class NamedIssue:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """A commit that made some of the lines what they are.
 
     Attributes:
@@ -86,8 +86,7 @@ class Reason:
     decisions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(Struct, frozen=True):
     """Why lines are as they are.
 
     Attributes:

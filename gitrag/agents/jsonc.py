@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Json = object
 """What ``json.loads`` may return."""
@@ -29,16 +30,14 @@ class NotJsonError(ValueError):
     """The text is not JSON, with or without comments, or has an unexpected structure."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     key: str
     key_start: int
     value: _JsonNode
     comma: int  # where the comma after it is; -1 if there is none
 
 
-@dataclass(frozen=True, slots=True)
-class _JsonNode:
+class _JsonNode(Struct, frozen=True):
     value: Json
     start: int
     end: int

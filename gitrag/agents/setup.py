@@ -10,9 +10,10 @@ import json
 import stat
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.agents import jsonc, yaml_entries
 from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
@@ -44,8 +45,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 _KEY = "search_strategy"
 
 
-@dataclass(frozen=True, slots=True)
-class FileStep:
+class FileStep(Struct, frozen=True):
     """The change of a file.
 
     Attributes:

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
 class DamagedMarksError(ValueError):
     """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """The lines that delimit a block."""
 
     start: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.callgraph import filtering
 from gitrag.callgraph.graph import Edge, Followed, Graph, Node, graph
@@ -22,8 +24,7 @@ class Direction(StrEnum):
     CALLEES = "callees"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphQuestion:
+class GraphQuestion(Struct, frozen=True):
     """The part of the call graph that is asked for.
 
     Attributes:

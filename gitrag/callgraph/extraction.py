@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES

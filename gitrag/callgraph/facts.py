@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -40,8 +39,7 @@ class DefinitionFacts(Struct, array_like=True, frozen=True, gc=False):
     bases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What one blob says about calls.
 
     Attributes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
@@ -32,8 +34,7 @@ class Node(NamedTuple):
     kind: str = "function"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class Edge(Struct, frozen=True, order=True):
     """A call.
 
     Attributes:
@@ -56,8 +57,7 @@ class Edge:
         return (self.line, *self.further)
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """How far the calls around what was asked for were followed until the time was over.
 
     Attributes:
@@ -99,8 +99,7 @@ class Followed:
         return tuple(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Struct, frozen=True):
     """Nodes and the calls between them, both sorted.
 
     Attributes:

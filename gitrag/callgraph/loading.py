@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.callgraph.extraction import Job, extract_all, failed_facts
 from gitrag.callgraph.facts import EMPTY, Facts, unpack
@@ -42,8 +43,7 @@ class Deadline:
 Made = list[tuple[int, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """The facts of a view.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.callgraph.drawing import MOST_NODES
 from gitrag.callgraph.graph import MODULE, Edge, Followed, Graph, Node, graph, most_connected
@@ -12,8 +13,7 @@ from gitrag.callgraph.resolution import ResolvedCalls
 Id = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Lines that a search has found.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.resolution import ResolvedCalls
@@ -19,8 +20,7 @@ Path: TypeAlias = tuple[Edge, ...]
 """Calls, each from the callee of the one before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(Struct, frozen=True):
     """The shortest paths from some definitions to others.
 
     Attributes:

@@ -11,8 +11,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import read_imports
@@ -50,8 +51,7 @@ _ARTIFACT = re.compile(r"<artifactId>\s*([\w.-]+)\s*</artifactId>")
 _ROOT_PROJECT = re.compile(r"""rootProject\.name\s*=\s*["']([\w.-]+)["']""")
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """A package that others may import.
 
     Attributes:

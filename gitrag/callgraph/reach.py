@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.general.view import FAMILIES
@@ -17,8 +18,7 @@ _MOST_PLACES = 5
 _MOST_LANGUAGES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """The programs among the files asked about.
 
     Attributes:
@@ -108,8 +108,7 @@ def reach(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Uncalled:
+class Uncalled(Struct, frozen=True):
     """A definition that no call was resolved to, and what else has its name.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.callgraph.filtering import module_place
 from gitrag.callgraph.graph import Node
@@ -19,8 +20,7 @@ _TEST_FOLDER = "t/"
 """Where Perl's projects, and some of Python's, have their tests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """One thing asked about; calls among its own members are its own affair.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from gitrag.chunking.containers import container_of, parts_of
 from gitrag.chunking.cutting import cut

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from textwrap import dedent
+
+from msgspec import Struct
 
 from gitrag.chunking.notebooks import MARK, named
 
 _Lines = Sequence[str]
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """Consecutive rows of a file that are in a language of their own.
 
     Attributes:
@@ -36,8 +36,7 @@ class Part:
         return self.first + len(self.read)
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """How a file of several languages is taken apart.
 
     Attributes:

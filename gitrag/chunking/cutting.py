@@ -6,9 +6,10 @@ Rows are 0-based and inclusive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS, is_closing, is_comment, split, trim
 from gitrag.model import Chunk, Kind
@@ -42,8 +43,7 @@ MAX_DIVIDER_CHARS = 80
 MIN_GAP_CHARS = 20
 
 
-@dataclass(slots=True)
-class _DefinitionNode:
+class _DefinitionNode(Struct):
     """A definition in the tree, with the rows assigned to it where neighbours overlap."""
 
     definition: Definition
@@ -58,8 +58,7 @@ class _DefinitionNode:
     kind: Kind = field(default=Kind.FUNCTION)
 
 
-@dataclass(slots=True)
-class _Segment:
+class _Segment(Struct):
     node: _DefinitionNode | None
     first: int
     last: int

@@ -10,15 +10,15 @@ table for ``--lang``, which filters by name.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from gitrag.chunking.ambiguous import HEAD_BYTES, RULES
 from gitrag.words.bulk_files import bulk
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """A row of the table.
 
     Attributes:

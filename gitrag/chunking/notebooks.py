@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from json import JSONDecoder
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gitrag.chunking.languages import BY_NAME
 
@@ -78,8 +80,7 @@ def named(language: str) -> str:
     return name if name in BY_NAME else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """A text of a cell, usually a line, and the row of the file that it is in; ``printed`` in an output."""
 
     row: int
@@ -87,8 +88,7 @@ class _Piece:
     printed: bool = False
 
 
-@dataclass(slots=True)
-class _Cell:
+class _Cell(Struct):
     kind: str = "code"
     language: str = ""
     source: list[_Piece] = field(default_factory=list)

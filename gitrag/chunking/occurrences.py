@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.chunking.containers import container_of, parts_of
 from gitrag.chunking.languages import BY_NAME, is_code
@@ -44,8 +46,7 @@ class Use(StrEnum):
     TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """A place where a name stands as a whole word.
 
     Attributes:

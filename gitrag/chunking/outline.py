@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.chunking.documentation import comment_text, docstring_text
 from gitrag.chunking.parsing import matches, parse, pattern_settings
@@ -67,8 +68,7 @@ _OTHER_CODE = re.compile(rb"[{};)@]")
 _OPENS_BODY = re.compile(r"\s*(?:[:{]|=>|=|\bdo|\bbegin|\bis)$")
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(Struct):
     """A definition in the source; rows are 0-based and inclusive.
 
     Attributes:
@@ -102,8 +102,7 @@ class Definition:
     is_apart: bool = False
 
 
-@dataclass(slots=True)
-class _Captured:
+class _Captured(Struct):
     """The nodes of one definition, collected from every match with the same name node."""
 
     kind: Kind

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
@@ -86,9 +86,7 @@ def save(
     explorations, owner = _called(session, project)
     saved = explorations.save(title, given, project=owner, scope=scope, session_id=session_id)
     if as_json:
-        session.terminal.print_document(
-            dataclasses.replace(_document(saved.observation), is_new=saved.created)
-        )
+        session.terminal.print_document(structs.replace(_document(saved.observation), is_new=saved.created))
     else:
         session.terminal.print(Text(saved))
     return OK
@@ -168,9 +166,7 @@ def search(
     if as_json:
         terminal.print_document(
             [
-                dataclasses.replace(
-                    _document(each.observation), score=round(each.score, 4), section=each.section
-                )
+                structs.replace(_document(each.observation), score=round(each.score, 4), section=each.section)
                 for each in found
             ]
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -44,8 +43,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 """For commands that can print with `Terminal.print_document` instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class LazyCommand:
+class LazyCommand(NamedTuple):
     """A command that is not loaded yet.
 
     Attributes:
@@ -71,8 +69,7 @@ class LazyCommand:
         return command
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A command line to show, and what it does."""
 
     line: str

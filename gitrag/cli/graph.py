@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.repositories.scope import Scope
 from gitrag.cli.findings import known_options
@@ -37,8 +38,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What was asked, and what was found."""
 
     answer: GraphAnswer

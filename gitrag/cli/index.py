@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from gitrag.actions.embed import (
     EmbeddedHere,
@@ -187,7 +187,7 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     workspace = session.workspace()
     terminal = session.terminal.without_result() if as_json else session.terminal
     require([check_writable(workspace.store.directory)])
-    sync_with_index(replace(session, terminal=terminal), workspace)  # first, since the copies are indexed too
+    sync_with_index(session._replace(terminal=terminal), workspace)  # first, since the copies are indexed too
     with terminal.progress("Indexing") as progress:
         indexed = workspace.update(advance=progress.update)
     workspace.register()

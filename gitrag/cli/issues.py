@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
@@ -195,7 +195,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     workspace = synced_for_reading(session, no_sync=no_sync)
     found, content = read_issue(workspace, wanted)
     if as_json:
-        session.terminal.print_document(dataclasses.replace(_document(found), body=found.body))
+        session.terminal.print_document(structs.replace(_document(found), body=found.body))
     else:
         session.terminal.print(Text(content.decode("utf-8", "replace").rstrip("\n")))
     return OK

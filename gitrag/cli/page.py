@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session
@@ -35,8 +36,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """How an answer is shown.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
 
 from gitrag.cli import resident
 from gitrag.cli.findings import form_of
@@ -28,8 +29,7 @@ _MOST_NAMED = 8
 _OTHER_LINES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """What a search of several repositories is limited to, and how it is shown; as the options say."""
 
     output: str | None

@@ -12,6 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import Struct
+
 from gitrag.config.rules import (
     MEBIBYTE,
     Address,
@@ -45,8 +47,7 @@ _SHOWN_CHARACTERS = 60
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A setting.
 
     Attributes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
 
 MEBIBYTE = 1024 * 1024
 
@@ -30,8 +31,7 @@ class Rule(Protocol[Value_co]):
         """Return the value, or raise ValueError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """An integer in a closed range; with ``size``, also ``512k``, ``2m``, ``1GiB``."""
 
     low: int
@@ -54,8 +54,7 @@ class Whole:
         return _in_range(value, self.low, self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number in a closed range."""
 
     low: float
@@ -69,8 +68,7 @@ class Number:
         return _in_range(float(text), self.low, self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -86,8 +84,7 @@ class Choice:
         return word
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Struct, frozen=True):
     """A duration with its unit."""
 
     longest: timedelta
@@ -107,8 +104,7 @@ class Duration:
         return _in_range(value, timedelta(), self.longest)
 
 
-@dataclass(frozen=True, slots=True)
-class Globs:
+class Globs(Struct, frozen=True):
     """A list of globs or similar strings; separated by commas where only text can be given."""
 
     allowed: str = "a list of globs, such as [docs/generated/**, '*.min.js']"
@@ -122,8 +118,7 @@ class Globs:
         return tuple(items)
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """An absolute path; ``~`` is the user's home."""
 
     @property
@@ -137,8 +132,7 @@ class Folder:
         return path
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """The URL of a server. Tokens are sent to it, so it must be https, except on this machine."""
 
     @property
@@ -170,8 +164,7 @@ def without_password(address: str) -> str:
     return re.sub(r"=\s*('[^']*'?|[^&\s]*)", "=***", address)
 
 
-@dataclass(frozen=True, slots=True)
-class HubAt:
+class HubAt(Struct, frozen=True):
     """Where an organisation's search is: ``off``, or a PostgreSQL server's address without a password."""
 
     @property
@@ -192,8 +185,7 @@ class HubAt:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class SharedAt:
+class SharedAt(Struct, frozen=True):
     """Where a team shares vectors: ``off``, a git remote, a directory, or a server that has one."""
 
     @property
@@ -213,8 +205,7 @@ class SharedAt:
         return Address().parse(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """A text that matches a pattern."""
 
     pattern: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from gitrag.chunking import chunk
 from gitrag.errors import ConfigError
@@ -35,8 +36,7 @@ _TARGET = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentLink:
+class DocumentLink(Struct, frozen=True):
     """A link from a document to another.
 
     Attributes:
@@ -49,8 +49,7 @@ class DocumentLink:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentSection:
+class DocumentSection(Struct, frozen=True):
     """A part of a document, with the headings above it joined by `` > ``; lines are 1-based, inclusive."""
 
     heading: str
@@ -59,8 +58,7 @@ class DocumentSection:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A document of a collection.
 
     Attributes:
@@ -78,8 +76,7 @@ class Document:
     edges: tuple[DocumentLink, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentHead:
+class DocumentHead(Struct, frozen=True):
     """The beginning of a document, where its metadata are.
 
     Attributes:

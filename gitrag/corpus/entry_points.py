@@ -7,8 +7,9 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from posixpath import basename
+
+from msgspec import Struct
 
 from gitrag.corpus.manifests import MANIFEST_BYTES
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait, traits
@@ -24,8 +25,7 @@ _USUAL = frozenset(
 _BUILD_SCRIPTS = frozenset({"build.rs", "setup.py"})
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(Struct, frozen=True):
     """Where a program begins.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.corpus.documents import numbered
 from gitrag.model import Chunk, Kind
@@ -21,8 +22,7 @@ _LINE_CHARACTERS = 1_000
 _MOST_REQUIREMENTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class GoverningComment:
+class GoverningComment(Struct, frozen=True):
     """A comment that names what governs the code: ``Governing: ADR-0007, SPEC-0003 REQ "Keys rotate"``.
 
     Attributes:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct
+
 from gitrag.corpus import LAYOUT_VERSION, adrs, code, issues, specs
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
@@ -35,8 +37,7 @@ READERS: Mapping[CollectionKind, Callable[[str, str], Document]] = {
 """Reads a document of each kind, given its path and text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """A part of a repository with its own collections.
 
     Attributes:
@@ -48,8 +49,7 @@ class Module:
     directory: str
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where the configuration places documents; an empty field means the usual places.
 
     Attributes:

@@ -9,10 +9,11 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
+
+from msgspec import Struct
 
 from gitrag.corpus.layout import Module, named
 from gitrag.errors import ConfigError
@@ -25,16 +26,14 @@ MOST_PATTERNS = 500
 MOST_MODULES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(Struct, frozen=True):
     """A workspace's members according to its manifest: patterns of directories, and of excluded ones."""
 
     patterns: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Detector:
+class Detector(Struct, frozen=True):
     """A kind of workspace.
 
     Attributes:
@@ -48,8 +47,7 @@ class Detector:
     read: Callable[[bytes], Members]
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestModules:
+class ManifestModules(Struct, frozen=True):
     """The modules found.
 
     Attributes:

@@ -6,9 +6,10 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from posixpath import basename, commonpath, dirname, splitext
+
+from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.entry_points import Read
@@ -73,8 +74,7 @@ _OF_TESTS = re.compile(
 """What a file of tests has before or after the name of what it tests."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilesOfTests:
+class FilesOfTests(Struct, frozen=True):
     """Files of tests named alike.
 
     Attributes:
@@ -88,8 +88,7 @@ class FilesOfTests:
     directory: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandForTests:
+class CommandForTests(Struct, frozen=True):
     """How tests are run.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.embedding.manifest import check, is_there
 from gitrag.embedding.published import TOKENIZER, WEIGHTS
@@ -14,8 +15,7 @@ DOWNLOAD_BYTES = WEIGHTS.size_bytes + TOKENIZER.size_bytes
 """Approximate size of a fetch's download, for the messages that announce it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
+class ModelStatus(Struct, frozen=True):
     """Whether the model can be used.
 
     Attributes:
@@ -31,8 +31,7 @@ class ModelStatus:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class FetchStep:
+class FetchStep(Struct, frozen=True):
     """A step of a fetch.
 
     Attributes:
@@ -44,8 +43,7 @@ class FetchStep:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFetch:
+class ModelFetch(Struct, frozen=True):
     """How the model was installed.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct, to_builtins
 
 from gitrag.embedding.published import sha256
 from gitrag.embedding.version import GRAPH_VERSION, TOKENIZER_SHA256, WEIGHTS_SHA256
@@ -17,8 +18,7 @@ _MANIFEST_BYTES_CAP = 64 * 1024
 _FETCH = "Run `gitrag model fetch`."
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltFile:
+class BuiltFile(Struct, frozen=True):
     """A file when the model was built.
 
     Attributes:
@@ -35,8 +35,7 @@ class BuiltFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """What was built, from which inputs, with which versions.
 
     Attributes:
@@ -63,7 +62,7 @@ def describe(path: Path) -> BuiltFile:
 def write_manifest(path: Path, files: tuple[BuiltFile, ...], built_with: str) -> None:
     """Write the manifest of a model just built."""
     manifest = Manifest(GRAPH_VERSION, WEIGHTS_SHA256, TOKENIZER_SHA256, built_with, files)
-    path.write_text(json.dumps(asdict(manifest), indent=1) + "\n", "utf-8")
+    path.write_text(json.dumps(to_builtins(manifest), indent=1) + "\n", "utf-8")
 
 
 def check(directory: Path, *, thorough: bool = False) -> Manifest:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +39,7 @@ _EXTERNAL_FROM_BYTES = 4096
 Attribute = float | int | Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """An operation.
 
     Attributes:
@@ -57,8 +57,7 @@ class Node:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Struct, frozen=True):
     """A model.
 
     Attributes:

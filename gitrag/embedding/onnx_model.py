@@ -7,9 +7,10 @@ float32 (batch, 384).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from gitrag.embedding.onnx_file import FLOAT, Attribute, Graph, Node, save, save_with_data
 from gitrag.embedding.safetensors import read_tensors

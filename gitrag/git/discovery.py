@@ -6,8 +6,9 @@ import os
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import NoRepositoryError, RepositoryError
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
@@ -21,8 +22,7 @@ _MAKE_A_REPOSITORY = ("HEAD", "objects", "refs")
 _LONGEST_LINK = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """Where a repository is.
 
     Attributes:

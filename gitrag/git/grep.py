@@ -6,7 +6,8 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.git.environment import GitTimeoutError, not_run
 from gitrag.git.repository import Repository
@@ -22,8 +23,7 @@ _LONGEST_FILE = "2M"
 _LONGEST_LINE = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class GrepLine:
+class GrepLine(Struct, frozen=True):
     """A matching line; its number is 1-based."""
 
     path: str
@@ -31,8 +31,7 @@ class GrepLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Grepped:
+class Grepped(Struct, frozen=True):
     """What a search found.
 
     Attributes:

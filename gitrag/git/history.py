@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.repository import Repository
@@ -15,8 +16,7 @@ _SWEEPING = 50
 """A commit of more files is a reformat or a mass rename: it says nothing about a single file."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCount:
+class ChangeCount(Struct, frozen=True):
     """How often a path has been changed recently.
 
     Attributes:
@@ -28,16 +28,14 @@ class ChangeCount:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """The commits examined, and the changes per path."""
 
     commits: int
     changes: dict[str, ChangeCount]
 
 
-@dataclass(frozen=True, slots=True)
-class LatestCommit:
+class LatestCommit(Struct, frozen=True):
     """A commit: its abbreviated id, the day it was made (``2026-11-23``), and its message's first line."""
 
     commit: str

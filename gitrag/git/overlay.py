@@ -17,9 +17,12 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import RepositoryError
 from gitrag.git.conversion import blob_ids, converted_content, read_file
@@ -54,8 +57,7 @@ _STATUS = (
 _READ_ATTEMPTS = 2  # retry once: a file may be read while it is being written
 
 
-@dataclass(frozen=True, slots=True)
-class DirtyPath:
+class DirtyPath(Struct, frozen=True):
     """A path that differs from HEAD, with what `git status` reports; mode 0 and id "": absent.
 
     Attributes:
@@ -76,8 +78,7 @@ class DirtyPath:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class WorkingState:
+class WorkingState(Struct, frozen=True):
     """What differs from HEAD, not hashed yet.
 
     Attributes:

@@ -19,8 +19,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from gitrag.git.patterns import Allowance, PatternTable
 from gitrag.git.repository import FILE_MODE, SUBMODULE_MODE, SYMLINK_MODE
@@ -109,14 +110,12 @@ _SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 _MINIFIED_NAME = re.compile(r"[.-]min\.[a-z]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class _AttributeTable:
+class _AttributeTable(Struct, frozen=True):
     table: PatternTable
     states: list[bool | str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _IgnoreTable:
+class _IgnoreTable(Struct, frozen=True):
     """Two tables with common numbers: patterns that end in `/` are only in the second."""
 
     files: PatternTable
@@ -124,16 +123,14 @@ class _IgnoreTable:
     ignored: list[bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _RuleFiles:
+class _RuleFiles(Struct, frozen=True):
     """The parsed rule files of one directory."""
 
     attributes: Mapping[str, _AttributeTable]
     ignores: _IgnoreTable | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Directory:
+class _Directory(Struct, frozen=True):
     """What is known of a directory, computed once.
 
     Attributes:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from msgspec import Struct
+
 # Limits. Globs are tried one by one against every path: 200 of them against 50,000 paths take a second.
 # Excess patterns never match.
 MAX_GLOBS = 200
@@ -43,8 +45,7 @@ _CLASSES = {
 }
 
 
-@dataclass(slots=True)
-class Allowance:
+class Allowance(Struct):
     """How many more patterns a set of rule files may add; shared by its tables."""
 
     globs: int = MAX_GLOBS

@@ -18,9 +18,10 @@ import subprocess
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from gitrag.errors import StoreError
 from gitrag.git.configuration import Configuration, guards, with_settings
@@ -125,8 +126,7 @@ class MovedError(Exception):
     """Somebody else has changed the ref meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRef:
+class RemoteRef(Struct, frozen=True):
     """The ref as it was last seen.
 
     Attributes:

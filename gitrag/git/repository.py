@@ -15,10 +15,11 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
 from gitrag.git import identity, index_place
@@ -85,8 +86,7 @@ class BlobError(GitragError):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """The difference of one path between two trees, or between a tree and the working tree.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 ATTRIBUTES_FILE = ".gitattributes"
 IGNORE_FILE = ".gitragignore"
@@ -24,8 +25,7 @@ _ESCAPE = re.compile(r"\\(?:([0-3][0-7]{2})|(.))")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-@dataclass(frozen=True, slots=True)
-class PathAttribute:
+class PathAttribute(Struct, frozen=True):
     """A line's value for one attribute: True (set), False (unset), None (`!attribute`), or a language."""
 
     name: str
@@ -33,8 +33,7 @@ class PathAttribute:
     state: bool | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Struct, frozen=True):
     """A line of a .gitragignore; ``ignored`` is False if it began with `!`."""
 
     pattern: str

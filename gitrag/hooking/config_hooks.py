@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, RepositoryError
 from gitrag.git.environment import message_of
@@ -42,8 +43,7 @@ class ConfiguredRepository(Protocol):
         """Run git in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """A configured hook that runs gitrag on one event.
 
     Attributes:

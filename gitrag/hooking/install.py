@@ -13,8 +13,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from gitrag.errors import NotSetUpError
 from gitrag.hooking import config_hooks, script_blocks

@@ -9,8 +9,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import ConfigError
 from gitrag.hooking.table import Hook
@@ -19,8 +20,7 @@ from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 _MOST_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Manager:
+class Manager(Struct, frozen=True):
     """A program that generates hooks.
 
     Attributes:

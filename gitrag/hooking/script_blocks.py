@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 START = b"# >>> gitrag >>>"
 END = b"# <<< gitrag <<<"
@@ -35,8 +36,7 @@ class DamagedBlockError(ValueError):
     """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The place of the block: bytes ``start..end``, half-open, including its last line end."""
 
     start: int

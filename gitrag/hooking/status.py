@@ -6,11 +6,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import NotSetUpError
 from gitrag.git.configuration import Configuration
@@ -49,8 +51,7 @@ class HookState(StrEnum):
     TWICE = "twice"  # run by a file and by the configuration, or by two sections of the latter
 
 
-@dataclass(frozen=True, slots=True)
-class HookReport:
+class HookReport(Struct, frozen=True):
     """The status of one hook, for the user.
 
     Attributes:
@@ -78,8 +79,7 @@ class HookReport:
     changed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HookStatus:
+class HookStatus(Struct, frozen=True):
     """The status of a hook: by its file alone, the enabled configured hooks, and both together."""
 
     hook: Hook

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.hub.connection import IS_SEARCHED, NO_BRANCH
@@ -11,16 +11,14 @@ from gitrag.hub.rights import revoke
 from gitrag.hub.sending import refused
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """The branch of a repository that is searched from now on."""
 
     repository: str
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(Struct, frozen=True):
     """What was dropped: a branch, or all of a repository where it is None."""
 
     repository: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.model import DIMENSIONS
 from gitrag.store.commits import FEW_PATHS, BranchHistory, Messages, nearness
@@ -52,8 +53,7 @@ def words(history: BranchHistory) -> dict[int, bytes]:
     return {int(term): both[begin:end].tobytes() for term, begin, end in zip(terms, first, ends, strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
+class Unpacked(Struct, frozen=True):
     """A history as it was pushed.
 
     Attributes:

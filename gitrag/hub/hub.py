@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.hub.connection import connect, place_of, told
@@ -39,8 +40,7 @@ _CHUNK: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hub:
+class Hub(Struct, frozen=True):
     """A connection to a hub of this version and recipe.
 
     Attributes:

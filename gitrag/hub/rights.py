@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError
 from gitrag.hub.hub import Hub
@@ -17,8 +18,7 @@ _STAGING: Final = (
 """The columns that who pushes may fill; not ``sender``, so that nobody sends in another's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """What a role may do with a repository."""
 
     role: str

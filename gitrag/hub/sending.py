@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from gitrag.errors import BusyError, NotSetUpError, UsageError
 from gitrag.git.identity import is_commit
@@ -27,8 +28,7 @@ ENTRY_COLUMNS: Final = (
 WORD_COLUMNS: Final = "term, found"
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """What a branch has at a commit.
 
     Attributes:
@@ -50,8 +50,7 @@ class Branch:
     history: BranchHistory | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """What a push sent.
 
     Attributes:

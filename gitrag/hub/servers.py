@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
 from gitrag.hub import branches, rights, upkeep
@@ -42,8 +43,7 @@ _VIEWS: Final = (
 """What the front reads of another server (`schema.sql`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """A server of a hub.
 
     Attributes:
@@ -55,8 +55,7 @@ class Server:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """On which server a repository is."""
 
     repository: str

@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from gitrag.hub import history
 from gitrag.hub.copying import read_columns
 from gitrag.hub.hub import Hub
@@ -56,8 +58,7 @@ _MOST_LONGER: Final = 20
 """As in `gitrag/store/candidates.py`."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubView:
+class HubView(Struct, frozen=True):
     """A branch of a repository in the hub.
 
     Attributes:

@@ -7,11 +7,11 @@ import importlib.util
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import platformdirs
+from msgspec import Struct
 
 from gitrag.errors import BusyError, NotSetUpError, StoreError
 
@@ -20,8 +20,7 @@ _LONGEST_SOCKET: Final = 90
 """Bytes of the socket's directory: the address of a Unix socket has 107 at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialServer:
+class TrialServer(Struct, frozen=True):
     """A server of the user's.
 
     Attributes:

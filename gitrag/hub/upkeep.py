@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from gitrag.errors import BusyError
 from gitrag.hub.hub import OWN_TURN, Hub
@@ -16,8 +17,7 @@ _PATIENCE_MS: Final = 30_000
 """How long gc and `place` wait for pushes: meanwhile, others wait for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubBranch:
+class HubBranch(Struct, frozen=True):
     """A branch in the hub.
 
     Attributes:
@@ -43,16 +43,14 @@ class HubBranch:
     server: str
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """A repository that cannot be searched now, because its server does not answer."""
 
     repository: str
     server: str
 
 
-@dataclass(frozen=True, slots=True)
-class HubStatus:
+class HubStatus(Struct, frozen=True):
     """What this role sees of a hub.
 
     Attributes:
@@ -74,8 +72,7 @@ class HubStatus:
     absent: tuple[Absent, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """What gc found: contents that no branch has, paths likewise, and rows of pushes that never ended."""
 
     contents: int

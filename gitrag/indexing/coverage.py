@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.machine import files
 
@@ -27,8 +28,7 @@ _MOST_BYTES = 1 << 16
 _LINE = re.compile(r"([0-9a-f]{16}) (\d{1,11}) (\d{1,11}) (\d{1,11}) (\d{1,11})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What an index held at a moment.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from gitrag.chunking import decode, has_outline, key_of, language_of, named, needs_first_line
 from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
@@ -32,8 +33,7 @@ _MOST_WANTED = 32 << 20
 """Bytes that the attribute `gitrag` may ask for in one file: a clone's attributes are not the user's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What differs between two views.
 
     Attributes:
@@ -48,8 +48,7 @@ class Difference:
 NO_DIFFERENCE = Difference()
 
 
-@dataclass(frozen=True, slots=True)
-class TreeDifference:
+class TreeDifference(Struct, frozen=True):
     """How to build the view of HEAD's tree.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gitrag.corpus.layout import Module
 from gitrag.indexing.difference import (
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from gitrag.store.file_state import FileState
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(Struct, frozen=True):
     """How many indexed documents are new, changed and deleted."""
 
     added: int = 0
@@ -38,8 +39,7 @@ class Documents:
 NO_DOCUMENTS = Documents()
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True):
     """State of a view after a refresh.
 
     Attributes:
@@ -63,8 +63,7 @@ class Refreshed:
     recorded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """What the index offers as a starting point for a view.
 
     Attributes:
@@ -93,8 +92,7 @@ class Start:
         return state is not None and state == self.state
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """What a refresh has to write, and which of it the index has.
 
     Attributes:

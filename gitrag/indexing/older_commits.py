@@ -6,7 +6,8 @@ It is done in the background, newest first. What has been read is kept wherever 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.embedding.version import DRAFT_VERSION
 from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids, shallow_ends
@@ -36,8 +37,7 @@ _NOTED_EVERY = 10
 """Batches after which those that have been read can be asked, before all have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """A commit in a history whose older commits have been read, all or some.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from gitrag.git import BlobError
 from gitrag.indexing.records import OUTLINE, Job, failed_record, left_out_record, prepare_all

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from gitrag.indexing.difference import Difference, Differences, TreeDifference
 from gitrag.indexing.known import (

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.chunking import decode, has_outline
 from gitrag.chunking.languages import MOST_OUTLINED_BYTES
@@ -31,8 +33,7 @@ from gitrag.store.content import blob_of
 _FIRST_LINE_BYTES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """The configuration that a refresh needs.
 
     Attributes:
@@ -93,8 +94,7 @@ class ContentReader:
         return decode(data[:_FIRST_LINE_BYTES]).partition("\n")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What git reports about a worktree at one moment.
 
     Attributes:

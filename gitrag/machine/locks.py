@@ -11,9 +11,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine.files import existing, open_private, write_private
@@ -23,8 +24,7 @@ _POLL_S = 0.004
 """Write transactions last tens of milliseconds; a shorter sleep only burns the holder's core."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """The last process to take a lock exclusively.
 
     Attributes:

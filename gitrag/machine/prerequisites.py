@@ -13,10 +13,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import NotSetUpError
 from gitrag.machine.environment import safe_environment
@@ -69,8 +70,7 @@ class CheckState(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One check and its result.
 
     Attributes:

@@ -10,9 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 _BLOCK_BYTES = 1 << 16
 _SAID_BYTES = 1 << 16
@@ -40,8 +41,7 @@ class PrintedTooMuchError(ProgramError):
     """A program exceeded the limit on its output."""
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """The result of a program.
 
     Attributes:

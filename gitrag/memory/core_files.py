@@ -12,8 +12,9 @@ import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
@@ -33,8 +34,7 @@ _LOCK_POLL_S = 0.01
 HEADING = "\n\n## Core Codebase Context\n"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreFile:
+class CoreFile(Struct, frozen=True):
     """A file that is marked as core.
 
     Attributes:

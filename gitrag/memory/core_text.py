@@ -8,8 +8,9 @@ with ruamel.yaml, would rewrite all of it. Each edit is parsed again before it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue, compose_mapping, is_readable, parse_mapping
@@ -27,8 +28,7 @@ class CannotEditError(ValueError):
     """The text is written in a way that an edit would change more than requested."""
 
 
-@dataclass(frozen=True, slots=True)
-class _EntryChange:
+class _EntryChange(Struct, frozen=True):
     """A replacement of a part of the text; an insertion if that part is empty."""
 
     start: int

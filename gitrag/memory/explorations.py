@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import GitragError, ModelError, StoreError, UsageError
 from gitrag.machine import files
@@ -44,8 +46,7 @@ _FILE_MODE = 0o600
 _MOST_FILE_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """The result of a save.
 
     Attributes:
@@ -63,8 +64,7 @@ class Saved:
         return text if self.namesake is None else f"{text}\n\n{exploration.namesake_text(self.namesake)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """The result of an import: numbers of observations created, updated, and unchanged."""
 
     created: int

@@ -14,8 +14,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import BusyError, StoreError
 
@@ -30,8 +32,7 @@ _FILE_MODE = 0o600
 _DIRECTORY_MODE = 0o700
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What identifies an observation.
 
     Attributes:
@@ -45,8 +46,7 @@ class Identity:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """Something that the user had gitrag remember.
 
     Attributes:

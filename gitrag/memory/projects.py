@@ -16,8 +16,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import GitragError, UsageError
 from gitrag.git import Repository
@@ -52,8 +53,7 @@ def shown_names(keys: Iterable[str]) -> dict[str, str]:
     return {key: name if times[name] == 1 else key for key, name in names.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """A project that memory is kept of.
 
     Attributes:

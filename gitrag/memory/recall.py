@@ -7,8 +7,10 @@ document's parts. A few hundred observations are read, split and compared at onc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.chunking import chunk
 from gitrag.corpus.documents import Document
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """An observation that answers a query.
 
     Attributes:
@@ -42,8 +43,7 @@ class Recalled:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A piece of a section, as it is searched."""
 
     owner: int

@@ -20,6 +20,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+
 from gitrag.errors import BusyError, GitragError, StoreError, UsageError
 from gitrag.git import Repository
 from gitrag.machine import files
@@ -40,8 +42,7 @@ class UnknownRepositoryError(UsageError):
     """No repository or group that gitrag knows has this name, or several have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A repository in the registry.
 
     Attributes:
@@ -60,8 +61,7 @@ class Entry:
         return cls(path, repo.common_dir)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A repository that gitrag knows, by a name that no other one has.
 
     Attributes:
@@ -73,8 +73,7 @@ class Known:
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A name for several repositories.
 
     Attributes:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 NO_SIGNAL = "Based on limited context — adjust as needed"
 
@@ -28,8 +29,7 @@ DEFAULT_TYPE = "feature"
 DEFAULT_SIZE = "medium"
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """A guess.
 
     Attributes:
@@ -46,8 +46,7 @@ class Guess:
         return f'because of "{self.word}"' if self.word else NO_SIGNAL
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """The suggested type and size of a change."""
 
     kind: Guess

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.graph import NoCall, not_looked_at
 from gitrag.callgraph.answering import Direction
@@ -30,8 +32,7 @@ _NAME_SHARE = 0.6
 """Share of a terminal's columns that names may take before paths stop being aligned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True):
     """What branches are drawn with."""
 
     tee: str = "├─"
@@ -46,8 +47,7 @@ ASCII = Glyphs("|-", ".-", "`-", "| ", "...", "->")
 """For streams that cannot encode the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A line of a tree, before it is fitted to the terminal."""
 
     branch: str
@@ -58,8 +58,7 @@ class _Row:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Branch:
+class _Branch(Struct, frozen=True):
     """A caller, or a callee, with every call between it and what it hangs from.
 
     Attributes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.overview import Overview
 from gitrag.actions.since import Passed
@@ -34,8 +34,7 @@ def _as_text(value: object) -> str:
     raise NotImplementedError(f"{type(value).__name__} in a document")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentMatch:
+class DocumentMatch(Struct, frozen=True):
     """A decision, a specification or an issue that answers.
 
     Attributes:
@@ -57,8 +56,7 @@ class DocumentMatch:
     nearest: bool | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class CodeMatch:
+class CodeMatch(Struct, frozen=True):
     """A file that answers, by its best chunk.
 
     Attributes:
@@ -84,8 +82,7 @@ class CodeMatch:
     nearest: bool | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnGraph:
+class DrawnGraph(Struct, frozen=True):
     """The calls around what was found.
 
     Attributes:
@@ -99,8 +96,7 @@ class DrawnGraph:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AskedRepository:
+class AskedRepository(Struct, frozen=True):
     """A repository that a search of several has asked.
 
     Attributes:
@@ -118,8 +114,7 @@ class AskedRepository:
     commit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchDocument:
+class SearchDocument(Struct, frozen=True):
     """What `gitrag search` prints for a question.
 
     Attributes:
@@ -143,8 +138,7 @@ class SearchDocument:
     not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True):
     """A definition in a graph of calls.
 
     Attributes:
@@ -164,8 +158,7 @@ class GraphNode:
     matched: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Struct, frozen=True):
     """A call.
 
     Attributes:
@@ -183,8 +176,7 @@ class GraphEdge:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPlace:
+class NamedPlace(Struct, frozen=True):
     """A line that names what was asked for.
 
     Attributes:
@@ -204,8 +196,7 @@ class NamedPlace:
     is_sure: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPlaces:
+class NamedPlaces(Struct, frozen=True):
     """Where something is named besides calls.
 
     Attributes:
@@ -219,8 +210,7 @@ class NamedPlaces:
     files_not_read: int
 
 
-@dataclass(frozen=True, slots=True)
-class PackageName:
+class PackageName(Struct, frozen=True):
     """A package through which one repository calls another.
 
     Attributes:
@@ -232,8 +222,7 @@ class PackageName:
     manifest: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallElsewhere:
+class CallElsewhere(Struct, frozen=True):
     """A call between two repositories.
 
     Attributes:
@@ -251,8 +240,7 @@ class CallElsewhere:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryCalls:
+class RepositoryCalls(Struct, frozen=True):
     """Calls between the repository around and another one.
 
     Attributes:
@@ -299,8 +287,7 @@ class UncalledDefinition:
     looked_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class GraphDocument:
+class GraphDocument(Struct, frozen=True):
     """What `gitrag graph` prints.
 
     Attributes:
@@ -322,8 +309,7 @@ class GraphDocument:
     without_callers: tuple[UncalledDefinition, ...] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """A place that calls.
 
     Attributes:
@@ -341,8 +327,7 @@ class Caller:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CalledDefinition:
+class CalledDefinition(Struct, frozen=True):
     """A definition and who calls it.
 
     Attributes:
@@ -366,8 +351,7 @@ class CalledDefinition:
     tests: tuple[Caller, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ImpactPart:
+class ImpactPart(Struct, frozen=True):
     """Who calls what a file defines or a change touches.
 
     Attributes:
@@ -387,8 +371,7 @@ class ImpactPart:
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BearingDocument:
+class BearingDocument(Struct, frozen=True):
     """A document that bears on a file.
 
     Attributes:
@@ -420,8 +403,7 @@ class BearingDocument:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDocument:
+class CheckDocument(Struct, frozen=True):
     """What `gitrag check TARGET` prints.
 
     Attributes:
@@ -441,8 +423,7 @@ class CheckDocument:
     impact: ImpactPart | None
 
 
-@dataclass(frozen=True, slots=True)
-class BehindRef:
+class BehindRef(Struct, frozen=True):
     """A ref that is pushed and not indexed.
 
     Attributes:
@@ -454,8 +435,7 @@ class BehindRef:
     files: int
 
 
-@dataclass(frozen=True, slots=True)
-class PushDocument:
+class PushDocument(Struct, frozen=True):
     """What `gitrag check --push` prints.
 
     Attributes:
@@ -469,8 +449,7 @@ class PushDocument:
     stopped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedEdge:
+class RelatedEdge(Struct, frozen=True):
     """A reference that a new document may make.
 
     Attributes:
@@ -496,8 +475,7 @@ class RelatedEdge:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedDocument:
+class RelatedDocument(Struct, frozen=True):
     """What `gitrag related TEXT` prints.
 
     Attributes:
@@ -513,8 +491,7 @@ class RelatedDocument:
     instead: InsteadPart
 
 
-@dataclass(frozen=True, slots=True)
-class LikeChunk:
+class LikeChunk(Struct, frozen=True):
     """A chunk that is like a text.
 
     Attributes:
@@ -534,8 +511,7 @@ class LikeChunk:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatesDocument:
+class DuplicatesDocument(Struct, frozen=True):
     """What `gitrag related --duplicates` prints.
 
     Attributes:
@@ -551,8 +527,7 @@ class DuplicatesDocument:
     nearest: tuple[LikeChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class AskedQuestion(Struct, frozen=True):
     """A document that a change touches and does not name.
 
     Attributes:
@@ -580,8 +555,7 @@ class AskedQuestion:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddedDefinition:
+class AddedDefinition(Struct, frozen=True):
     """A definition that a change adds, and what exists like it.
 
     Attributes:
@@ -599,8 +573,7 @@ class AddedDefinition:
     existing: tuple[LikeChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NearDocument:
+class NearDocument(Struct, frozen=True):
     """A document that scores less than what is shown.
 
     Attributes:
@@ -620,8 +593,7 @@ class NearDocument:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewDocument:
+class ReviewDocument(Struct, frozen=True):
     """What `gitrag related --diff` prints.
 
     Attributes:
@@ -641,8 +613,7 @@ class ReviewDocument:
     impact: ImpactPart | None
 
 
-@dataclass(frozen=True, slots=True)
-class PrimedEntry:
+class PrimedEntry(Struct, frozen=True):
     """A document that a session should know.
 
     Attributes:
@@ -662,8 +633,7 @@ class PrimedEntry:
     text: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class PrimeDocument:
+class PrimeDocument(Struct, frozen=True):
     """What `gitrag prime` prints.
 
     Attributes:
@@ -687,8 +657,7 @@ class PrimeDocument:
     since: Passed | None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionRow:
+class CollectionRow(Struct, frozen=True):
     """A collection, as `gitrag index status` lists it.
 
     Attributes:
@@ -706,8 +675,7 @@ class CollectionRow:
     updated: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
+class IndexedDocument(Struct, frozen=True):
     """What `gitrag index update` and `gitrag init` did to the text of the index.
 
     Attributes:
@@ -727,8 +695,7 @@ class IndexedDocument:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class VectorsDocument:
+class VectorsDocument(Struct, frozen=True):
     """What was done for the vectors.
 
     Attributes:
@@ -744,8 +711,7 @@ class VectorsDocument:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateDocument:
+class UpdateDocument(Struct, frozen=True):
     """What `gitrag index` and `gitrag index update` print.
 
     Attributes:
@@ -757,8 +723,7 @@ class UpdateDocument:
     vectors: VectorsDocument | None
 
 
-@dataclass(frozen=True, slots=True)
-class InitDocument:
+class InitDocument(Struct, frozen=True):
     """What `gitrag init` prints.
 
     Attributes:
@@ -778,16 +743,14 @@ class InitDocument:
     agents: AgentsDocument | None
 
 
-@dataclass(frozen=True, slots=True)
-class UninstallPiece:
+class UninstallPiece(Struct, frozen=True):
     """Something of gitrag's: what it is, and where."""
 
     what: str
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class UninstallDocument:
+class UninstallDocument(Struct, frozen=True):
     """What `gitrag uninstall` prints.
 
     Attributes:
@@ -801,15 +764,13 @@ class UninstallDocument:
     left: tuple[UninstallPiece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedDocument:
+class RemovedDocument(Struct, frozen=True):
     """What `gitrag index remove` prints: how many bytes it freed; 0 where there was no index."""
 
     freed_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class GarbageDocument:
+class GarbageDocument(Struct, frozen=True):
     """What `gitrag gc` prints.
 
     Attributes:
@@ -835,8 +796,7 @@ class GarbageDocument:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class IssueReferences:
+class IssueReferences(Struct, frozen=True):
     """What an issue refers to, by id."""
 
     specs: tuple[str, ...]
@@ -845,8 +805,7 @@ class IssueReferences:
     blocked_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IssueDocument:
+class IssueDocument(Struct, frozen=True):
     """An issue of the tracker.
 
     Attributes:
@@ -880,8 +839,7 @@ class IssueDocument:
     body: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """What happened, or would happen, to a file for an agent.
 
     Attributes:
@@ -895,8 +853,7 @@ class FileChange:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgentsDocument:
+class AgentsDocument(Struct, frozen=True):
     """What `gitrag agents` and `gitrag init --agents --remove` print, and part of `gitrag init --agents`.
 
     Attributes:
@@ -910,8 +867,7 @@ class AgentsDocument:
     files: tuple[FileChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicIdentity:
+class TopicIdentity(Struct, frozen=True):
     """What tells topics apart."""
 
     topic_key: str
@@ -919,8 +875,7 @@ class TopicIdentity:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
-class TopicDocument:
+class TopicDocument(Struct, frozen=True):
     """A topic that is remembered.
 
     Attributes:
@@ -954,31 +909,27 @@ class TopicDocument:
     is_new: bool | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class ExportDocument:
+class ExportDocument(Struct, frozen=True):
     """What `gitrag explore export` prints: how many topics it wrote, and where."""
 
     exported: int
     directory: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedDocument:
+class DeletedDocument(Struct, frozen=True):
     """What `gitrag explore delete` prints: the numbers of the topics that are forgotten."""
 
     deleted: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnmarkedDocument:
+class UnmarkedDocument(Struct, frozen=True):
     """What `gitrag core unmark` prints: the path, and whether it was marked."""
 
     path: str
     unmarked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HookRow:
+class HookRow(Struct, frozen=True):
     """A git hook.
 
     Attributes:
@@ -1002,8 +953,7 @@ class HookRow:
     changed: bool | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(Struct, frozen=True):
     """A check of `gitrag doctor`.
 
     Attributes:
@@ -1019,8 +969,7 @@ class CheckRow:
     mend: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRow:
+class SettingRow(Struct, frozen=True):
     """A setting.
 
     Attributes:
@@ -1044,16 +993,14 @@ class SettingRow:
     allowed: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRow:
+class CommandRow(Struct, frozen=True):
     """A command whose JSON has a schema: `gitrag schema` lists them."""
 
     command: str
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitEntry:
+class CommitEntry(Struct, frozen=True):
     """A commit that answers.
 
     Attributes:
@@ -1080,8 +1027,7 @@ class CommitEntry:
     found_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class InsteadPart:
+class InsteadPart(Struct, frozen=True):
     """What answers in place of decisions and specifications.
 
     Attributes:
@@ -1093,8 +1039,7 @@ class InsteadPart:
     commits: tuple[CommitEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryDocument:
+class HistoryDocument(Struct, frozen=True):
     """What `gitrag history` prints.
 
     Attributes:
@@ -1110,8 +1055,7 @@ class HistoryDocument:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IssueName:
+class IssueName(Struct, frozen=True):
     """An issue or pull request that a commit names.
 
     Attributes:
@@ -1125,8 +1069,7 @@ class IssueName:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonEntry:
+class ReasonEntry(Struct, frozen=True):
     """A commit that made lines what they are.
 
     Attributes:
@@ -1154,8 +1097,7 @@ class ReasonEntry:
     decisions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherCommits:
+class OtherCommits(Struct, frozen=True):
     """Commits that are not listed.
 
     Attributes:
@@ -1167,8 +1109,7 @@ class OtherCommits:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
-class RuledBy:
+class RuledBy(Struct, frozen=True):
     """A decision or specification that likely bears on a file.
 
     Attributes:
@@ -1186,8 +1127,7 @@ class RuledBy:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class WhyDocument:
+class WhyDocument(Struct, frozen=True):
     """What `gitrag why` prints.
 
     Attributes:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.search import Answer
@@ -27,8 +26,7 @@ _BEFORE = 60
 """Characters shown before what matches, where a line is too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A line that matches.
 
     Attributes:
@@ -50,8 +48,7 @@ class Match:
     repository: str | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class ExactDocument:
+class ExactDocument(Struct, frozen=True):
     """What `gitrag search --regex` and `--word` print as JSON.
 
     Attributes:

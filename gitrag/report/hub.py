@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.hub.search import HubAnswer, HubHit, away
 from gitrag.hub.hub import FRONT
@@ -17,8 +18,7 @@ _SHORT = 12
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class HubMade:
+class HubMade(Struct, frozen=True):
     """What `gitrag hub init` did.
 
     Attributes:
@@ -30,8 +30,7 @@ class HubMade:
     made: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HubTried:
+class HubTried(Struct, frozen=True):
     """What `gitrag hub try` leaves: where the server is, and whether it runs.
 
     Attributes:
@@ -43,8 +42,7 @@ class HubTried:
     running: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HubMatch:
+class HubMatch(Struct, frozen=True):
     """A file of a repository in the hub that answers, by its best chunk.
 
     Attributes:
@@ -70,8 +68,7 @@ class HubMatch:
     snippet: str
 
 
-@dataclass(frozen=True, slots=True)
-class HubSearched:
+class HubSearched(Struct, frozen=True):
     """A branch that was searched, and the commit that was pushed."""
 
     repository: str
@@ -79,8 +76,7 @@ class HubSearched:
     commit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class HubSearchDocument:
+class HubSearchDocument(Struct, frozen=True):
     """What `gitrag hub search` prints.
 
     Attributes:

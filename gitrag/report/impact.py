@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
 from gitrag.actions.governance.check import name_of
@@ -36,8 +37,7 @@ Form = Callable[[str, str], str]
 """Shows words of the repository in a role."""
 
 
-@dataclass(frozen=True, slots=True)
-class TouchedEntry:
+class TouchedEntry(Struct, frozen=True):
     """A definition that a change adds, changes or removes.
 
     Attributes:
@@ -71,8 +71,7 @@ class TouchedEntry:
     registered: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CompanionEntry:
+class CompanionEntry(Struct, frozen=True):
     """A file that changed together with one of the change before, and does not here.
 
     Attributes:
@@ -90,8 +89,7 @@ class CompanionEntry:
     usual: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TestEntry:
+class TestEntry(Struct, frozen=True):
     """A file of tests that bears on a change.
 
     Attributes:
@@ -109,8 +107,7 @@ class TestEntry:
     changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ClosingEntry:
+class ClosingEntry(Struct, frozen=True):
     """An issue that a change may close.
 
     Attributes:
@@ -128,8 +125,7 @@ class ClosingEntry:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class ImpactDocument:
+class ImpactDocument(Struct, frozen=True):
     """What `gitrag impact` prints.
 
     Attributes:

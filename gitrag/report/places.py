@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from posixpath import relpath
+
+from msgspec.structs import replace
 
 from gitrag.actions.search import Answer
 from gitrag.report.parts import place_of

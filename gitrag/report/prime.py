@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 
 import msgspec
 from msgspec import UNSET
@@ -81,7 +80,7 @@ def as_json(primed: Primed) -> str:
             core=primed.core.strip("\n"),
             since=None
             if primed.passed is None
-            else msgspec.convert(_readable(asdict(primed.passed)), Passed),
+            else msgspec.convert(_readable(msgspec.to_builtins(primed.passed)), Passed),
         )
     )
 
@@ -121,7 +120,7 @@ _ROOM = {
 
 def _shown(found: Overview | None) -> Overview | None:
     """Return an overview with paths as valid text."""
-    return None if found is None else msgspec.convert(_readable(asdict(found)), Overview)
+    return None if found is None else msgspec.convert(_readable(msgspec.to_builtins(found)), Overview)
 
 
 def overview_lines(found: Overview) -> Iterator[tuple[str, list[str]]]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gitrag.actions.similar import Place, Similar
 from gitrag.report.parts import gist, kind_of, lines_of, range_of, shown
 from gitrag.words.control_characters import Text, joined
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """A chunk near a place in meaning.
 
     Attributes:
@@ -32,8 +31,7 @@ class Neighbour:
     snippet: str
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarDocument:
+class SimilarDocument(Struct, frozen=True):
     """What `gitrag similar` prints as JSON.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from textwrap import wrap
+
+from msgspec import Struct
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
@@ -45,8 +46,7 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     """What is shown of a hit: its place, in a line or two, the lines below it, and the rows of the place."""
 
     head: tuple[str, ...]

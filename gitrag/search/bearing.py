@@ -14,9 +14,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
@@ -105,8 +107,7 @@ _WORD = re.compile(r"\w+")
 _HYPHEN = re.compile(r"\b([A-Za-z]+)-([A-Za-z]+)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPart:
+class DocumentPart(Struct, frozen=True):
     """A part of a document, as it is indexed: the number of the document, the chunk and its id."""
 
     document: int
@@ -114,8 +115,7 @@ class DocumentPart:
     chunk_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A file, or several of a directory, for which documents are looked for.
 
     Attributes:
@@ -133,16 +133,14 @@ class Target:
     messages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TargetVectors:
+class TargetVectors(Struct, frozen=True):
     """The vectors of a file: float32 (384,) of its path, (n, 384) of its definitions; L2-normalised."""
 
     path: NDArray[np.float32]
     parts: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Bearing:
+class Bearing(Struct, frozen=True):
     """How a document bears on a target.
 
     Attributes:
@@ -164,8 +162,7 @@ class Bearing:
     is_mentioned: bool = False
 
 
-@dataclass(frozen=True)
-class Documents:
+class Documents(Struct, frozen=True, dict=True):
     """The documents of some collections.
 
     Attributes:

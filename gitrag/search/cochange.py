@@ -7,8 +7,9 @@ after counts half. Fitted on ten projects (`scripts/bench/cochange.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from gitrag.store.commits import PastChanges
@@ -31,8 +32,7 @@ _DOUBT = 1.0
 """Added to the commits of a file: of one that changed once, little is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(Struct, frozen=True):
     """A file that has changed together with one that is given.
 
     Attributes:

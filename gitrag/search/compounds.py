@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from gitrag.search.question import Question
 from gitrag.store.candidates import NameWords, Postings, SearchScope
@@ -117,7 +118,7 @@ def _rows(postings: Postings, chosen: NDArray[Any], place: int | None = None) ->
     """Return some rows, as those of one term."""
     import numpy as np
 
-    own = Postings(*(getattr(postings, column.name)[chosen] for column in fields(Postings)))
+    own = Postings(*(getattr(postings, name)[chosen] for name in Postings.__struct_fields__))
     return own if place is None else replace(own, term=np.full_like(own.term, place))
 
 
@@ -125,5 +126,5 @@ def _together(parts: Sequence[Postings]) -> Postings:
     import numpy as np
 
     return Postings(
-        *(np.concatenate([getattr(part, column.name) for part in parts]) for column in fields(Postings))
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Postings.__struct_fields__)
     )

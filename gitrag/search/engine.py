@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
@@ -65,8 +67,7 @@ _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
 
-@dataclass(frozen=True, slots=True)
-class FurtherHit:
+class FurtherHit(Struct, frozen=True):
     """Another hit in the same file.
 
     Attributes:
@@ -82,8 +83,7 @@ LEAST_ANSWER = 0.3
 """Score below which a hit is shown as nearest, never as an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A file that answers a question, with its best chunk.
 
     Attributes:
@@ -127,8 +127,7 @@ class Hit:
         return self.score < LEAST_ANSWER
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What answers a question.
 
     Attributes:
@@ -146,8 +145,7 @@ class Found:
     unread_history: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scoped:
+class Scoped(Struct, frozen=True):
     """What a question may find.
 
     Attributes:

@@ -6,9 +6,10 @@ Pure NumPy over what `gitrag/store/candidates.py` reads. The weights of the feat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search import commit_messages, wording
@@ -70,8 +71,7 @@ NEAREST = 1_000
 """Nearest chunks that count as evidence for their files; the ranker is fitted with this number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """Evidence for the files and chunks of a scope.
 
     Attributes:

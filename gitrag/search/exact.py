@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.errors import UsageError
 from gitrag.model import Chunk
@@ -29,8 +31,7 @@ _OF_THE_WHOLE = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 """What asks for the ends of a text, or may switch ``(?m)`` off: the store's chunks are no lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """What lines are searched for.
 
     Attributes:
@@ -76,8 +77,7 @@ def _compiled(expression: str) -> Any:
     return compiled(expression)
 
 
-@dataclass(frozen=True, slots=True)
-class ExactLines:
+class ExactLines(Struct, frozen=True):
     """The lines found.
 
     Attributes:

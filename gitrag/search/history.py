@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.search.bm25 import B_OF_A_MESSAGE, K1, idf, saturated
 from gitrag.words.terms import query_terms, stems_of
@@ -33,8 +34,7 @@ it find the commit" in `docs/figures.md`."""
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """The commits that may answer: those with the most of a question's words, best first, then others.
 
     Attributes:

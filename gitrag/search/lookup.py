@@ -9,8 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.chunking.languages import language_of
 from gitrag.corpus import issues
@@ -59,16 +61,14 @@ _WITHOUT_THE_NAME = 0.5
 """Share of its score that a file keeps where it does not define the name that is asked for in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """How a path may end; ``anchored``: it must be the whole path, from the top of the working tree."""
 
     path: str
     anchored: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """What a question names.
 
     Attributes:
@@ -86,8 +86,7 @@ class Reference:
     in_file: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A file that a question names.
 
     Attributes:
@@ -105,8 +104,7 @@ class Named:
     lines: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LookedUp:
+class LookedUp(Struct, frozen=True):
     """What a scope has of what a question names.
 
     Attributes:

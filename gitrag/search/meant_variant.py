@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from posixpath import commonpath
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.search import variants
 from gitrag.search.question import Question
@@ -39,8 +40,7 @@ _MOST_KEPT = 2_000
 """Outlines, and uses of groups, kept for the next question."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
+class _Use(Struct, frozen=True):
     """What a repository uses of some variants.
 
     Attributes:
@@ -52,8 +52,7 @@ class _Use:
     activity: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A page of files.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class NamingFile:
+class NamingFile(Struct, frozen=True):
     """A file that contains a name: its path, language (empty if unknown) and text."""
 
     path: str

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
 from gitrag.search.question import STOP_WORDS, Question
@@ -37,8 +38,7 @@ _MOST_KEPT = 16_384
 """Words whose drafts are kept, and those of one question more: 25 MB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """How much of a question a text says.
 
     Attributes:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gitrag.model import Chunk, Kind
 from gitrag.words import terms

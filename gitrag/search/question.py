@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.search import report_reading
 from gitrag.search.report_reading import Reading
@@ -43,8 +44,7 @@ _ASKS_PEOPLE = re.compile(
 """Beginnings of questions best answered by prose: a decision, a guide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A parsed question.
 
     Attributes:

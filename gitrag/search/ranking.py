@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.chunking.languages import is_code
 from gitrag.search.evidence import Evidence
@@ -190,8 +191,7 @@ _FAR_BEHIND = 4.0
 """Distance to the best file's sum at which ``behind`` has fallen to 1/e."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """A ranked file.
 
     Attributes:
@@ -229,8 +229,7 @@ def page(
     return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]
 
 
-@dataclass(frozen=True, slots=True)
-class InNumbers:
+class InNumbers(Struct, frozen=True):
     """Which of some files come in numbers (`words/bulk_files.py`).
 
     Attributes:

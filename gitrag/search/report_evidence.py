@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
 from gitrag.search.outside import traits_of
@@ -91,8 +92,7 @@ _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[-+#0 ]?\d*(?:\.\d+)?[a-zA-Z]|\$?\{[^{}
 FEATURES = ("frame", "frames", "mentions", "modules", "symbols", "title_symbols", "quoted")
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A chunk of a file that a report leads to, and what that adds to its worth."""
 
     chunk_id: int
@@ -105,8 +105,7 @@ class Site:
         return DefinitionSite(self.chunk_id, self.file, exact=True, parts=0)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportEvidence:
+class ReportEvidence(Struct, frozen=True):
     """What a scope has of what a report names.
 
     Attributes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain
+
+from msgspec import Struct, field
 
 from gitrag.chunking.languages import language_of
 from gitrag.search import tracebacks
@@ -44,8 +45,7 @@ class Place(IntEnum):
     TITLE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A name in code.
 
     Attributes:
@@ -59,8 +59,7 @@ class Name:
     used: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What a bug report says.
 
     Attributes:
@@ -292,8 +291,7 @@ def _title(lines: Sequence[str]) -> tuple[str, int]:
     return "", 0
 
 
-@dataclass(slots=True)
-class _Body:
+class _Body(Struct):
     """The lines after the title, sorted by what they are while they are read.
 
     Attributes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
@@ -120,8 +121,7 @@ _SCRIPTS = re.compile(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+"
 """Runs of letters other than Latin, which may stand beside an identifier without a space."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewording:
+class Rewording(Struct, frozen=True):
     """What to ask instead.
 
     Attributes:

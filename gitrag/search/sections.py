@@ -10,8 +10,10 @@ would cost one more embedding.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
@@ -53,8 +55,7 @@ _PARTLY_READ = 0.5
 """Share of its score that a hit keeps where only some words of the question could be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which collections to ask.
 
     Attributes:
@@ -91,16 +92,14 @@ class Wanted:
         return kind in self.kinds
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSection:
+class AnswerSection(Struct, frozen=True):
     """The answer of the collections of one kind, best first."""
 
     kind: CollectionKind
     hits: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sections:
+class Sections(Struct, frozen=True):
     """The answer of all collections.
 
     Attributes:
@@ -118,10 +117,10 @@ class Sections:
     collections: tuple[str, ...] = ()
     chunk_ids: tuple[int, ...] = ()
     wording: Wording = NOTHING_TO_SAY
-    occurrences: tuple[Occurrences, ...] = field(default=(), compare=False)
-    unread_history: bool = field(default=False, compare=False)
-    outlined: Mapping[int, str] = field(default_factory=dict, compare=False)
-    left_out: Sequence[LeftOutRow] = field(default=(), compare=False)
+    occurrences: tuple[Occurrences, ...] = ()
+    unread_history: bool = False
+    outlined: Mapping[int, str] = field(default_factory=dict)
+    left_out: Sequence[LeftOutRow] = ()
 
 
 UNSURE = 0.5

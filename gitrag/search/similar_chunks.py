@@ -6,8 +6,9 @@ have 0.7 or more, of two definitions of one repository 1.1 % (`scripts/bench/dup
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.model import Chunk
 from gitrag.search.engine import Scoped, allowed_paths
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarChunk:
+class SimilarChunk(Struct, frozen=True):
     """A chunk that is similar to a text.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from gitrag.model import Chunk
 from gitrag.search.question import Question
@@ -12,8 +12,7 @@ LONGEST_LINE = 400
 """Characters shown of a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of a file.
 
     Attributes:

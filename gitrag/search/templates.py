@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.search.bm25 import idf, saturated
@@ -95,8 +96,7 @@ _FILLED = re.compile(r"[\d/\\'\"<>{}\[\]()=@`]|:\s|\w[._-]\w|[a-z][A-Z]")
 _SETS_OFF = re.compile(r"[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What a program may have printed.
 
     Attributes:
@@ -113,8 +113,7 @@ class Message:
     is_filled: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """The words of a text, in runs between its values.
 
     Attributes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _LONGEST_LINE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A call in a traceback.
 
     Attributes:
@@ -77,8 +78,7 @@ _QUOTED_SOURCE = re.compile(r"^\s*(?:-+>\s*)?\d+\s+|^\s{4,}|^\s*[\^~]+\s*$")
 _HEAD = re.compile(r"Traceback \(most recent call last\)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(Struct, frozen=True):
     """A frame, and whether its kind of traceback has the deepest call last."""
 
     frame: Frame

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+
+from msgspec import Struct
 
 from gitrag.words import terms
 from gitrag.words.bulk_files import untranslated
@@ -79,8 +80,7 @@ with a changed file, on pages of changes to 35 repositories, it was first in 13;
 question names, in 15 by this too; with any difference at all in 14."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """What tells whether two files are nearly the same.
 
     Attributes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.chunking.languages import is_prose
 from gitrag.search.outside import traits_of
@@ -63,8 +64,7 @@ class Group(StrEnum):
 _GROUPS = tuple(Group)
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """A word of the question that no source file contains.
 
     Attributes:
@@ -78,8 +78,7 @@ class Beside:
     groups: tuple[Group, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """What is to be said of a question's words.
 
     Attributes:
@@ -112,8 +111,7 @@ class Wording:
 NOTHING_TO_SAY = Wording()
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrences:
+class Occurrences(Struct, frozen=True):
     """Where a question's terms occur in a scope.
 
     Attributes:

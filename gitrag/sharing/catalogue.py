@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
 
 from gitrag.machine.files import make_private, private_mode, read_regular, replace
 from gitrag.model import DIMENSIONS
@@ -44,8 +45,7 @@ _TRIES = 3
 Checked = TypeVar("Checked")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The whole packs of a place.
 
     Attributes:

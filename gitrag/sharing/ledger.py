@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from gitrag.machine.files import make_private, private_mode, read_regular, replace
 from gitrag.sharing import packs
@@ -22,8 +23,7 @@ _SAID_CHARACTERS = 300
 """How much is kept of a place's address, and of why a pack was refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A pack that is not used.
 
     Attributes:
@@ -37,8 +37,7 @@ class Refusal:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A pack that is not used this time, which is not recorded.
 
     Attributes:
@@ -54,8 +53,7 @@ class Skipped:
     damaged: bool
 
 
-@dataclass(slots=True)
-class Ledger:
+class Ledger(Struct):
     """The record; `save` writes it.
 
     Attributes:

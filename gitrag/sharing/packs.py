@@ -16,8 +16,9 @@ import hashlib
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from gitrag.model import DIMENSIONS
 
@@ -60,8 +61,7 @@ class DamagedError(PackError):
     """These bytes are not those that the pack is named after: damaged where they lie, or on the way."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackKeys:
+class PackKeys(Struct, frozen=True):
     """The checked ``.keys`` of a pack.
 
     Attributes:
@@ -89,8 +89,7 @@ class PackKeys:
         return np.flatnonzero(np.isin(self.keys, wanted))
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Struct, frozen=True):
     """A whole pack: its checked keys, and its vectors.
 
     Attributes:

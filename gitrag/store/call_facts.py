@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.content import INDEXED
@@ -18,8 +19,7 @@ _LANGUAGE = "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'er
 """The language that a file's calls are in: ERB templates are HTML for all else."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(Struct, frozen=True):
     """A file of a view, with the call facts of its content.
 
     Attributes:

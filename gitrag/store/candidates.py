@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import Struct
+
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
@@ -45,8 +47,7 @@ PATH_WEIGHT = 0.5
 alone, against 0.722 without the path and 0.803 with the path's words in the embedded text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """The limits of a question.
 
     Attributes:
@@ -164,8 +165,7 @@ class SearchScope:
         return joined_at(self.memo.get("ends", lambda: ends(self.chunk_id)), chunk_ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Postings:
+class Postings(Struct, frozen=True):
     """Where a question's terms occur, in columns of equal length.
 
     Attributes:
@@ -185,8 +185,7 @@ class Postings:
     length: NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """The chunks nearest to a question by vector, best first.
 
     Attributes:
@@ -200,8 +199,7 @@ class Near:
     cosine: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionSite:
+class DefinitionSite(Struct, frozen=True):
     """A definition of a requested name.
 
     Attributes:
@@ -217,8 +215,7 @@ class DefinitionSite:
     parts: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class NameWords:
+class NameWords(Struct, frozen=True):
     """Question terms that occur in file names: columns of equal length, one row per term and file."""
 
     term: NDArray[np.int32]
@@ -622,8 +619,7 @@ def _read_names(db: DuckDBPyConnection) -> tuple[NDArray[np.uint64], NDArray[np.
     return found["own"][order], found["chunk_id"][order]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedSite:
+class NamedSite(Struct, frozen=True):
     """A definition of a name, with its qualified name; ``chunk_id`` is its first chunk."""
 
     chunk_id: int
@@ -748,8 +744,7 @@ def contents_by_term(
     return dict(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Unsearched:
+class Unsearched(Struct, frozen=True):
     """Files of a view that no question can find: not read yet or not readable, and left out as text."""
 
     unread: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
@@ -41,8 +42,7 @@ def write(db: DuckDBPyConnection, numbers: Sequence[int], drafts: NDArray[np.flo
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Drafts:
+class Drafts(Struct, frozen=True):
     """The drafts of an index.
 
     Attributes:

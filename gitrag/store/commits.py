@@ -6,8 +6,9 @@ A question is asked of one commit, and only commits in its history count, whatev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.store import commit_drafts, schema, vectors
 from gitrag.store.candidates import SearchScope, read_postings, with_terms
@@ -39,8 +40,7 @@ _OF_VIEWS = "lower(hex(id)) IN (SELECT commit_id FROM views WHERE commit_id IS N
 _KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS} OR lower(hex(id)) IN (SELECT unnest(?::VARCHAR[]))"
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRecord:
+class CommitRecord(Struct, frozen=True):
     """A commit to be stored.
 
     Attributes:
@@ -70,8 +70,7 @@ class CommitRecord:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Messages:
+class Messages(Struct, frozen=True):
     """What the messages of a history say about the files of a scope: only of commits that change few paths.
 
     Attributes:
@@ -451,8 +450,7 @@ def _subjects(
     return signs, row.astype(np.int32), changes["changed_path"][place]
 
 
-@dataclass(frozen=True, slots=True)
-class Reachable:
+class Reachable(Struct, frozen=True):
     """The commits of a history, and which of them have terms of a question.
 
     Attributes:
@@ -528,8 +526,7 @@ def joined(newest: Reachable, older: Reachable) -> Reachable:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCommit:
+class StoredCommit(Struct, frozen=True):
     """A commit as it is stored.
 
     Attributes:
@@ -625,8 +622,7 @@ def latest_changing(
     return {path: (len(numbers), stored[numbers[0]]) for path, numbers in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class PastChanges:
+class PastChanges(Struct, frozen=True):
     """The commits that changed some paths, and what else they changed; a row for each commit and path.
 
     Attributes:
@@ -745,8 +741,7 @@ def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Seq
     return [float(counts[rows["path_id"] == scope.files.path_id[file]].sum()) for file in files]
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
+class _History(Struct, frozen=True):
     """A row of ``histories``."""
 
     reached: NDArray[np.int32]
@@ -878,8 +873,7 @@ def _needed(
     return numbers, needed
 
 
-@dataclass(frozen=True, slots=True)
-class BranchHistory:
+class BranchHistory(Struct, frozen=True):
     """What the commits of a history say about the files of a view: only commits that change few paths.
 
     Attributes:

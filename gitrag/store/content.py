@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from gitrag.model import Chunk, Kind, Skip
 from gitrag.store import schema, vectors
@@ -41,8 +42,7 @@ def blob_of(own: str) -> tuple[str, str]:
     return own[:end], own[end:]
 
 
-@dataclass(frozen=True, slots=True)
-class ContentRecord:
+class ContentRecord(Struct, frozen=True):
     """A content that has been read and cut.
 
     Attributes:
@@ -70,8 +70,7 @@ class ContentRecord:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PendingContent:
+class PendingContent(Struct, frozen=True):
     """A content of a view that has not been read yet; ``said`` is what its path says of its language."""
 
     content_id: int
@@ -84,8 +83,7 @@ class PendingContent:
         return self.blob, self.said
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPlace:
+class ChunkPlace(Struct, frozen=True):
     """First and last line of a chunk, and its name; empty for none."""
 
     line_start: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.store.columns import integers, run
 from gitrag.store.content import blob_of
@@ -21,8 +22,7 @@ _AT_ONCE = 500
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 
 
-@dataclass(frozen=True, slots=True)
-class ViewFile:
+class ViewFile(Struct, frozen=True):
     """A file of a view.
 
     Attributes:
@@ -52,8 +52,7 @@ class ViewFile:
     words: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedChunk:
+class ExportedChunk(Struct, frozen=True):
     """A chunk with all that a search reads of it.
 
     Attributes:

@@ -7,8 +7,10 @@ stay, because the next id is counted from them.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.store import commits
 from gitrag.store.columns import integers, run
@@ -28,8 +30,7 @@ _NOT_OWNED = ("entries", "paths", "changed_paths")
 """Views decide which of their entries are needed; paths refer to texts; commits keep what they changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """What to keep.
 
     Attributes:
@@ -46,8 +47,7 @@ class Keep:
     entries: Sequence[tuple[int, int]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Garbage:
+class Garbage(Struct, frozen=True):
     """What no view needs, beyond what is kept for a while.
 
     Attributes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.model import Skip
 from gitrag.store import views
@@ -35,8 +36,7 @@ class Stage(StrEnum):
     EMBEDDING = "embedding"
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """A file that could not be read in full.
 
     Attributes:
@@ -51,8 +51,7 @@ class Unread:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ViewCounts:
+class ViewCounts(Struct, frozen=True):
     """What a view holds.
 
     Attributes:
@@ -74,8 +73,7 @@ class ViewCounts:
     embedded: int
 
 
-@dataclass(frozen=True, slots=True)
-class FileOutline:
+class FileOutline(Struct, frozen=True):
     """What is known at a glance of an indexed file.
 
     Attributes:
@@ -93,8 +91,7 @@ class FileOutline:
     has: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionCounts:
+class CollectionCounts(Struct, frozen=True):
     """What a collection holds.
 
     Attributes:
@@ -112,8 +109,7 @@ class CollectionCounts:
     updated: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class MappedFile:
+class MappedFile(Struct, frozen=True):
     """What a map shows of an indexed file.
 
     Attributes:
@@ -135,8 +131,7 @@ class MappedFile:
     changed: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TableSize:
+class TableSize(Struct, frozen=True):
     """How much a table holds.
 
     Attributes:
@@ -150,8 +145,7 @@ class TableSize:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreCounts:
+class StoreCounts(Struct, frozen=True):
     """Counts of the whole store."""
 
     views: int

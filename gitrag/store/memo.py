@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -112,6 +111,6 @@ def _bytes_of(value: Any) -> int:
         return sum(map(_bytes_of, value)) if len(value) <= _MOST else 0
     if isinstance(value, dict):
         return sum(map(_bytes_of, value.values())) if len(value) <= _MOST else 0
-    if is_dataclass(value):
-        return sum(_bytes_of(getattr(value, each.name)) for each in fields(value))
+    if names := getattr(value, "__match_args__", ()):  # a record's fields
+        return sum(_bytes_of(getattr(value, name)) for name in names)
     return int(getattr(value, "nbytes", 0))

@@ -8,8 +8,9 @@ which of them a commit leads to; ``telling`` is how many there are to be read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.store import commits, schema
 
@@ -25,8 +26,7 @@ _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far the older commits have been read.
 
     Attributes:

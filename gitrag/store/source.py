@@ -7,8 +7,9 @@ answers (`gitrag/store/candidates.py`, `content.py`, `commits.py`, `views.py`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from gitrag.store import candidates, commits, content, quoted, views
 from gitrag.store.candidates import (
@@ -177,8 +178,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFile:
+class IndexFile(Struct, frozen=True):
     """An index file that is open, as a source.
 
     Attributes:

@@ -8,8 +8,9 @@ FLOAT[384] takes 1.44 kB. As BLOBs, a thousand are read in 15 ms, and the sign b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.columns import integers, objects, pairs, run
@@ -39,8 +40,7 @@ UNEMBEDDED = "unembedded "
 """Prefix, before a text's key in hex, of the meta table's key for why the text could not be embedded."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingText:
+class PendingText(Struct, frozen=True):
     """A text without a vector from the model: of a chunk, or of a path's words."""
 
     text_id: int
@@ -127,8 +127,7 @@ def columns_of(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.in
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
+class Vectors(Struct, frozen=True):
     """Vectors and drafts of texts, as stored.
 
     Attributes:

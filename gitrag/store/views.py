@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from gitrag.store import content, vectors
 from gitrag.store.columns import hashes, integers, next_id, objects, run
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """An indexed tree.
 
     Attributes:
@@ -34,8 +34,7 @@ class View:
     commit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PathRecord:
+class PathRecord(Struct, frozen=True):
     """A path with its derived data.
 
     Attributes:
@@ -55,8 +54,7 @@ class PathRecord:
     name_terms: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRecord:
+class EntryRecord(Struct, frozen=True):
     """What a path has: a content (blob, and language by name) or why it is left out; and its collection."""
 
     path: str
@@ -71,16 +69,14 @@ class EntryRecord:
         return self.blob, self.language
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
+class Ids(Struct, frozen=True):
     """Ids of paths and contents; what is not recorded has none."""
 
     paths: Mapping[str, int]
     contents: Mapping[ContentKey, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewOverlay:
+class ViewOverlay(Struct, frozen=True):
     """The changes on top of a view: ids of the paths hidden, and of the entries that replace them.
 
     Attributes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from gitrag.errors import NOT_SET_UP, TRY_AGAIN, GitragError
 from gitrag.trackers.issue import Issue
@@ -44,8 +45,7 @@ class Order(Enum):
     """Every listing holds all issues: a missing one has been deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Some of a tracker's issues.
 
     Attributes:
@@ -104,8 +104,7 @@ class Tracker(Protocol):
         """Close connections."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Secret:
+class Secret(Struct, frozen=True):
     """A token; its ``repr`` does not show it.
 
     Attributes:
@@ -120,8 +119,7 @@ class Secret:
         return f"Secret(from {self.origin})"
 
 
-@dataclass(frozen=True, slots=True)
-class TrackerPlace:
+class TrackerPlace(Struct, frozen=True):
     """Where a tracker's issues are.
 
     Attributes:
@@ -140,8 +138,7 @@ class TrackerPlace:
         return " ".join(part for part in (self.tracker, self.base, self.project) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class TrackerSetting:
+class TrackerSetting(Struct, frozen=True):
     """The arguments for opening a tracker.
 
     Attributes:
@@ -159,8 +156,7 @@ class TrackerSetting:
     note: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(Struct, frozen=True):
     """A tracker that gitrag knows.
 
     Attributes:

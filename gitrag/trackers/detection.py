@@ -11,10 +11,11 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from gitrag.config.rules import LOCAL_HOSTS, Address
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, opened, received
@@ -40,8 +41,7 @@ _PROBES_S = 20.0
 _PROBE_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """The settings on the tracker.
 
     Attributes:
@@ -55,8 +55,7 @@ class Wishes:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a repository was cloned from.
 
     Attributes:

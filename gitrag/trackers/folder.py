@@ -9,10 +9,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct, to_builtins
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
@@ -41,8 +42,7 @@ def is_file_name(issue_id: str) -> bool:
     return bool(_ID.fullmatch(issue_id)) and not _DEVICES.fullmatch(issue_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(Struct, frozen=True):
     """How far the last sync got.
 
     Attributes:
@@ -167,7 +167,7 @@ class IssueFolder:
         Raises:
             StoreError: The file cannot be written.
         """
-        note = json.dumps({"version": _META_VERSION, **asdict(meta)}, indent=1)
+        note = json.dumps({"version": _META_VERSION, **to_builtins(meta)}, indent=1)
         try:
             files.replace(self.path / _META, f"{note}\n".encode(), _MODE, durable=False)
         except OSError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 _SPEC = re.compile(r"\bSPEC-\d{4}\b")
 _ADR = re.compile(r"\bADR-\d{4}\b")
@@ -35,8 +36,7 @@ class IssueState(StrEnum):
     DRAFT = "draft"
 
 
-@dataclass(frozen=True, slots=True)
-class References:
+class References(Struct, frozen=True):
     """What an issue refers to, each list sorted and without duplicates.
 
     Attributes:
@@ -52,8 +52,7 @@ class References:
     blocked_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(Struct, frozen=True):
     """An issue of any tracker.
 
     Attributes:

@@ -8,8 +8,9 @@ issues of a page have the same time stamp is the next page number, or what comes
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 from gitrag.trackers.issue import read_moment, show_moment
 
@@ -18,8 +19,7 @@ _STAMP = timedelta(seconds=1)
 """Time stamps are truncated to the second, and it is not documented whether the bound itself is included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """The position in a listing.
 
     Attributes:

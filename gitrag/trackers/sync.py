@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from gitrag.trackers.base import Order, Page, Tracker, TrackerError, TrackerPlace
 from gitrag.trackers.folder import IssueFolder, Meta, is_file_name
@@ -28,8 +30,7 @@ _KEPT = "What came is kept, and the next sync goes on from there."
 _KEPT_ANEW = "What came is kept; the next sync begins anew."
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A limit on a sync, in time or in pages.
 
     Attributes:
@@ -43,8 +44,7 @@ class Bound:
     raised: str
 
 
-@dataclass(frozen=True, slots=True)
-class SyncDeadline:
+class SyncDeadline(Struct, frozen=True):
     """The limits of a sync, in time and in pages; none by default.
 
     Attributes:
@@ -80,8 +80,7 @@ _Item = Page | BaseException | None
 """A page, the exception raised instead, or None after the last page."""
 
 
-@dataclass(frozen=True, slots=True)
-class Synced:
+class Synced(Struct, frozen=True):
     """What a sync did.
 
     Attributes:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.machine.files import read_regular
 from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
@@ -29,8 +30,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _SPEC = re.compile(r"(?i)^spec-\d{4}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A check box.
 
     Attributes:

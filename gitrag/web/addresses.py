@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import quote, unquote_to_bytes, urlencode
+
+from msgspec import Struct
 
 FILES = "/file/"
 REPOSITORY = "repo"
 """What names another repository in an address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
+class Addresses(Struct, frozen=True):
     """The addresses of a repository's pages.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from gitrag.actions.graph import call_graph, meant_target, sources_of, tests_of
 from gitrag.callgraph.answering import GraphQuestion
@@ -21,8 +21,7 @@ DEEPEST = 4
 _TIMEOUT_S = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class CallsPage:
+class CallsPage(Struct, frozen=True):
     """Calls around a target as a page shows them.
 
     Attributes:

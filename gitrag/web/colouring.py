@@ -12,9 +12,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.machine.processes import Pool, ProcessDiedError
 
@@ -58,8 +59,7 @@ Line = tuple[tuple[str, str], ...]
 """A line in parts: the class of each, empty for none, and its text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Lines of a file, without control characters, and its path, whose name says the language."""
 
     path: str

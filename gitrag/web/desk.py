@@ -6,8 +6,9 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import GitragError
@@ -17,8 +18,7 @@ from gitrag.web.colouring import Colouring, Source
 from gitrag.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """The repository while nobody else asks it, and what the user should know of the answer, a line each."""
 
     workspace: Workspace

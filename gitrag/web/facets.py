@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Kind
@@ -38,8 +39,7 @@ Found = Sequence[tuple[CollectionKind, Hit]]
 """The files of an answer, each with the kind of its collection."""
 
 
-@dataclass(frozen=True, slots=True)
-class FacetValue:
+class FacetValue(Struct, frozen=True):
     """One thing that an answer can be narrowed to.
 
     Attributes:
@@ -57,8 +57,7 @@ class FacetValue:
     choices: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(Struct, frozen=True):
     """One way to narrow an answer."""
 
     name: str
@@ -66,8 +65,7 @@ class Facet:
     values: tuple[FacetValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """What an answer is narrowed to: names and values of facets, in the order of the address."""
 
     chosen: tuple[tuple[str, str], ...] = ()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
+from msgspec import Struct
 
 from gitrag.actions.file_view import Definition, FileView, IndexState, view_file
 from gitrag.actions.governance.check import Candidate, check
@@ -22,8 +21,7 @@ MOST_LINES = 20_000
 """Lines of a file on a page; a browser takes seconds for more."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilePage:
+class FilePage(Struct, frozen=True):
     """A file as a page shows it.
 
     Attributes:
@@ -41,8 +39,7 @@ class FilePage:
     more: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallLink:
+class CallLink(Struct, frozen=True):
     """A call in a file, and where the called definition is."""
 
     line: int
@@ -51,8 +48,7 @@ class CallLink:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallsBeside:
+class CallsBeside(Struct, frozen=True):
     """Whom a file calls.
 
     Attributes:

@@ -6,7 +6,8 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.repository_map import map_files
 from gitrag.actions.search import SearchOptions, search
@@ -40,8 +41,7 @@ _CHARACTER = 6.4
 """Width of a character of a label, in pixels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Struct, frozen=True):
     """A file or a folder of the map, and its colour's class."""
 
     area: Area
@@ -51,8 +51,7 @@ class Tile:
     colour: str
 
 
-@dataclass(frozen=True, slots=True)
-class MapPage:
+class MapPage(Struct, frozen=True):
     """A map as a page shows it.
 
     Attributes:

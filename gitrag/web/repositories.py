@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
@@ -20,8 +21,7 @@ _MOST_DESKS = 8
 """Other repositories that are kept open."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """What was read of the registry.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.repositories.chosen import Chosen
 from gitrag.actions.repositories.known import Standing, standing_of
@@ -21,8 +22,7 @@ BUDGET_S = 10.0
 MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Stands:
+class Stands(Struct, frozen=True):
     """How a repository stands.
 
     Attributes:
@@ -46,8 +46,7 @@ class Stands:
     updated: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoriesPage:
+class RepositoriesPage(Struct, frozen=True):
     """How the repositories stand.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from gitrag import report
 from gitrag.actions.repositories.ask import AnswerOfMany
@@ -49,8 +49,7 @@ _DOUBTFUL = 0.2
 _SPECIAL = frozenset("*?[]\\")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownLine:
+class ShownLine(Struct, frozen=True):
     """A line of a file, coloured, and where it is."""
 
     number: int
@@ -59,16 +58,14 @@ class ShownLine:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Where something else is."""
 
     text: str
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownHit:
+class ShownHit(Struct, frozen=True):
     """A file of an answer as a page shows it.
 
     Attributes:
@@ -104,16 +101,14 @@ class ShownHit:
     variants: tuple[Link, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSection:
+class ShownSection(Struct, frozen=True):
     """The files of one kind of collection; the title is empty where there is no other."""
 
     title: str
     hits: tuple[ShownHit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPage:
+class SearchPage(Struct, frozen=True):
     """An answer as a page shows it.
 
     Attributes:
@@ -141,8 +136,7 @@ class SearchPage:
     milliseconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What was answered, and by whom not.
 
     Attributes:

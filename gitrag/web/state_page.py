@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.doctor import examine
 from gitrag.actions.push_check import Pushed, behind
@@ -21,8 +22,7 @@ MOST_MOMENTS = 30
 """Rows of the table of vectors over time."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatePage:
+class StatePage(Struct, frozen=True):
     """How an index stands, as a page shows it.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _TRAILER = re.compile(
     r"(?i)(?:[a-z][a-z-]{1,40}-(?:by|on|id|for|from|to)|closes|fixes|refs|see|link|cc|bug|issue|change-id)"
@@ -31,8 +32,7 @@ _MOST_CHARACTERS = 300
 _MOST_ISSUES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What a message says.
 
     Attributes:

@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from fit_bearing import FIT_ON, Page, report
+from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from decision_questions import read_questions

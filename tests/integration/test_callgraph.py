@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import json
 from contextlib import contextmanager
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
+from msgspec.structs import replace
 
 from gitrag.actions import current_view
 from gitrag.actions.graph import NO_NODES, NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of

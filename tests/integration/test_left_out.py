@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance.change_impact import change_impact

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.chunking import chunk, language_of
@@ -47,8 +48,7 @@ _REFINED = 40
 """Parts of documents that get the model's vector, for each target, the nearest first, while there is time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A document that may bear on a file or a sentence.
 
     Attributes:
@@ -70,8 +70,7 @@ class Found:
     by_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FileTarget:
+class FileTarget(Struct, frozen=True):
     """A file, or a directory.
 
     Attributes:

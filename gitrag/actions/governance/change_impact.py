@@ -6,7 +6,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.gitignore_entry import IGNORED
@@ -73,8 +75,7 @@ _FEWEST = 2
 _OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class BearingTest:
+class BearingTest(Struct, frozen=True):
     """A file of tests that bears on a change.
 
     Attributes:
@@ -92,8 +93,7 @@ class BearingTest:
     is_changed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(Struct, frozen=True):
     """An issue that a change may close.
 
     Attributes:
@@ -111,8 +111,7 @@ class Closing:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeImpact:
+class ChangeImpact(Struct, frozen=True):
     """What a change may break.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.governance.bearings import NEAR, FileTarget, Found, bearings
 from gitrag.actions.governance.presets import PRESETS
@@ -37,8 +38,7 @@ _SYMBOLS = 24
 _SHARED = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A decision or specification that may govern the target, or an issue about it.
 
     Attributes:
@@ -62,8 +62,7 @@ class Candidate:
     governs: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What bears on a file or directory.
 
     Attributes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
@@ -80,8 +82,7 @@ def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) ->
     return order[:limit]
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
+class _Compared(Struct, frozen=True):
     """Chunks like each text, best first, and every document of the same view if asked for."""
 
     near: list[list[SimilarChunk]]

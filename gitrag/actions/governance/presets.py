@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.corpus.layout import CollectionKind
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from gitrag.actions.search import SearchOptions
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """What is searched for a purpose.
 
     Attributes:

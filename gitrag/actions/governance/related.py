@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.governance.bearings import KINDS, Asked, Found, ask
 from gitrag.actions.governance.likeness import covering
@@ -70,8 +72,7 @@ _TAKEN_BACK = 0.7
 _GONE = frozenset({"superseded", "deprecated", "rejected", "withdrawn"})
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A reference that a new document may make, for its author to accept, change or refuse.
 
     Attributes:
@@ -92,8 +93,7 @@ class Proposal:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Struct, frozen=True):
     """What is related to a text.
 
     Attributes:

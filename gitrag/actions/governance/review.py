@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
@@ -59,8 +61,7 @@ _KINDS = PRESETS["review"].kinds
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewQuestion:
+class ReviewQuestion(Struct, frozen=True):
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
@@ -85,8 +86,7 @@ class ReviewQuestion:
         return ASK.format(own=name_of(self.kind, self.document))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A decision or issue that was found for a changed file (``path``), or for the messages (no path)."""
 
     path: str
@@ -97,8 +97,7 @@ class Asked:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """A definition that a change adds, and the existing ones like it.
 
     Attributes:
@@ -112,8 +111,7 @@ class Added:
     existing: tuple[SimilarChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(Struct, frozen=True):
     """The findings on a change.
 
     Attributes:
@@ -194,8 +192,7 @@ def review(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Unnamed:
+class Unnamed(Struct, frozen=True):
     """The documents that a change touches.
 
     Attributes:

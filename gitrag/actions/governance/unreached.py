@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.documents import indexed_documents
 from gitrag.corpus.documents import Document
@@ -18,8 +19,7 @@ NEAREST = 3
 _NOUNS = {CollectionKind.ADRS: "ADR", CollectionKind.SPECS: "spec", CollectionKind.ISSUES: "issue"}
 
 
-@dataclass(frozen=True, slots=True)
-class NearDocument:
+class NearDocument(Struct, frozen=True):
     """A document that was found, though with a score below the least.
 
     Attributes:
@@ -33,8 +33,7 @@ class NearDocument:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Unreached:
+class Unreached(Struct, frozen=True):
     """That no document reaches the least score.
 
     Attributes:

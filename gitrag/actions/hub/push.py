@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import slug
@@ -49,8 +50,7 @@ def address_of(hub: str) -> str:
     return hub
 
 
-@dataclass(frozen=True, slots=True)
-class Pushes:
+class Pushes(Struct, frozen=True):
     """What was pushed.
 
     Attributes:
@@ -62,8 +62,7 @@ class Pushes:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """A branch to push: its name in the hub, and the revision that it is here; None for HEAD."""
 
     branch: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
 from gitrag.errors import ModelError, NetworkError, NotSetUpError
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
 _EXAMPLE = 'gitrag hub search "where are retries implemented"'
 
 
-@dataclass(frozen=True, slots=True)
-class HubHit:
+class HubHit(Struct, frozen=True):
     """A hit, and the repository that it is from; the hit's path is of that."""
 
     repository: str
@@ -36,8 +37,7 @@ class HubHit:
     hit: Hit
 
 
-@dataclass(frozen=True, slots=True)
-class HubAnswer:
+class HubAnswer(Struct, frozen=True):
     """What a hub answers.
 
     Attributes:

@@ -14,9 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.left_out import SUBMODULES
@@ -87,8 +89,7 @@ class Outcome(StrEnum):
         return self in {Outcome.ANSWERED, Outcome.BEHIND}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A repository that was asked.
 
     Attributes:
@@ -113,8 +114,7 @@ class Asked:
         return f"{self.name}: {self.outcome.value}: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerOfMany:
+class AnswerOfMany(Struct, frozen=True):
     """What several repositories answer.
 
     Attributes:
@@ -140,8 +140,7 @@ Options = Callable[[Workspace], SearchOptions]
 """Says what the question is limited to in a repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
+class _Reply(Struct, frozen=True):
     """What one repository says: an answer, or an error."""
 
     chosen: Chosen

@@ -8,7 +8,9 @@ imports a package whose name is in the other repository's manifests.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import log_failure
@@ -49,8 +51,7 @@ _FAILURES = (RecursionError, MemoryError, UnicodeError, ValueError, OSError)
 _Id = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class CallsBetween:
+class CallsBetween(Struct, frozen=True):
     """Calls between the repository around and another one.
 
     Attributes:
@@ -83,8 +84,7 @@ class CallsBetween:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CallsElsewhere:
+class CallsElsewhere(Struct, frozen=True):
     """Calls between the repository around and others.
 
     Attributes:
@@ -96,8 +96,7 @@ class CallsElsewhere:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Struct, frozen=True):
     """A repository's files, and the packages that it offers.
 
     Attributes:

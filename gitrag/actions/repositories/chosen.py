@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from gitrag.actions.repositories.scope import Scope
 from gitrag.errors import NotSetUpError, RepositoryError, UsageError
@@ -21,8 +22,7 @@ _NEVER_INSIDE = frozenset({".git", "node_modules", "__pycache__", ".venv", ".tox
 """Directories without repositories of the user's, and with very many files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A repository to ask.
 
     Attributes:
@@ -67,8 +67,7 @@ def require_same(workspace: Workspace, chosen: Chosen) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Choice:
+class _Choice(Struct):
     """Repositories chosen so far; one that has two names keeps the first."""
 
     here: Repository | None

@@ -9,9 +9,10 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.errors import UsageError
 from gitrag.machine.files import read_regular
@@ -39,8 +40,7 @@ _VENVS = (".venv", "venv")
 _NPM_NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Struct, frozen=True):
     """An installed dependency.
 
     Attributes:

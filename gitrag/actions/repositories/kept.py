@@ -6,8 +6,9 @@ Each is opened for this alone: one that answers late is still used by the thread
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.actions.repositories.ask import AnswerOfMany, Options, Outcome, ask
 from gitrag.actions.repositories.chosen import Chosen
@@ -22,8 +23,7 @@ _MOST = 64
 """Most repositories that are kept, each with its engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """A repository that was asked, and whether its index is in memory."""
 
     name: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from gitrag.errors import UsageError
 from gitrag.git import Repository
@@ -25,8 +26,7 @@ class Standing(StrEnum):
     GONE = "not there"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRepository:
+class KnownRepository(Struct, frozen=True):
     """A repository that gitrag knows.
 
     Attributes:

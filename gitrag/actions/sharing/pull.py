@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from gitrag.actions.sharing.shared import Shared
 from gitrag.indexing.embed_texts import encode_texts
@@ -39,8 +40,7 @@ _ROUND = 8192
 """Vectors per transaction: some tenths of a second."""
 
 
-@dataclass(slots=True)
-class Pulled:
+class Pulled(Struct):
     """What a pull brought.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gitrag.actions.sharing.pull import compare, is_enough, sample_size
 from gitrag.actions.sharing.shared import Shared
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 _SCALED = 127
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """What a push did.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct, field
 
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.version import ENCODER_VERSION
@@ -36,8 +37,7 @@ _MOST_MISSES = 50
 Result = TypeVar("Result")
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """What was wrong with packs since the place was opened.
 
     Attributes:
@@ -51,8 +51,7 @@ class Findings:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """A repository and the place its vectors are shared at.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from gitrag.actions.sharing import pull, push
 from gitrag.actions.sharing.shared import Shared
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     Known = tuple[NDArray[np.int32], NDArray[np.bytes_]]
 
 
-@dataclass(frozen=True, slots=True)
-class SharedStatus:
+class SharedStatus(Struct, frozen=True):
     """What is shared, and what of it is of use here.
 
     Attributes:
@@ -56,8 +56,7 @@ class SharedStatus:
     failure: str
 
 
-@dataclass(slots=True)
-class Verified:
+class Verified(Struct):
     """What was checked.
 
     Attributes:
@@ -87,8 +86,7 @@ class Verified:
     refused: list[Refusal] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Tidied:
+class Tidied(Struct, frozen=True):
     """What is, or would be, tidied up.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
@@ -14,8 +15,7 @@ DEFAULT = "default"
 """The name under which JavaScript exports a file's main definition."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedName:
+class ImportedName(Struct, frozen=True):
     """An imported name.
 
     Attributes:

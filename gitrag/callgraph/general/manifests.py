@@ -6,9 +6,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import Any
+
+from msgspec import Struct
 
 NAMES = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json", "Cargo.toml", "go.mod")
 """Names of the files that are read."""
@@ -35,8 +36,7 @@ GO_MODULE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"/][^\s\"]*)", re.MULTILINE
 Patterns = tuple[tuple[str, str | None, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """A package of npm.
 
     Attributes:
@@ -50,8 +50,7 @@ class Package:
     exports: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Aliases:
+class Aliases(Struct, frozen=True):
     """The path aliases of a TypeScript configuration.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
@@ -14,8 +15,7 @@ Id = tuple[str, int]
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """What is read of a file beyond its definitions.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from gitrag.callgraph.python.expression_reader import OPERATORS, ExpressionReader
 from gitrag.callgraph.python.mentions import attributes_assigned
@@ -48,8 +49,7 @@ _SILENT = frozenset(
 _OVERLOAD = re.compile(r"@\s*(?:\w+\s*\.\s*)*overload\s*")
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """A scope that is being read."""
 
     kind: Literal["module", "class", "function"]

@@ -7,8 +7,9 @@ least squares (pool adjacent violators). What is its own: a column's definitions
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.report.pictures.drawn import Drawn
@@ -29,8 +30,7 @@ _LONGEST_NAME = 44
 _LONGEST_PATH = 52
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A definition in a card; x and y are its left upper corner, in pixels."""
 
     node: Node
@@ -41,8 +41,7 @@ class Row:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """The definitions of one file in a column; x and y are its left upper corner, in pixels."""
 
     path: str
@@ -54,16 +53,14 @@ class Card:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A call; the points are where its curve enters and leaves each column that it passes."""
 
     edge: Edge
     points: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """A picture's parts; its upper left corner is (0, 0)."""
 
     cards: tuple[Card, ...]
@@ -72,8 +69,7 @@ class Layout:
     height: float
 
 
-@dataclass(slots=True, eq=False)
-class _Unit:
+class _Unit(Struct, eq=False):
     """What takes up room in a column: a card, or the bend of lines that pass it on their way to a callee."""
 
     key: tuple[str, str]

@@ -10,7 +10,8 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from gitrag.actions.graph import Source
 from gitrag.callgraph.graph import Graph, Node
@@ -56,8 +57,7 @@ _PAGE = """<!doctype html>
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PageParts:
+class PageParts(Struct, frozen=True):
     """What a page of a graph is made of; no name and no line of code in it is markup.
 
     Attributes:

@@ -6,7 +6,8 @@ Squarified treemaps (Bruls, Huizing and van Wijk, 2000): of each row the worst r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 WIDTH, HEIGHT = 1600.0, 900.0
 """Size of the whole, in pixels."""
@@ -22,8 +23,7 @@ _LEAST_TITLED = 34.0
 """Least sides of a folder whose name is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(Struct, frozen=True):
     """A file or a folder in a map; x and y are its left upper corner, in pixels.
 
     Attributes:
@@ -47,8 +47,7 @@ class Area:
     height: float
 
 
-@dataclass(slots=True)
-class _Folder:
+class _Folder(Struct):
     folders: dict[str, _Folder]
     files: dict[str, int]
     size: int = 0

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gitrag.actions.sharing import pull, push, upkeep
 from gitrag.actions.sharing import shared as shared_action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from gitrag.actions.repositories.ask import merge, share
 from gitrag.actions.search import Answer

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from gitrag import report
 from gitrag.actions.hit_lines import with_passages

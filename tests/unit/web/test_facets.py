@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk, Kind

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from gitrag.actions.governance.related import Related, duplicates, nearest, related, relation_to
 from gitrag.actions.governance.review import review
