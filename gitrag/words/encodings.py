@@ -111,8 +111,9 @@ _HABITS = (
 commonest of the Chinese and Japanese characters, a language's letters; what there must be of it that others
 do not have: accents in the middle of a word, words of three letters, kana; and the shares of both. The first
 that fits is taken, of Latin letters the one that fits best. Of 100 files with five comments each (messages of
-GNU programs) 91 to 100 are read right in each encoding, 83 to 98 where letters are Latin, and 99 to 100 of
-Windows-1252 in seventeen languages; of single lines half of Polish and Czech, and all of German."""
+GNU programs, which the rules were made with) 91 to 100 are read right in each encoding, 83 of Hebrew, 83 to
+99 where letters are Latin, and 99 to 100 of Windows-1252 in nineteen languages. Of single lines 21 to 93 are
+where letters are Latin: too few tell, and what is not told is Windows-1252."""
 
 _WINDOWS = "".join(chr(i) if each == "\ufffe" else each for i, each in enumerate(cp1252.decoding_table))
 """Windows-1252, what it leaves undefined as in Latin-1."""
