@@ -5,6 +5,8 @@ One `git cat-file` waits for the next question: an answer takes a twentieth of w
 
 from __future__ import annotations
 
+import hashlib
+import os
 import select
 import subprocess
 import threading
@@ -18,6 +20,9 @@ from gitrag.git.environment import TIMEOUT_S, message_of, not_run, run_git, time
 
 _CONTENT, _HEADER = "--batch", "--batch-check"
 _HEX = frozenset(b"0123456789abcdef")
+_PIPE_BYTES = 1 << 16
+_PAUSE_MS = 100
+"""Between two parts of a content; then git is to end, which costs less than to wait for what never comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class GitObjects:
 
     Args:
         common_dir: The repository's git directory.
-        id_bytes: How many bytes an id has.
+        object_format: What ids are: the name of a digest.
         unconfigured: Provides an environment for git, which has the objects and no configuration: neither can
             that run anything, nor does git before 2.44 end at the first object that a partial clone lacks.
 
@@ -51,11 +56,12 @@ class GitObjects:
     def __init__(
         self,
         common_dir: Path,
-        id_bytes: int,
+        object_format: str,
         unconfigured: Callable[[], AbstractContextManager[Mapping[str, str]]],
     ) -> None:
         self._common_dir = common_dir
-        self._id_bytes = id_bytes
+        self._format = object_format
+        self._id_bytes = hashlib.new(object_format).digest_size
         self._unconfigured = unconfigured
         self._limit_s = TIMEOUT_S
         self._lock = threading.Lock()
@@ -113,6 +119,8 @@ class GitObjects:
                 found = None
             found = found or self._started(what)
             answer = self._answer(what, found, name)
+            if found.stdin is None or found.stdin.closed:
+                _end(self._running.pop(what))
         if answer is None:
             raise LookupError(f"git has no object {oid}")
         return answer
@@ -144,14 +152,14 @@ class GitObjects:
             ValueError: It has ended, or did not answer in time: an object may be a named pipe.
         """
         try:
-            return _answer(process, name, self._limit_s, with_content=what == _CONTENT)
+            return _answer(process, name, self._limit_s, self._format if what == _CONTENT else None)
         except BaseException:  # what comes next from it would be taken for another answer
             _end(self._running.pop(what))
             raise
 
 
 def _answer(
-    process: subprocess.Popen[bytes], name: bytes, limit_s: float, *, with_content: bool
+    process: subprocess.Popen[bytes], name: bytes, limit_s: float, content_format: str | None
 ) -> tuple[bytes, int, bytes] | None:
     if process.stdin is None or process.stdout is None:  # both are pipes
         raise ValueError
@@ -159,18 +167,39 @@ def _answer(
     process.stdin.flush()
     answers = select.poll()
     answers.register(process.stdout, select.POLLIN)
-    if not answers.poll(limit_s * 1000):
-        raise ValueError(f"git has not answered for {limit_s:g} s")
-    header = process.stdout.readline().split()
+    data = bytearray()
+    while (end := data.find(b"\n")) < 0:
+        data += _part(answers, limit_s)
+    header = data[:end].split()
     if header == [name, b"missing"]:
         return None
-    if len(header) != len(("name", "type", "size")):
+    if len(header) != len(("name", "type", "size")) or header[0] != name:
         raise ValueError(f"git cannot read {name.decode()}")
-    size = int(header[2])
-    data = process.stdout.read(size + 1)[:-1] if with_content else b""
-    if with_content and len(data) != size:
-        raise ValueError(f"git cannot read all of {name.decode()}")
-    return header[1], size, data
+    kind, size = bytes(header[1]), int(header[2])
+    if content_format is None:
+        return kind, size, b""
+    del data[: end + 1]
+    while len(data) <= size:  # a line end follows
+        if not answers.poll(_PAUSE_MS):
+            process.stdin.close()  # it ends after this answer, even if there is less than the header says
+        data += _part(answers, limit_s)
+    content = bytes(data[:size])
+    digest = hashlib.new(content_format, b"%b %d\0" % (kind, size), usedforsecurity=False)
+    digest.update(content)
+    if data[size:] != b"\n" or digest.hexdigest().encode() != name:  # git does not look, as libgit2 does
+        raise ValueError(f"{name.decode()} is damaged")
+    return kind, size, content
+
+
+def _part(answers: select.poll, limit_s: float) -> bytes:
+    """Return the next part of an answer."""
+    ready = answers.poll(limit_s * 1000)
+    if not ready:
+        raise ValueError(f"git has not answered for {limit_s:g} s")
+    part = os.read(ready[0][0], _PIPE_BYTES)
+    if not part:
+        raise ValueError("git has ended without an answer")
+    return part
 
 
 def _end_all(running: dict[str, subprocess.Popen[bytes]]) -> None:

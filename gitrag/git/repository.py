@@ -481,8 +481,7 @@ class Repository:
         own = weakref.proxy(
             self
         )  # a bound method would make a circle: git ends with the repository's last use
-        id_bytes = hashlib.new(self.object_format).digest_size
-        return GitObjects(self.common_dir, id_bytes, lambda: own.unconfigured())  # noqa: PLW0108
+        return GitObjects(self.common_dir, self.object_format, lambda: own.unconfigured())  # noqa: PLW0108
 
     @contextmanager
     def _trees_wrapped(self) -> Iterator[Libgit2Objects | GitObjects]:

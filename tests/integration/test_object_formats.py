@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,22 @@ def test_a_damaged_or_absent_object_is_one_files_trouble(git, tmp_path):
     (git.path / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
     with pytest.raises(RepositoryError, match="git fsck"):
         list(repo.entries(git.tree()))
+
+
+@pytest.mark.parametrize(
+    "header", ["blob 100", "blob 2", "blob 629145600", f"blob {2**63 - 2}", "tree 3", f"tree {10**13}"]
+)
+def test_an_object_whose_header_is_untrue_is_damaged_and_soon(git, header):
+    oid = git.blob("a.py")
+    file = git.path / ".git" / "objects" / oid[:2] / oid[2:]
+    file.unlink()
+    file.write_bytes(zlib.compress(header.encode() + b"\0abc"))
+    repo = Repository.discover(git.path)
+    with pytest.raises(BlobError, match="Cannot read blob"):
+        repo.read_blob(oid)
+    with pytest.raises(RepositoryError, match="cannot be read"):
+        repo.top_names(oid)
+    assert repo.read_blob(git.blob("d/b.py")) == b"b = 1\n"
 
 
 def test_what_a_partial_clone_lacks_is_not_fetched(git, tmp_path):
