@@ -53,11 +53,16 @@ class EmbeddingTurn:
         Returns:
             Whether it is; True as well where nothing can be locked.
         """
+        put_off = False
         while not stop():
             strain = self._strain()
+            if strain:  # which others may not wait for: a wish would keep them out
+                put_off = self._withdraw() or put_off
+            elif put_off and not self.is_wanted():
+                self.ask()
+                put_off = False
             if not strain and not self.is_wanted() and self._lock():
-                if self._wish() is not None:
-                    self._wanted.unlink(missing_ok=True)
+                self._withdraw()
                 write_holder(self._holder, self._name)
                 return True
             wish = self._wish()
@@ -66,8 +71,7 @@ class EmbeddingTurn:
             holder = read_holder(self._holder)
             waiting(strain or f"until {holder.purpose if holder else 'another repository'} is refined")
             time.sleep(_POLL_S)
-        if self._wish() is not None:
-            self._wanted.unlink(missing_ok=True)
+        self._withdraw()
         return False
 
     def must_end(self) -> bool:
@@ -84,6 +88,13 @@ class EmbeddingTurn:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _withdraw(self) -> bool:
+        """End a wish of one's own; tell whether there was one."""
+        if self._wish() is None:
+            return False
+        self._wanted.unlink(missing_ok=True)
+        return True
 
     def _wish(self) -> Holder | None:
         wish = read_holder(self._wanted)

@@ -56,3 +56,24 @@ def test_a_turn_ends_where_the_machine_is_strained_and_is_not_taken(tmp_path: Pa
     heard: list[str] = []
     assert not turn.take(lambda: bool(heard), heard.append)
     assert heard == ["for mains power"]
+
+
+def test_who_waits_for_the_machine_is_in_nobodys_way_till_then(tmp_path: Path):
+    said, heard = ["for mains power"], []
+    waits = EmbeddingTurn(tmp_path, "waits", lambda: said[0])
+    commits = EmbeddingTurn(tmp_path, "commits", str)
+    waits.ask()
+
+    def meanwhile(what: str) -> None:
+        heard.append(what)
+        if said[0]:
+            assert commits.take(lambda: False, pytest.fail)
+            assert not commits.must_end()
+            said[0] = ""
+        else:
+            assert commits.must_end()
+            commits.release()
+
+    assert waits.take(lambda: False, meanwhile)
+    waits.release()
+    assert heard == ["for mains power", "until commits is refined"]
