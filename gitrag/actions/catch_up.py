@@ -28,6 +28,9 @@ _FEW_TEXTS = 256
 """Up to so many texts (a commit's; a second or two) are embedded before the call graph is made. With more, as
 for a whole repository, the call graph comes first: it takes less time."""
 
+_MACHINE = Strain()
+"""One for the process: a worker that is asked again and again is patient with a busy machine but once."""
+
 
 def start_worker(workspace: Workspace) -> None:
     """Start the background worker on a worktree, detached; it exits at once if one is running.
@@ -152,7 +155,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
-        _embed_waiting(workspace, own, asked, strain or strain_of(workspace))
+        _embed_waiting(workspace, own, asked, strain or (_MACHINE if _may_wait(workspace) else _calm))
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
@@ -189,9 +192,13 @@ def _embed_waiting(
         _in_turn(workspace, entries, asked, turn, waits=strain is not None)
 
 
-def strain_of(workspace: Workspace) -> Callable[[], str]:
-    """Return what says what more than a commit's vectors wait for, but their turn."""
-    return Strain() if workspace.config.embed_when == "auto" else _calm
+def awaited(workspace: Workspace, texts: int) -> str:
+    """Return what the worker waits for now with so many texts, but its turn; empty for nothing."""
+    return Strain()() if texts > _FEW_TEXTS and _may_wait(workspace) else ""
+
+
+def _may_wait(workspace: Workspace) -> bool:
+    return workspace.config.embed_when == "auto"
 
 
 def _calm() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gitrag.actions.catch_up import start_worker, strain_of
+from gitrag.actions.catch_up import awaited, start_worker
 from gitrag.actions.model import fetch_model, forget_fetch_failure
 from gitrag.actions.progress import ShowProgress
 from gitrag.actions.sharing.background import pull_before
@@ -108,4 +108,4 @@ def embed_in_background(workspace: Workspace, waiting: int) -> EmbeddingInBackgr
         download_bytes = DOWNLOAD_BYTES
     start_worker(workspace)
     log = workspace.store.directory / "log"
-    return EmbeddingInBackground(waiting, download_bytes, log, strain_of(workspace)())
+    return EmbeddingInBackground(waiting, download_bytes, log, awaited(workspace, waiting))

@@ -221,6 +221,34 @@ def test_more_than_a_commits_vectors_wait_for_the_machine_and_say_so(
     assert workspace.count_unembedded() == 0
 
 
+def test_a_busy_machine_is_waited_for_once_however_often_a_worker_is_asked(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(catching_up, "_FEW_TEXTS", 0)
+    machine = Strain(tmp_path / "none", load=lambda: 9.0)
+    monkeypatch.setattr(catching_up, "_MACHINE", machine)
+    workspace = Workspace.open(project.path, environ=project.environment | {"GITRAG_EMBED_WHEN": "auto"})
+
+    def asked() -> bool:
+        doing = running(workspace.store.directory)
+        return doing is not None and doing.purpose.startswith("waiting")
+
+    def work(_place: Path, _asked: Callable[[], bool]) -> None:
+        catch_up(workspace, asked)
+        assert workspace.count_unembedded() > 0
+        machine._patience_s = 0.0
+        catch_up(workspace, asked)
+
+    Worker(workspace.store.directory).run(project.path, work)
+    assert workspace.count_unembedded() == 0
+
+
+def test_only_more_than_a_commits_texts_are_said_to_wait(project, monkeypatch):
+    workspace = Workspace.open(project.path, environ=project.environment | {"GITRAG_EMBED_WHEN": "auto"})
+    monkeypatch.setattr("gitrag.machine.strain.is_on_battery", lambda _supplies: True)
+    assert catching_up.awaited(workspace, catching_up._FEW_TEXTS + 1) == "for mains power"
+    assert catching_up.awaited(workspace, catching_up._FEW_TEXTS) == ""
+
+
 def test_workers_started_at_once_do_the_work_once(project, tmp_path):
     finish(*[start_worker(project) for _ in range(3)])
     assert_complete(project, tmp_path / "fresh")
