@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
 from gitrag.actions.sharing.background import pull_first, push_after
+from gitrag.config.of_repository import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
@@ -155,7 +157,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
-        _embed_waiting(workspace, own, asked, strain or (_MACHINE if _may_wait(workspace) else _calm))
+        _embed_waiting(workspace, own, asked, strain or partial(_strain, workspace))
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
@@ -194,11 +196,13 @@ def _embed_waiting(
 
 def awaited(workspace: Workspace, texts: int) -> str:
     """Return what the worker waits for now with so many texts, but its turn; empty for nothing."""
-    return Strain()() if texts > _FEW_TEXTS and _may_wait(workspace) else ""
+    return Strain()() if texts > _FEW_TEXTS and workspace.config.embed_when == "auto" else ""
 
 
-def _may_wait(workspace: Workspace) -> bool:
-    return workspace.config.embed_when == "auto"
+def _strain(workspace: Workspace) -> str:
+    """Ask as the settings are now: it may be hours since the worker was started."""
+    settings = settings_of(workspace.repo, workspace.environ)
+    return _MACHINE() if settings.embed_when == "auto" else ""
 
 
 def _calm() -> str:

@@ -242,6 +242,26 @@ def test_a_busy_machine_is_waited_for_once_however_often_a_worker_is_asked(proje
     assert workspace.count_unembedded() == 0
 
 
+def test_the_setting_ends_the_wait_for_the_machine_at_once(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(catching_up, "_FEW_TEXTS", 0)
+    monkeypatch.setattr(catching_up, "_MACHINE", Strain(tmp_path / "none", load=lambda: 9.0))
+    unset = {key: value for key, value in project.environment.items() if key != "GITRAG_EMBED_WHEN"}
+    workspace = Workspace.open(project.path, environ=unset)
+    heard = []
+
+    def asked() -> bool:
+        doing = running(workspace.store.directory)
+        if doing is not None and doing.purpose.startswith("waiting"):
+            heard.append(doing.purpose)
+            project.git("config", "gitrag.embedWhen", "always")
+        return len(heard) > 1
+
+    Worker(workspace.store.directory).run(project.path, lambda _place, _asked: catch_up(workspace, asked))
+    assert heard == ["waiting while the machine is busy"]
+    assert workspace.count_unembedded() == 0
+
+
 def test_only_more_than_a_commits_texts_are_said_to_wait(project, monkeypatch):
     workspace = Workspace.open(project.path, environ=project.environment | {"GITRAG_EMBED_WHEN": "auto"})
     monkeypatch.setattr("gitrag.machine.strain.is_on_battery", lambda _supplies: True)
