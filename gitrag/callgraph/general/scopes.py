@@ -26,6 +26,8 @@ _HEAD = re.compile(
 _DECLARING = re.compile(
     r"(?:declarator|(?:^|let_|variable_|property_|short_var_)declaration|let_condition|var_spec|range_clause)$"
 )
+_THEN_ONLY = frozenset({"swift", "rust", "java"})
+"""Languages in which what a condition binds is known in the branch that it holds for, not after ``else``."""
 
 _MOST_MEANT = 30
 """Variables of one name that a use may mean; of more it is not known which."""
@@ -65,7 +67,7 @@ class Scopes:
         parents: Index of the definition that each definition lies in.
         spans: First byte and end of each definition.
         names: Last part of the name of each definition.
-        has_blocks: Whether a variable is known in its block only.
+        language: The language: in most a variable is known in its block only.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Scopes:
         spans: Sequence[Span],
         names: Sequence[str],
         *,
-        has_blocks: bool,
+        language: str,
     ) -> None:
         self._parents, self._spans, self._names = parents, spans, names
         self._defined = set(zip(parents, names, strict=True))
@@ -90,7 +92,8 @@ class Scopes:
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
         self._bodies: set[int] = set()
-        self._has_blocks = has_blocks
+        self._language = language
+        self._has_blocks = language not in {"php", "ruby"}
         self._several = {
             key for key, every in self._every.items() if _differ(every) or self._is_of_a_block(every)
         }
@@ -228,7 +231,13 @@ class Scopes:
             start, end = self._spans[variable.declared.owner]
             for each in _above(variable.node, start, end):
                 if _BLOCK.search(each.type) and not _HEAD.search(each.type):
+                    is_condition = each.type.startswith("if_")
+                    if is_condition and self._is_known_after(each, variable.node):
+                        continue
                     start, end = each.start_byte, each.end_byte
+                    if is_condition and self._language in _THEN_ONLY:
+                        parts = each.children
+                        end = next((it.start_byte for it in parts if it.type.startswith("else")), end)
                     if _BODY.search(each.type):
                         self._bodies.add(variable.node.start_byte)
                     break
@@ -236,6 +245,14 @@ class Scopes:
                 self._bodies.add(variable.node.start_byte)
             found = self._blocks[variable.node.start_byte] = start, end
         return found
+
+    def _is_known_after(self, condition: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+        """Tell whether what is bound in a condition is known after it: ``if (!(o instanceof A a)) return;``."""
+        if condition.parent is None or not _BODY.search(condition.parent.type):
+            return False
+        within = _above(node, condition.start_byte + 1, condition.end_byte)
+        is_negated = self._language == "java" and any(each.type == "unary_expression" for each in within)
+        return is_negated or self._language == "csharp"
 
     def _loop_end(self, node: tree_sitter.Node, start: int) -> int:
         """Return the end of the outermost loop around a use that begins after a byte; -1 if there is none."""

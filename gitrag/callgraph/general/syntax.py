@@ -251,7 +251,7 @@ class QueryReader:
             [parent for *_, parent in self._rows],
             self._spans,
             [name.rpartition(".")[2] for _, name, *_ in self._rows],
-            has_blocks=self._language.name not in {"php", "ruby"},
+            language=self._language.name,
         )
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
