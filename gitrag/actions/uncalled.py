@@ -42,6 +42,8 @@ _LINES_OF_HEAD = 8
 _PRIVATE = re.compile(r"\b(?:private|fileprivate|static)\b|\bself\.|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
 
+_BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
+
 _MOST_MENTIONING = 200
 """Definitions with such a line whose own calls are resolved, to know which lines mean another of the name."""
 
@@ -68,6 +70,16 @@ def without_callers(
     by_name = {name: _with_word(name, there.lines) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
     alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
+
+    @cache  # a name is often that of many
+    def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
+        lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
+        return [(line, may_use(line.path, line.text, name, language)) for line in lines]
+
+    @cache
+    def bases_of(family: str) -> dict[str, list[str]]:
+        return _bases(loaded, family)
+
     found = []
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
@@ -77,12 +89,10 @@ def without_callers(
         for node in members:
             language = loaded.files[node.path][0]
             for name in _names(node):
-                for line in by_name.get(name, ()):
+                for line, is_use in lines_of(name, language):
                     if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
                         continue
-                    if uses.mean_another(line, name):
-                        continue
-                    kind = unresolved if may_use(line.path, line.text, name, language) else mentioned
+                    kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
         mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
         is_searched = (
@@ -91,7 +101,7 @@ def without_callers(
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))
         )
-        registered = _registered(workspace, members, loaded)
+        registered = _registered(workspace, members, loaded, bases_of)
         found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
     return found
 
@@ -184,7 +194,9 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
     return is_there and node.line_start <= line.number <= node.line_end
 
 
-def _registered(workspace: Workspace, members: Sequence[Node], loaded: Loaded) -> tuple[str, ...]:
+def _registered(
+    workspace: Workspace, members: Sequence[Node], loaded: Loaded, bases_of: _BasesOf
+) -> tuple[str, ...]:
     """Return what a framework, or the language, calls definitions by, from their names and first lines."""
     language = loaded.files[members[0].path][0]
     found: dict[str, None] = {}
@@ -202,7 +214,7 @@ def _registered(workspace: Workspace, members: Sequence[Node], loaded: Loaded) -
             elif language == "rust":
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
-                base = _base_outside(node, loaded)
+                base = _base_outside(node, bases_of(FAMILIES.get(language, language)))
                 marks = (f"its base {base}",) if base else ()
             found.update(dict.fromkeys(marks))
     for place, node in enumerate(members):
@@ -213,19 +225,23 @@ def _registered(workspace: Workspace, members: Sequence[Node], loaded: Loaded) -
     return tuple(found)
 
 
-def _base_outside(node: Node, loaded: Loaded) -> str:
+def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
     """Return the class outside of the repository that may call a method of one that inherits from it."""
     owner = node.name.rpartition(".")[0].rpartition(".")[2]
     if not owner or _last(node) in CONSTRUCTORS:
         return ""
+    return may_be_called_by(above.get(owner, ()), above)
+
+
+def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
+    """Return the last parts of the names of the bases of all classes of a family of languages."""
     above: dict[str, list[str]] = {}
-    family = FAMILIES.get(loaded.files[node.path][0], loaded.files[node.path][0])
     for language, facts in loaded.files.values():
         for each in facts.definitions if FAMILIES.get(language, language) == family else ():
             if each.kind == "class":
                 names = [base.rpartition(".")[2] for base in each.bases]
                 above.setdefault(each.name.rpartition(".")[2], []).extend(names)
-    return may_be_called_by(above.get(owner, ()), above)
+    return above
 
 
 def _head(lines: Sequence[str], node: Node) -> Sequence[str]:

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from gitrag.actions import uncalled
 from gitrag.actions.graph import call_graph
 from gitrag.actions.impact import callers_from_outside
 from gitrag.callgraph.answering import Direction, GraphQuestion
+from gitrag.indexing import records
 from gitrag.mcp_server import replies
 from gitrag.report.call_tree import CallTree
 from gitrag.report.graph_data import graph_json
@@ -147,3 +149,38 @@ def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolve
     (known,) = [each.known for each in found.none]
     assert (known.unresolved, known.registered) == (unresolved, registered)
     assert not known.is_without_caller
+
+
+def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_repository, monkeypatch):
+    files = {f"a{n}.go": f"package a\ntype T{n} struct{{}}\nfunc (t T{n}) Serve() {{}}\n" for n in range(9)}
+    files["use.go"] = "package a\nfunc use(n N) {\n\tn.Get().Serve()\n\tn.Put().Serve()\n}\n"
+    asked: list[str] = []
+
+    def recorded(name):
+        real = getattr(uncalled, name)
+        monkeypatch.setattr(uncalled, name, lambda *given: asked.append(name) or real(*given))
+
+    recorded("may_use")
+    recorded("_bases")
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("Serve", direction=Direction.CALLERS))
+    assert {each.known.unresolved for each in found.none} == {("use.go:3", "use.go:4")}
+    assert sorted(asked) == ["_bases", "may_use", "may_use"]
+
+
+def test_a_file_that_could_not_be_cut_is_told_beside_no_caller(make_repository, monkeypatch):
+    """The fault is made by hand: none is known that a file can make."""
+    cut = records.chunk
+
+    def fail(data, language):
+        if data.startswith(b"# bad"):
+            raise RuntimeError("no chunks today")
+        return cut(data, language)
+
+    monkeypatch.setattr(records, "chunk", fail)
+    files = {"bad.py": "# bad\ngetattr(a, 'al' + 'one')()\n", "a.py": "def alone():\n    pass\n"}
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    (none,) = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS)).none
+    assert (none.sentence, none.gaps) == ("no caller in 1 file", ("1 file could not be read",))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, Declaration
@@ -26,6 +27,8 @@ _HEAD = re.compile(
 _DECLARING = re.compile(
     r"(?:declarator|(?:^|let_|variable_|property_|short_var_)declaration|let_condition|var_spec|range_clause)$"
 )
+_THEN_ONLY = frozenset({"swift", "rust", "java"})
+"""Languages in which what a condition binds is known in the branch that it holds for, not after ``else``."""
 
 _MOST_MEANT = 30
 """Variables of one name that a use may mean; of more it is not known which."""
@@ -65,7 +68,7 @@ class Scopes:
         parents: Index of the definition that each definition lies in.
         spans: First byte and end of each definition.
         names: Last part of the name of each definition.
-        has_blocks: Whether a variable is known in its block only.
+        language: The language: in most a variable is known in its block only.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Scopes:
         spans: Sequence[Span],
         names: Sequence[str],
         *,
-        has_blocks: bool,
+        language: str,
     ) -> None:
         self._parents, self._spans, self._names = parents, spans, names
         self._defined = set(zip(parents, names, strict=True))
@@ -89,8 +92,10 @@ class Scopes:
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
+        self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}
         self._bodies: set[int] = set()
-        self._has_blocks = has_blocks
+        self._language = language
+        self._has_blocks = language not in {"php", "ruby"}
         self._several = {
             key for key, every in self._every.items() if _differ(every) or self._is_of_a_block(every)
         }
@@ -152,16 +157,30 @@ class Scopes:
         return False
 
     def _is_in_scope(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> bool:
-        every, by_place = self._every[key], self._by_place(key)
-        at = node.start_byte
-        before = len(every) if inner else bisect_right(by_place, (at, len(every)))
-        for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1):
-            variable = every[by_place[place][1]]
-            block = self._block(variable)
+        def hides(variable: Variable) -> bool:
             # What a file declares outside of blocks may be a definition of it.
-            if not variable.assigned and self._within(at, block) and (key[0] or block != self._spans[0]):
-                return True
-        return False
+            return not variable.assigned and (key[0] > 0 or self._block(variable) != self._spans[0])
+
+        return self._covers(f"hidden, {inner}", key, node.start_byte, hides, since=not inner)
+
+    def _covers(
+        self, what: str, key: tuple[int, str], at: int, counts: Callable[[Variable], bool], *, since: bool
+    ) -> bool:
+        """Tell whether a byte lies in the block of any variable that counts; the blocks are joined once."""
+        spans = self._covered.get((what, key))
+        if spans is None:
+            spans = self._covered[what, key] = []
+            for start, end in sorted(
+                (max(self._block(each)[0], self._since(each) if since else 0), self._block(each)[1])
+                for each in self._every[key]
+                if counts(each)
+            ):
+                if spans and start <= spans[-1][1]:
+                    spans[-1] = spans[-1][0], max(end, spans[-1][1])
+                else:
+                    spans.append((start, end))
+        place = bisect_right(spans, at, key=itemgetter(0)) - 1
+        return place >= 0 and at < spans[place][1]
 
     def _by_place(self, key: tuple[int, str]) -> list[tuple[int, int]]:
         found = self._ordered.get(key)
@@ -190,7 +209,10 @@ class Scopes:
         at = node.start_byte
         before = bisect_right(by_place, (at, len(every)))
         bound: list[int] = []  # nothing is known of these, and what they hide is often of their type
-        for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1):
+        known = self._covers(
+            f"meant, {inner}", key, at, lambda each: not (inner and each.assigned), since=True
+        )
+        for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1) if known else ():
             since, nearest = by_place[place]
             if self._within(at, self._block(every[nearest])) and not (inner and every[nearest].assigned):
                 if not every[nearest].bound:
@@ -228,7 +250,13 @@ class Scopes:
             start, end = self._spans[variable.declared.owner]
             for each in _above(variable.node, start, end):
                 if _BLOCK.search(each.type) and not _HEAD.search(each.type):
+                    is_condition = each.type.startswith("if_")
+                    if is_condition and self._is_known_after(each, variable.node):
+                        continue
                     start, end = each.start_byte, each.end_byte
+                    if is_condition and self._language in _THEN_ONLY:
+                        parts = each.children
+                        end = next((it.start_byte for it in parts if it.type.startswith("else")), end)
                     if _BODY.search(each.type):
                         self._bodies.add(variable.node.start_byte)
                     break
@@ -236,6 +264,14 @@ class Scopes:
                 self._bodies.add(variable.node.start_byte)
             found = self._blocks[variable.node.start_byte] = start, end
         return found
+
+    def _is_known_after(self, condition: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+        """Tell whether what is bound in a condition is known after it: ``if (!(o is A a)) return;``."""
+        if condition.parent is None or not _BODY.search(condition.parent.type):
+            return False
+        within = _above(node, condition.start_byte + 1, condition.end_byte)
+        is_negated = self._language == "java" and any(each.type == "unary_expression" for each in within)
+        return is_negated or self._language == "csharp"
 
     def _loop_end(self, node: tree_sitter.Node, start: int) -> int:
         """Return the end of the outermost loop around a use that begins after a byte; -1 if there is none."""

@@ -172,6 +172,7 @@ class QueryReader:
     def __init__(self, source: bytes, language: Language) -> None:
         self._source = source
         self._language = language
+        self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
@@ -251,7 +252,7 @@ class QueryReader:
             [parent for *_, parent in self._rows],
             self._spans,
             [name.rpartition(".")[2] for _, name, *_ in self._rows],
-            has_blocks=self._language.name not in {"php", "ruby"},
+            language=self._language.name,
         )
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
@@ -381,15 +382,38 @@ class QueryReader:
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
-        blocks = list(self._blocks_around(node))
-        names = [self._called_by(each) for each in blocks]
-        given = tuple(dict.fromkeys(name for name in names if name not in _PLAIN_BLOCKS))
+        given, of_this = self._given_in(node)
         unsure = msgspec.structs.replace(call, blocks=given)
-        this = next((each for each in map(_rebinding, map(self._raw, blocks)) if each), None)
-        of_this = _receiver(this["on"] or this["given"]) if this else None
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
+
+    def _given_in(self, node: tree_sitter.Node) -> tuple[tuple[str, ...], list[str] | None]:
+        """Return Kotlin's functions that may give the blocks around a node a ``this``, and what one gives."""
+        above = node.parent
+        while above is not None and above.type not in {
+            "lambda_literal",
+            "function_declaration",
+            "class_body",
+        }:
+            above = above.parent
+        if above is None or above.type != "lambda_literal":
+            return (), None
+        known = self._given.get(above.start_byte)
+        if known is None:
+            call = above
+            while call.type != "call_expression":
+                if call.parent is None or call.type in {"function_declaration", "class_body"}:
+                    return (), None
+                call = call.parent
+            names, of_this = self._given_in(call)
+            name, this = self._called_by(call), _rebinding(self._raw(call))
+            if name not in _PLAIN_BLOCKS:
+                names = tuple(dict.fromkeys((name, *names)))
+            if this:
+                of_this = _receiver(this["on"] or this["given"])
+            known = self._given[above.start_byte] = names, of_this
+        return known
 
     def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what is read of something, unless it is called."""
@@ -397,17 +421,6 @@ class QueryReader:
         parts = parts_of(self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
-
-    def _blocks_around(self, node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-        """Yield the calls of Kotlin in whose blocks a node lies, the innermost first."""
-        above, is_in_block = node.parent, False
-        while above is not None and above.type not in {"function_declaration", "class_body"}:
-            if above.type == "lambda_literal":
-                is_in_block = True
-            elif above.type == "call_expression" and is_in_block:
-                yield above
-                is_in_block = False
-            above = above.parent
 
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from gitrag.callgraph.general.scopes import Scopes
+from gitrag.callgraph.general.syntax import QueryReader
 from gitrag.callgraph.graph import Node
 from tests.support.callgraphs import calls_of
 
@@ -991,3 +992,26 @@ def test_ruby_knows_what_is_named_like_its_class_though_it_is_given_another():
     given = "  story = x.one\n  story = Other.new\n  story = x\n  story.go\n"
     files = {"a.rb": f"{story}def f(x)\n{given}end\n"}
     assert "f ~> Story.go" in shown(files)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "counted"),
+    [
+        (
+            "a.kt",
+            "fun f(o: A) {\n" + "o.row {\n" * 30 + "helper()\n" * 50 + "}" * 30 + "}",
+            (QueryReader, "_called_by"),
+        ),
+        (
+            "a.js",
+            "function f() {\n{ const x = o.y; }\n{ const x = o.z; }\n" * 30 + "x.a(); x();\n" * 50 + "}" * 30,
+            (Scopes, "_block"),
+        ),
+    ],
+)
+def test_calls_in_deep_blocks_look_at_each_block_once(monkeypatch, path, source, counted):
+    looked_at = []
+    real = getattr(*counted)
+    monkeypatch.setattr(*counted, lambda self, each: looked_at.append(each) or real(self, each))
+    calls_of({path: source})
+    assert len(looked_at) < 30 * 30
