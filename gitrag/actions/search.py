@@ -385,7 +385,7 @@ def _asking(
         may = _may_be_left_out(question, options, found)
         return replace(
             found,
-            outlined=candidates.outlined(db, shown),
+            outlined=candidates.outlined(db, shown, workspace.store.memo),
             left_out=candidates.left_out(db, view_id, overlay) if may else (),
         )
 

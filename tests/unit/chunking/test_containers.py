@@ -322,7 +322,7 @@ function one($db) {
         ),
         (
             "python",
-            'def f():\n    """Do.\n\n    Create view layer as needed, and\n    so on,\n    for all.\n    """\n',
+            'def f():\n    """Do.\n\n    Create view layer as told\n    and so on,\n    for all.\n    """\n',
             ["function f 1-7"],
         ),
         (
