@@ -119,7 +119,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         found = find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
         may_be_there = not (found.lines or pattern.is_regex)
         rows = candidates.left_out(db, view_id, overlay) if may_be_there else []
-        return found, candidates.outlined(db, {hit.content_id for hit in found.hits}), rows
+        shown = {hit.content_id for hit in found.hits}
+        return found, candidates.outlined(db, shown, workspace.store.memo), rows
 
     result = view.read(ask)
     found, outlined, rows = result.found

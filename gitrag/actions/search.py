@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Hit, Scoped
     from gitrag.search.question import Question
     from gitrag.search.sections import AnswerSection, Sections, Wanted
+    from gitrag.store.candidates import LeftOutRow
     from gitrag.store.connection import Connection
     from gitrag.store.memo import Memo
     from gitrag.store.source import Source
@@ -382,12 +383,12 @@ def _asking(
         scoped = Scoped(view_id, overlay, options.filters, directory)
         found = asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
         shown = {hit.content_id for section in found.sections for hit in section.hits}
-        may = _may_be_left_out(question, options, found)
-        return replace(
-            found,
-            outlined=candidates.outlined(db, shown),
-            left_out=candidates.left_out(db, view_id, overlay) if may else (),
-        )
+        memo = workspace.store.memo
+        rows: Sequence[LeftOutRow] = ()
+        if _may_be_left_out(question, options, found):
+            key = "left out", view_id, overlay
+            rows = memo.get(key, lambda: tuple(candidates.left_out(db, view_id, overlay)))
+        return replace(found, outlined=candidates.outlined(db, shown, memo), left_out=rows)
 
     return ask_view
 

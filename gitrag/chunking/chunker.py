@@ -231,6 +231,8 @@ def _definitions(source: bytes, lines: Sequence[str], language: Language) -> lis
         return None
     if found is None or language.name == "sql" or not (tables := sql_definitions(source)):
         return found
+    starts = sorted(each.start for each in found)  # no string has another definition in it
+    tables = [each for each in tables if bisect_left(starts, each.start) == bisect_left(starts, each.end)]
     return sorted([*found, *tables], key=lambda each: (each.start, -each.end))
 
 

@@ -11,11 +11,13 @@ from gitrag.model import Kind
 _CREATE = re.compile(
     rb"(?:^[ \t]*|[\"'`;(][ \t]*)(?P<all>create[ \t]+(?:or[ \t]+replace[ \t]+)?"
     rb"(?:(?:temp|temporary|unlogged|virtual|materialized)[ \t]+)?(?P<what>table|view)[ \t]+"
-    rb"(?:if[ \t]+not[ \t]+exists[ \t]+)?(?P<name>[\w.\"`\[\]\\]{1,200})\s{0,99}(?=\(|as\b|using\b))",
+    rb"(?:if[ \t]+not[ \t]+exists[ \t]+)?(?P<name>[\w.\"`\[\]\\]{1,200})\s{0,99}"
+    rb"(?=(?P<opens>\()|as\s{1,99}\(?\s{0,99}(?:select|with|values|table)\b"
+    rb"|(?P<using>using)\s{1,99}\w{1,99}\s{0,9}\())",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKET = re.compile(rb"[()]")
-_END = re.compile(rb"[;\"`]")
+_END = re.compile(rb"[;\"`]|'''")
 _LONGEST = 20_000
 _MOST = 1_000
 """Bytes of a statement, and statements of a file, that are looked at: brackets may never close."""
@@ -28,7 +30,7 @@ def definitions(source: bytes) -> list[Definition]:
         return []
     found, row, counted = [], 0, 0
     for each in islice(_CREATE.finditer(source), _MOST):
-        start, end = each.start("all"), _end(source, each.end(), is_table=each["what"].lower() == b"table")
+        start, end = each.start("all"), _end(source, each.end(), in_brackets=_has_columns(each))
         row, counted = row + source.count(b"\n", counted, start), start
         name = _NOT_OF_A_NAME.sub("", each["name"].decode("utf-8", "replace")).rpartition(".")[2]
         found.append(
@@ -51,9 +53,13 @@ def definitions(source: bytes) -> list[Definition]:
     return found
 
 
-def _end(source: bytes, at: int, *, is_table: bool) -> int:
-    """Return where a statement ends: a table's with its brackets, a view's with the string."""
-    if not is_table:
+def _has_columns(created: re.Match[bytes]) -> bool:
+    return bool(created["using"] or (created["opens"] and created["what"].lower() == b"table"))
+
+
+def _end(source: bytes, at: int, *, in_brackets: bool) -> int:
+    """Return where a statement ends: with the brackets of its columns, a query's with the string."""
+    if not in_brackets:
         found = _END.search(source, at, at + _LONGEST)
         return found.start() if found else at
     depth = 0

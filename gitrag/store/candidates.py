@@ -795,15 +795,15 @@ def unsearched(
 LeftOutRow: TypeAlias = tuple[str, str, bool, str]
 
 
-def outlined(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:
+def outlined(db: DuckDBPyConnection, content_ids: Iterable[int], memo: Memo | None = None) -> dict[int, str]:
     """Return those of some contents of which only the outline is indexed, with their blobs."""
-    rows = run(
-        db,
-        [integers(content_ids)],
-        "SELECT content_id, lower(hex(blob)) FROM contents SEMI JOIN columns ON content_id = column0"
-        f" WHERE {IS_OUTLINED}",
-    ).fetchall()
-    return dict(rows)
+    every = (memo or Memo()).get("outlined", lambda: _outlined(db))
+    return {each: every[each] for each in content_ids if each in every}
+
+
+def _outlined(db: DuckDBPyConnection) -> dict[int, str]:
+    sql = f"SELECT content_id, lower(hex(blob)) FROM contents WHERE {IS_OUTLINED}"
+    return dict(db.execute(sql).fetchall())
 
 
 def left_out(

@@ -31,6 +31,9 @@ _PRODUCT = r"(?:src|app|lib|pkg|internal|server|client|backend|frontend)/"
 _PROGRAM = r"\.(?:c|cc|cpp|cs|dart|ex|go|h|hpp|java|[jt]sx?|kt|php|py|rb|rs|scala|svelte|swift|vue)$"
 """A program in docs/ below one of these directories is the product's: src/docs/editor.ts."""
 
+_COMPILED = rf"(?:\.(?:go|rs)$|/scripts?/.*{_PROGRAM})"
+"""In docs/, a package of the product that is named so (doc/man_docs.go), or a script, which is support."""
+
 _SCAFFOLD = r"cookiecutter|generator|installer|scaffold|boilerplate|skeleton|starter|archetype|create[-_]"
 _TEMPLATES = (
     rf"(^|/)([^/]*({_SCAFFOLD})[^/]*/(.*/)?|priv/)[^/]*templates?[^/]*/"
@@ -84,7 +87,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     (
         Trait.DOCUMENT,
         re.compile(
-            rf"^((?!{_PRODUCT})[^/]+/)*(docs?|documentation|website|_artifacts)/"
+            rf"^(?!.*{_COMPILED})((?!{_PRODUCT})[^/]+/)*(docs?|documentation|website|_artifacts)/"
             rf"|(^|/)(docs?|documentation|website|_artifacts)/(?!.*{_PROGRAM})"
             r"|(^|/)(www|site|man|guides?)/.*\.(mdx?|markdown|rst|adoc|asciidoc|org|pod|txt|\d\w?)$"
             r"|(^|/)(changelog|changes|history|news|release.?notes|readme|contributing|skill|agents|claude|gemini)"

@@ -52,6 +52,7 @@ def split(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([whole, *parts] if len(parts) > 1 else parts or [whole]))
 
 
+@lru_cache(maxsize=20_000)
 def split_asked(word: str) -> tuple[str, ...]:
     """Split one raw word of a question: as `split`, but a word with letters beyond ASCII stays whole.
 

@@ -315,6 +315,26 @@ function one($db) {
         ("python", 'A = """\nCREATE VIEW late AS\nSELECT 1\nFROM t;\n"""\nB = 1\n', ["class late 2-4"]),
         ("python", 'def f(db):\n    db.execute("CREATE TABLE t (a INT)")\n', ["function f 1-2"]),
         ("python", "# CREATE TABLE t (\n#  a INT\n# )\ndef f():\n    pass\n", ["function f 1-5"]),
+        (
+            "python",
+            'def f(db):\n    db.run("CREATE TABLE t AS SELECT 1")\n    a = 1\n    b = 2\n    return g(a)\n',
+            ["function f 1-5"],
+        ),
+        (
+            "python",
+            'def f():\n    """Do.\n\n    Create view layer as told\n    and so on,\n    for all.\n    """\n',
+            ["function f 1-7"],
+        ),
+        (
+            "python",
+            "A = '''\nCREATE VIEW v AS\nSELECT 1\nFROM t\n'''\n\ndef f():\n    pass\n",
+            ["class v 2-5", "function f 7-8"],
+        ),
+        (
+            "javascript",
+            "a = ['create view v as select 1']\n\nfunction f() {\n  return 1\n}\n\nfunction g() {}\n",
+            ["function f 3-5", "function g 7-7"],
+        ),
     ],
 )
 def test_a_table_that_a_string_creates_is_a_chunk(language, text, found):

@@ -57,6 +57,13 @@ NONE = Trait(0)
         ("README-windows", Trait.DOCUMENT),
         ("release-notes.adoc", Trait.DOCUMENT),
         ("website/index.js", Trait.DOCUMENT),
+        ("docs/conf.py", Trait.DOCUMENT),
+        ("docs/tools/gallery.py", Trait.DOCUMENT),
+        # a package, or a script, that only lies there
+        ("doc/man_docs.go", NONE),
+        ("crates/core/flags/doc/man.rs", NONE),
+        ("doc/script/stream.py", Trait.SUPPORT),
+        ("doc/examples/serve.go", Trait.EXAMPLE),
         # templates of projects
         ("installer/templates/phx_single/mix.exs", Trait.EXAMPLE),
         ("priv/templates/phx.gen.html/controller.ex", Trait.EXAMPLE),
