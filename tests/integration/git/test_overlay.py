@@ -63,7 +63,10 @@ def applied(repository: GitRepository) -> tuple[dict[str, tuple[int, str]], dict
         else:
             assert change.skip is None
             was, now = tree.get(change.path), (change.entry.mode, change.entry.blob)
-            assert now != was, f"{change.path} is as HEAD has it"
+            # of a path in conflict git does not say what HEAD has
+            assert now != was or repository.git("ls-files", "-u", "--", change.path), (
+                f"{change.path} is HEAD's"
+            )
             tree[change.path] = now
             if change.entry.mode != 0o160000:
                 contents[change.path] = layer.read(change.entry).removesuffix(b"\n")
