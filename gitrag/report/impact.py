@@ -20,6 +20,7 @@ from gitrag.callgraph.reach import no_caller
 from gitrag.report import Style, plain, shown
 from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text
 from gitrag.report.governance import document_data, near_documents
+from gitrag.report.impact_lines import callers
 from gitrag.search.cochange import Companion
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
@@ -390,19 +391,12 @@ def _touched_entry(each: Touched) -> TouchedEntry:
         line_start=each.line_start,
         risk=each.risk,
         looked_for=each.is_looked_for,
-        callers=_callers(each.called.callers) if each.called else (),
-        tests=_callers(each.called.tests) if each.called else (),
+        callers=callers(each.called.callers) if each.called else (),
+        tests=callers(each.called.tests) if each.called else (),
         still_named=tuple(f"{shown(line.path)}:{line.number}" for line in each.named),
         is_without_caller=each.known.is_without_caller if each.known else False,
         unresolved=tuple(map(shown, each.known.unresolved)) if each.known else (),
         registered=each.known.registered if each.known else (),
-    )
-
-
-def _callers(edges: tuple[Edge, ...]) -> tuple[Caller, ...]:
-    return tuple(
-        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence, edge.lines)
-        for edge in edges
     )
 
 

@@ -81,8 +81,8 @@ def impact_part(
             places=len(each.callers),
             files=each.files,
             test_places=len(each.tests),
-            callers=_edges(each.callers[:most_callers]),
-            tests=_edges(each.tests[:most_callers]),
+            callers=callers(each.callers[:most_callers]),
+            tests=callers(each.tests[:most_callers]),
         )
         for each in found.called[:most_definitions]
     )
@@ -132,7 +132,8 @@ def _places(edges: Sequence[Edge]) -> str:
     return ", ".join([*named, *more])
 
 
-def _edges(edges: Sequence[Edge]) -> tuple[Caller, ...]:
+def callers(edges: Sequence[Edge]) -> tuple[Caller, ...]:
+    """Return who calls, as JSON has it."""
     return tuple(
         Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence, edge.lines)
         for edge in edges
