@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
+from gitrag.callgraph.edges import Edges, Id
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.view import FAMILIES, GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node
@@ -16,8 +17,7 @@ LIKELY = 0.5
 """Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.94; only calls that are certain
 0.74, of which 0.98 are right (`scripts/bench/callgraph/compare.py`)."""
 
-_Id = tuple[str, int]
-_Resolve = Callable[[Collection[_Id]], Mapping[tuple[_Id, _Id], tuple[float, frozenset[int]]]]
+_Resolve = Callable[[Collection[Id]], Edges]
 
 
 class ResolvedCalls:
@@ -36,7 +36,7 @@ class ResolvedCalls:
         manifests: Mapping[str, bytes] | None = None,
     ) -> None:
         self._files = files
-        self._doubtful: set[tuple[_Id, _Id]] = set()
+        self._doubtful: set[tuple[Id, Id]] = set()
         self.check = check
         python = {path: facts for path, (name, facts) in files.items() if name == "python"}
         families: dict[str, dict[str, tuple[str, Facts]]] = {}
@@ -75,27 +75,27 @@ class ResolvedCalls:
             for caller, callee in ((self.node(a), self.node(b)) for a, b in self._doubtful)
         )
 
-    def nodes(self) -> Iterator[tuple[_Id, Node]]:
+    def nodes(self) -> Iterator[tuple[Id, Node]]:
         """Yield every definition, by path and source order."""
         for path in sorted(self._files):
             for index in range(len(self._files[path][1].definitions)):
                 yield (path, index), self.node((path, index))
 
-    def node(self, own: _Id) -> Node:
+    def node(self, own: Id) -> Node:
         """Return a definition's node."""
         path, index = own
         each = self._files[path][1].definitions[index]
         return Node(path, each.name or MODULE, each.line_start, each.line_end, each.kind)
 
-    def callees(self, own: Collection[_Id], least: float = LIKELY) -> list[Edge]:
+    def callees(self, own: Collection[Id], least: float = LIKELY) -> list[Edge]:
         """Return what some definitions call."""
         return [edge for view in self._views for edge in self._edges(view.callees, own, least)]
 
-    def callers(self, own: Collection[_Id], least: float = LIKELY) -> list[Edge]:
+    def callers(self, own: Collection[Id], least: float = LIKELY) -> list[Edge]:
         """Return the callers of some definitions."""
         return [edge for view in self._views for edge in self._edges(view.callers, own, least)]
 
-    def _edges(self, resolve: _Resolve, own: Collection[_Id], least: float) -> list[Edge]:
+    def _edges(self, resolve: _Resolve, own: Collection[Id], least: float) -> list[Edge]:
         found = resolve(own)
         self._doubtful.update(pair for pair, (confidence, _) in found.items() if confidence < least)
         return sorted(

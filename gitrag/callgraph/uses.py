@@ -85,7 +85,7 @@ _CALLS_NOTHING = re.compile(
     r"|(?:lru_)?cache|wraps|(?:async)?contextmanager|overload|final|total_ordering|singledispatch|setter|getter|deleter"
     r"|runtime_checkable|no_type_check|typing|deprecated|inline|derive|must_use|allow|warn|deny|expect|cfg\w*|doc|cold"
     r"|track_caller|non_exhaustive|repr|automatically_derived|serde|discardableResult|available|MainActor|inlinable"
-    r"|usableFromInline|escaping|autoclosure|frozen|unchecked|objcMembers|nonobjc|Published|State|param|return|throws"
+    r"|usableFromInline|escaping|autoclosure|unchecked|objcMembers|nonobjc|Published|State|param|return|throws"
     r"|see|link|inheritDoc|internal|private|public|since|var|SuppressWarnings|Suppress|Deprecated|Nullable|NonNull"
     r"|NotNull|Nonnull|CheckForNull|CheckResult|SafeVarargs|FunctionalInterface|VisibleForTesting|Jvm\w+|OptIn"
     r"|Throws|Synchronized|Volatile|Transient|Serializable|Obsolete|MethodImpl|Debugger\w*|Conditional|Pure|Flags"

@@ -105,7 +105,7 @@ _SCRIPT_MANY = re.compile(
     r"(?:readonly\s+)?([\w.]+)\[\]|(?:Readonly)?(?:Array|Set|Iterable|IterableIterator)<([\w.]+)>"
 )
 _LISTS = re.compile(
-    r"(?:[\w.]+\.)?(?:Mutable|Array|Linked|Hash|Linked|Tree|Sorted|IReadOnly|I|Immutable)?"
+    r"(?:[\w.]+\.)?(?:Mutable|Array|Linked|Hash|Tree|Sorted|IReadOnly|I|Immutable)?"
     r"(?:List|Set|HashSet|Collection|Iterable|Enumerable|AsyncEnumerable|Stream|Sequence|Queue|Deque|Array)"
     r"<\s*(?:out\s+|in\s+|\?\s*extends\s+)?([\w.]+)\??\s*>\??|([\w.]+)\[\]\??"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from gitrag.callgraph.edges import Edges, note
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.choice import Choice
 from gitrag.callgraph.general.imports import DEFAULT, Imports
@@ -17,11 +18,6 @@ HANDED_ON = 0.5
 
 FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "erb": "ruby"}
 """Languages that can call one another."""
-
-Edges = dict[tuple[Id, Id], tuple[float, frozenset[int]]]
-"""Highest confidence and lines of each call, by caller and callee."""
-
-_NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
 
 
 class GeneralView:
@@ -104,10 +100,7 @@ class GeneralView:
                 ]
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
-                confidence = min(sure, HANDED_ON) if is_guess else sure
-                known, lines = edges.get((caller, callee), _NONE)
-                if known < confidence or call.line not in lines:
-                    edges[caller, callee] = max(known, confidence), lines | {call.line}
+                note(edges, caller, callee, min(sure, HANDED_ON) if is_guess else sure, call.line)
 
     def _names_for(self, wanted: Iterable[Id]) -> set[str]:
         """Return the names by which definitions may be called, those that imports give them included."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from gitrag.callgraph.edges import Edges
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
@@ -90,8 +91,8 @@ class Evaluator:
         self._doers = Statements(names, annotations, attributes, targets, self).doers()
 
     @property
-    def edges(self) -> Mapping[tuple[Id, Id], tuple[float, frozenset[int]]]:
-        """Confidence and line of each call that was found, by caller and callee."""
+    def edges(self) -> Edges:
+        """The calls that were found."""
         return self._program.edges
 
     @property

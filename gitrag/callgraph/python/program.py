@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gitrag.callgraph.edges import Edges, note
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.packages import Packages
@@ -70,9 +71,6 @@ class Frame:
         self.names[name] = values if known is None else limited(known | values)
 
 
-_NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
-
-
 class Program:
     """The files, and what was found out about them. Values only ever gather.
 
@@ -103,7 +101,7 @@ class Program:
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
-        self.edges: dict[tuple[Id, Id], tuple[float, frozenset[int]]] = {}
+        self.edges: Edges = {}
         self.ceiling = CERTAIN
         self.limits = Limits()
         self.is_last_pass = False
@@ -200,10 +198,7 @@ class Program:
         while frame.scope.kind == "class" and frame.parent is not None:
             frame = frame.parent
         caller = frame.own
-        confidence = min(confidence, self.ceiling)
-        sure, lines = self.edges.get((caller, callee), _NONE)
-        if sure < confidence or line not in lines:
-            self.edges[caller, callee] = max(sure, confidence), lines | {line}
+        note(self.edges, caller, callee, min(confidence, self.ceiling), line)
 
     def lambda_place(self, expression: Lambda, frame: Frame) -> int:
         """Return the number of a lambda."""
