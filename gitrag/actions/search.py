@@ -193,6 +193,7 @@ def search(
         tell_absent(workspace, options.revision)
     if not found.collections:
         raise no_collection(workspace, wanted)
+    absent = _absent_names(question, found)
     return Answer(
         query=question.text,
         sections=found.sections,
@@ -202,13 +203,13 @@ def search(
         waiting=refreshed.waiting,
         model=encoder is not None,
         drafted=has_table(),
-        wording=_with_left_out(workspace, result, question, options, led),
+        wording=_with_left_out(workspace, result, question, options, absent, led),
         looked_at=None
         if options.unfinished or any(each.hits for each in found.sections)
         else _count_files(view, options, found),
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
         least=workspace.config.min_score if options.min_score is None else options.min_score,
-        absent_names=_absent_names(question, found),
+        absent_names=absent,
         outlined=_outlined(result),
     )
 
@@ -229,19 +230,23 @@ def _may_be_left_out(question: Question, options: SearchOptions, found: Sections
 
 
 def _with_left_out(
-    workspace: Workspace, result: ReadResult[Sections], question: Question, options: SearchOptions, led: str
+    workspace: Workspace,
+    result: ReadResult[Sections],
+    question: Question,
+    options: SearchOptions,
+    absent: Sequence[str],
+    led: str,
 ) -> Wording:
     """Return what is to be said of a question's words, and what it asks for that exists, but is left out."""
     found = result.found
     said = replace(found.wording, searched_for=led) if led else found.wording
-    if not _may_be_left_out(question, options, found):
+    if found.left_out is None:
         return said
     from gitrag.actions.left_out import LeftOut
 
     paths = [hit.path for section in found.sections for hit in section.hits]
     left_out = LeftOut(workspace, found.left_out, result)
     exists = left_out.named(question.text, options.directory, paths)
-    absent = _absent_names(question, found)
     words = [*dict.fromkeys([*(name.rpartition(".")[2] for name in absent), *said.missing])]
     if words and exists == ():
         exists = left_out.holding(words, options.filters)
@@ -384,7 +389,7 @@ def _asking(
         found = asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
         shown = {hit.content_id for section in found.sections for hit in section.hits}
         memo = workspace.store.memo
-        rows: Sequence[LeftOutRow] = ()
+        rows: Sequence[LeftOutRow] | None = None
         if _may_be_left_out(question, options, found):
             key = "left out", view_id, overlay
             rows = memo.get(key, lambda: tuple(candidates.left_out(db, view_id, overlay)))

@@ -478,9 +478,7 @@ class Repository:
             return Libgit2Objects(self.git_dir)
         from gitrag.git.plumbing import GitObjects
 
-        own = weakref.proxy(
-            self
-        )  # a bound method would make a circle: git ends with the repository's last use
+        own = weakref.proxy(self)  # a bound method would make a circle, and git outlive the last use
         return GitObjects(self.common_dir, self.object_format, lambda: own.unconfigured())  # noqa: PLW0108
 
     @contextmanager

@@ -110,7 +110,7 @@ class Sections(Struct, frozen=True):
         occurrences: Where they occur, in each collection that was asked.
         unread_history: Whether commit messages would count, but have not been read.
         outlined: The hits' contents of which only the outline is indexed, with their blobs.
-        left_out: What is left out of what was asked, where something was asked for that was not found.
+        left_out: What is left out of what was asked; None where all that was asked for was found.
     """
 
     sections: tuple[AnswerSection, ...] = ()
@@ -120,7 +120,7 @@ class Sections(Struct, frozen=True):
     occurrences: tuple[Occurrences, ...] = ()
     unread_history: bool = False
     outlined: Mapping[int, str] = field(default_factory=dict)
-    left_out: Sequence[LeftOutRow] = ()
+    left_out: Sequence[LeftOutRow] | None = None
 
 
 UNSURE = 0.5
