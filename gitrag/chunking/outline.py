@@ -68,7 +68,7 @@ _OTHER_CODE = re.compile(rb"[{};)@]")
 _OPENS_BODY = re.compile(r"\s*(?:[:{]|=>|=|\bdo|\bbegin|\bis)$")
 
 
-class Definition(Struct):
+class Definition(Struct, kw_only=True):
     """A definition in the source; rows are 0-based and inclusive.
 
     Attributes:
@@ -88,9 +88,9 @@ class Definition(Struct):
     """
 
     kind: Kind
-    minor: bool
-    stub: bool
-    owners: tuple[str, ...]
+    minor: bool = False
+    stub: bool = False
+    owners: tuple[str, ...] = ()
     name: str
     start: int
     end: int
@@ -98,7 +98,7 @@ class Definition(Struct):
     row: int
     last: int
     signature: str
-    docstring: str
+    docstring: str = ""
     is_apart: bool = False
 
 

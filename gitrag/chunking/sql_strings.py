@@ -37,8 +37,6 @@ def definitions(source: bytes) -> list[Definition]:
             Definition(
                 kind=Kind.CLASS,
                 minor=True,
-                stub=False,
-                owners=(),
                 name=name,
                 start=start,
                 end=end,
@@ -46,7 +44,6 @@ def definitions(source: bytes) -> list[Definition]:
                 row=row,
                 last=row + source.count(b"\n", start, end),
                 signature=" ".join(each["all"].decode("utf-8", "replace").split())[:SIGNATURE_CHARS],
-                docstring="",
                 is_apart=True,
             )
         )

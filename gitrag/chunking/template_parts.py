@@ -43,9 +43,6 @@ def _found(text: str, lines: Sequence[str]) -> Iterator[Definition]:
                 first = _with_comment(lines, begun)
                 yield Definition(
                     kind=Kind.FUNCTION,
-                    minor=False,
-                    stub=False,
-                    owners=(),
                     name=name,
                     start=start,
                     end=tag.end(),
