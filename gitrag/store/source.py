@@ -1,7 +1,7 @@
 """What a search asks of an index, whichever engine keeps it: an index file (DuckDB), or a hub (PostgreSQL).
 
 `gitrag/search` knows only this. Rows come as NumPy columns; what they mean is said where an index file
-answers (`gitrag/store/candidates.py`, `content.py`, `commits.py`, `views.py`).
+answers (`gitrag/store/candidates.py`, `content.py`, `commit_evidence.py`, `views.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
-from gitrag.store import candidates, commits, content, quoted, views
+from gitrag.store import candidates, commit_evidence, content, quoted, views
 from gitrag.store.candidates import (
     NO_FILTERS,
     NO_OVERLAY,
@@ -25,7 +25,7 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
-from gitrag.store.commits import Messages
+from gitrag.store.commit_evidence import Messages
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
@@ -231,5 +231,5 @@ class IndexFile(Struct, frozen=True):
     giving_a_value = _by(quoted.giving_a_value)
     reexporting = _by(quoted.reexporting)
     look_up = _by(views.look_up)
-    messages = _by(commits.messages)
-    activity = _by(commits.activity)
+    messages = _by(commit_evidence.messages)
+    activity = _by(commit_evidence.activity)

@@ -328,7 +328,7 @@ def _companions(
     """Return what changed together with some files before and is still there, and how much was read."""
     from gitrag.git.commits import is_shallow
     from gitrag.indexing.history import MOST_COMMITS, read_history
-    from gitrag.store import commits
+    from gitrag.store import histories
 
     repo = workspace.repo
     first, last = ends_of(span)
@@ -342,7 +342,7 @@ def _companions(
         return [], 0
     own = listed.stdout.decode("ascii")
     with workspace.store.read() as db:
-        past = commits.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
+        past = histories.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
     if past is None:
         notes.append("What changed together before was not looked at: the history could not be read.")
         return [], 0
