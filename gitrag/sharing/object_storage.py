@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitrag import __version__
 from gitrag.errors import GitragError, NetworkError, NotSetUpError
-from gitrag.sharing.directory import LISTING, is_of_a_pack
-from gitrag.sharing.packs import MOST_ROWS_BYTES
+from gitrag.sharing.packs import LISTING, MOST_ROWS_BYTES, is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 if TYPE_CHECKING:
