@@ -22,6 +22,7 @@ from gitrag.callgraph.uses import (
     is_called_by_its_name,
     may_be_called_by,
     may_use,
+    only_declares,
     registrations,
 )
 from gitrag.chunking.languages import is_code, language_of
@@ -74,7 +75,8 @@ def without_callers(
     @cache  # a name is often that of many
     def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
         lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        return [(line, may_use(line.path, line.text, name, language)) for line in lines]
+        said = [(line, may_use(line.path, line.text, name, language)) for line in lines]
+        return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     @cache
     def bases_of(family: str) -> dict[str, list[str]]:

@@ -122,8 +122,7 @@ def related(
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
         markdown = governance.related_markdown(text, edges)
-        if not edges.near:
-            markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
+        markdown = markdown.followed_by(*governance.nearest_lines(edges.hinted))
         data = json.loads(governance.related_json(text, edges))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     answer = RelatedFound(

@@ -184,3 +184,14 @@ def test_a_file_that_could_not_be_cut_is_told_beside_no_caller(make_repository, 
     workspace.update()
     (none,) = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS)).none
     assert (none.sentence, none.gaps) == ("no caller in 1 file", ("1 file could not be read",))
+
+
+def test_stubs_are_not_told_as_mentions(make_repository):
+    stubs = "    @overload\n    def invoke(self, a: int) -> int: ...\n"
+    repo = make_repository(
+        {"a.py": f"class Context:\n{stubs * 2}    def invoke(self, a):\n        return a\n"}
+    )
+    workspace = open_app(repo)
+    workspace.update()
+    (said,) = call_graph(workspace, GraphQuestion("invoke", direction=Direction.CALLERS)).negatives
+    assert said.endswith("no caller in 1 file")

@@ -172,6 +172,7 @@ class QueryReader:
     def __init__(self, source: bytes, language: Language) -> None:
         self._source = source
         self._language = language
+        self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
@@ -179,6 +180,8 @@ class QueryReader:
         found = self._outlined()  # first: it refuses a tree that is too deep for a query
         matches = self._matches(tree)
         self._place(tree, found, [each for each in matches if "value" in each])
+        if self._language.name == "kotlin":
+            self._place_blocks(tree)
         calls: list[tuple[WrittenCall, tree_sitter.Node]] = []
         handed: list[tree_sitter.Node] = []
         needs: list[Declaration] = []
@@ -382,37 +385,55 @@ class QueryReader:
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
-        given, of_this = self._given_in(node)
+        given, of_this = self._given_in(self._block_around(node))
         unsure = msgspec.structs.replace(call, blocks=given)
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
 
-    def _given_in(self, node: tree_sitter.Node) -> tuple[tuple[str, ...], list[str] | None]:
-        """Return Kotlin's functions that may give the blocks around a node a ``this``, and what one gives."""
-        above = node.parent
-        while above is not None and above.type not in {
-            "lambda_literal",
-            "function_declaration",
-            "class_body",
-        }:
-            above = above.parent
-        if above is None or above.type != "lambda_literal":
+    def _place_blocks(self, tree: tree_sitter.Tree) -> None:
+        """Note what decides about ``this`` in Kotlin, outer first, each with the one around it.
+
+        Not by asking nodes for their parents: each is looked for from the root.
+        """
+        from tree_sitter import QueryCursor
+
+        cursor = QueryCursor(_query(self._language.grammar, "kotlin_blocks"))
+        found = cursor.captures(tree.root_node).get("block", [])
+        for node in sorted(found, key=lambda each: (each.start_byte, -each.end_byte)):
+            self._blocks.append((node, self._block_around(node)))
+
+    def _block_around(self, node: tree_sitter.Node) -> int:
+        """Return the place of the innermost block around a node; -1 if there is none."""
+        place = bisect_right(self._blocks, node.start_byte, key=lambda block: block[0].start_byte) - 1
+        while place >= 0:
+            block, outer = self._blocks[place]
+            if block.end_byte >= node.end_byte and block.byte_range != node.byte_range:
+                break
+            place = outer
+        return place
+
+    def _given_in(self, place: int) -> tuple[tuple[str, ...], list[str] | None]:
+        """Return Kotlin's functions that may give the blocks at a place a ``this``, and what one gives."""
+        while place >= 0 and self._blocks[place][0].type == "call_expression":
+            place = self._blocks[place][1]
+        if place < 0 or self._blocks[place][0].type != "lambda_literal":
             return (), None
-        known = self._given.get(above.start_byte)
+        known = self._given.get(place)
         if known is None:
-            call = above
-            while call.type != "call_expression":
-                if call.parent is None or call.type in {"function_declaration", "class_body"}:
+            call = place
+            while self._blocks[call][0].type != "call_expression":
+                call = self._blocks[call][1]
+                if call < 0 or self._blocks[call][0].type in {"function_declaration", "class_body"}:
                     return (), None
-                call = call.parent
-            names, of_this = self._given_in(call)
-            name, this = self._called_by(call), _rebinding(self._raw(call))
+            node, outer = self._blocks[call]
+            names, of_this = self._given_in(outer)
+            name, this = self._called_by(node), _rebinding(self._raw(node))
             if name not in _PLAIN_BLOCKS:
                 names = tuple(dict.fromkeys((name, *names)))
             if this:
                 of_this = _receiver(this["on"] or this["given"])
-            known = self._given[above.start_byte] = names, of_this
+            known = self._given[place] = names, of_this
         return known
 
     def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:

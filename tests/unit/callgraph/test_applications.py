@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import pytest
 
+from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.general.scopes import Scopes
 from gitrag.callgraph.general.syntax import QueryReader
 from gitrag.callgraph.graph import Node
@@ -1015,3 +1017,25 @@ def test_calls_in_deep_blocks_look_at_each_block_once(monkeypatch, path, source,
     monkeypatch.setattr(*counted, lambda self, each: looked_at.append(each) or real(self, each))
     calls_of({path: source})
     assert len(looked_at) < 30 * 30
+
+
+def test_kotlin_that_a_grammar_reads_as_one_deep_nest_takes_steps_by_its_length():
+    """Functions as C has them, each within the one before as the grammar takes it: found by fuzzing."""
+
+    def steps(count):
+        taken = Counter()
+
+        def trace(frame, event, _):
+            taken[event] += 1
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            extract("".join(f"void f{n + 1}() {{ f{n}(); }}\n" for n in range(count)).encode(), "kotlin")
+        finally:
+            sys.settrace(before)
+        return taken["line"]
+
+    steps(10)  # loads the grammar
+    assert steps(200) < 2.5 * steps(100)

@@ -70,6 +70,14 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
+def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace):
+    (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).proposals
+    known, unlike = replace(first, score=0.21), replace(first, score=0.001)
+    said = governance.nearest_lines(Related((first,), (known, unlike)).hinted)
+    assert [line.partition(" (")[2].partition(")")[0] for line in said] == ["0.21"]
+    assert len(governance.nearest_lines(Related((), (known, unlike)).hinted)) == 2
+
+
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
     """Specifications require or extend each other; only decisions are superseded."""
     text = "Signing in with a code by mail, in place of a password"
