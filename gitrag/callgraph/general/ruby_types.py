@@ -62,9 +62,9 @@ def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> s
                     value = each.child_by_field_name("right") if name == left else None
                     local.setdefault(text(name), []).append(value)
     known = dict(fields)
-    for name, given in local.items():
+    for own, given in local.items():
         types = _every(given, text)
-        known[name] = types.pop() if len(types) == 1 else UNKNOWN
+        known[own] = types.pop() if len(types) == 1 else UNKNOWN
     found = {type_ for end in ends for type_ in _types(end, text, known)}
     return found.pop() if len(found) == 1 else ""
 

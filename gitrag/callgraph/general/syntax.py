@@ -228,7 +228,7 @@ class QueryReader:
                 properties.append(self._around(captures["property"][0]))
             elif "ivar" in captures:
                 node = captures["ivar"][0]
-                given = captures.get("given", [None])[0]  # type: ignore[list-item]
+                given = captures.get("given", [None])[0]
                 ivars.setdefault((self._class_around(node), self._text(node)), []).append(given)
             elif "gives" in captures:
                 giving += captures["gives"]
