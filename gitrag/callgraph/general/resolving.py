@@ -80,8 +80,8 @@ _SPARING = frozenset({"rust", "go"})
 """Languages in which a type has no method but those that are found."""
 _WRAPPED = frozenset({"Value", "Result"})
 """Members of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
-_EXTENDING = frozenset({"kotlin", "swift", "rust"})
-"""Languages whose functions may extend a type of others."""
+_PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
+"""What a literal of Rust may be."""
 _PASSING = frozenset(
     "unwrap expect clone lock read write borrow borrow_mut as_ref as_mut to_owned unwrap_or_default await"
     " unwrap_or_else unwrap_or get_mut iter context".split()
@@ -272,7 +272,7 @@ class Resolver:
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
             return (
-                self._extensions(None, name, caller)
+                self._extensions(None, name, caller, is_literal=before == ["?"])
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -304,11 +304,16 @@ class Resolver:
         alike = self._tables.methods.get(name, [])
         return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
 
-    def _extensions(self, owner: Owner | None, name: str, caller: Id) -> Found:
+    def _extensions(self, owner: Owner | None, name: str, caller: Id, *, is_literal: bool = False) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
-        if self._tables.language(caller[0]) in _EXTENDING:
+        language = self._tables.language(caller[0])
+        if language == "rust" and is_literal:
+            members = self._tables.members
+            found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
+            return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
+        if language in {"kotlin", "swift"}:
             return self._foreign(name) if owner is None else []
-        if self._tables.language(caller[0]) != "csharp":
+        if language != "csharp":
             return []
         every = [
             own for own in self._tables.methods.get(name, ()) if own[1] in self._tables.body(own[0]).statics
@@ -324,10 +329,7 @@ class Resolver:
         every = self._tables.methods.get(name, [])
         owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
         is_ours = any(
-            not self._is_extension(own)
-            and not (own[0].endswith(".rs") and self._tables.definition(own).bases)  # `impl Loud for str`
-            for each in owners
-            for own in self._tables.classes.get(each, ())
+            not self._is_extension(own) for each in owners for own in self._tables.classes.get(each, ())
         )
         return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
 

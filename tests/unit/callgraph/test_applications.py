@@ -1063,7 +1063,8 @@ CASES |= {
             "a.rs": "trait Loud { fn shout(&self); }\nimpl Loud for str { fn shout(&self) {} }\nfn "
             'f() { "s".shout() }\n'
             "trait Low { fn low(&self); }\nstruct Own; impl Low for str { fn low(&self) {} }\n"
-            "impl Own { fn low(&self) {} }\nfn g(x: X) { x.all().low() }\n"
+            "impl Own { fn low(&self) {} }\nfn g(x: X) { x.all().low() }\nstruct Yaml;\n"
+            "impl Get for Yaml { fn get(&self) {} }\nfn h(x: X) { x.get() }\n"
         },
         {"f ~> str.shout"},
     ),
@@ -1079,6 +1080,17 @@ CASES |= {
             """
         },
         {"f ~> String.shout", "f ~> Array.tidy", "g -> Own.run"},
+    ),
+    "swift, a case of an enumeration that a property is called like": (
+        {
+            "a.swift": """
+                enum Multi { case target(Int)
+                    init(_ n: Int) { self = Multi.target(n) }
+                    var target: Int { 1 } }
+                func f(m: Multi) { print(m.target) }
+            """
+        },
+        {"Multi.init ~> Multi.target", "f -> Multi.target"},
     ),
     "kotlin, references, infix calls and companions": (
         {
