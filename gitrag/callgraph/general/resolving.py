@@ -366,7 +366,8 @@ class Resolver:
         """Resolve a call without a receiver."""
         path = caller[0]
         language = self._tables.language(path)
-        for scope in self._tables.outwards(caller):
+        may_be_around = self._tables.names(path, name) or language in _IMPLICIT_SELF
+        for scope in self._tables.outwards(caller) if may_be_around else ():
             definition = self._tables.definition(scope)
             if definition.kind == "class":
                 if language not in _IMPLICIT_SELF:
@@ -940,7 +941,8 @@ class Resolver:
             if bare == "new" and language == "ruby":
                 return self._class_of(caller)
             return self._given_by(self._plain(bare, caller))
-        for scope in self._tables.outwards(caller):
+        is_variable = bare in self._tables.body(path).variable_names
+        for scope in self._tables.outwards(caller) if is_variable else ():
             declared = self._tables.body(path).variables.get((scope[1], bare))
             made_of_itself = (
                 declared is not None

@@ -8,6 +8,7 @@ import pytest
 
 from gitrag.callgraph.general.scopes import Scopes
 from gitrag.callgraph.general.syntax import QueryReader
+from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.graph import Node
 from tests.support.callgraphs import calls_of
 
@@ -1241,11 +1242,18 @@ def test_ruby_knows_what_is_named_like_its_class_though_it_is_given_another():
             "function f() {\n{ const x = o.y; }\n{ const x = o.z; }\n" * 30 + "x.a(); x();\n" * 50 + "}" * 30,
             (Scopes, "_block"),
         ),
+        (
+            "a.js",
+            "".join(f"function f{n}() {{\n" for n in range(30))
+            + "".join(f"x{n}.a(); y{n}();\n" for n in range(50))
+            + "}" * 30,
+            (Tables, "named"),
+        ),
     ],
 )
 def test_calls_in_deep_blocks_look_at_each_block_once(monkeypatch, path, source, counted):
     looked_at = []
     real = getattr(*counted)
-    monkeypatch.setattr(*counted, lambda self, each: looked_at.append(each) or real(self, each))
-    calls_of({path: source})
+    monkeypatch.setattr(*counted, lambda self, *each: looked_at.append(each) or real(self, *each))
+    shown({path: source})
     assert len(looked_at) < 30 * 30
