@@ -103,8 +103,8 @@ def without_callers(
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))
         )
-        registered = _registered(workspace, members, loaded, bases_of)
-        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
+        registered, base = _registered(workspace, members, loaded, bases_of)
+        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched))
     return found
 
 
@@ -198,10 +198,14 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
 
 def _registered(
     workspace: Workspace, members: Sequence[Node], loaded: Loaded, bases_of: _BasesOf
-) -> tuple[str, ...]:
-    """Return what a framework, or the language, calls definitions by, from their names and first lines."""
+) -> tuple[tuple[str, ...], str]:
+    """Return what a framework, or the language, calls definitions by, from their names and first lines.
+
+    Besides, the base outside of the repository that may call the first of them, where nothing else does.
+    """
     language = loaded.files[members[0].path][0]
     found: dict[str, None] = {}
+    base = ""
     for path, nodes in groupby(sorted(members, key=lambda node: node.path), key=lambda node: node.path):
         try:
             lines = file_lines(workspace, path)
@@ -217,14 +221,13 @@ def _registered(
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
                 base = _base_outside(node, bases_of(FAMILIES.get(language, language)))
-                marks = (f"its base {base}",) if base else ()
             found.update(dict.fromkeys(marks))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
         is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
         if is_own and not is_made and is_called_by_its_name(_last(node), language):
             found[BY_ITS_NAME] = None
-    return tuple(found)
+    return tuple(found), base
 
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:

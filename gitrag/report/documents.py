@@ -261,6 +261,15 @@ class RepositoryCalls(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedName:
+    """A definition, by its qualified name, and where it begins."""
+
+    path: str
+    name: str
+    line_start: int
+
+
+@dataclass(frozen=True, slots=True)
 class UncalledDefinition:
     """A definition that no call was resolved to; nothing calls it only where ``is_without_caller``.
 
@@ -271,10 +280,12 @@ class UncalledDefinition:
         is_without_caller: Whether everything was searched, and nothing found that may call it.
         unresolved: Places, ``path:line``, that may call it or hand it on.
         registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
-            where the language, or what runs tests, calls it by that; ``its base X`` where X, which is outside
-            of the repository, may.
+            where the language, or what runs tests, calls it by that.
+        base_outside: The last name of a base of its class that is outside of the repository and may call it;
+            empty if there is none.
         mentioned: Places that only have its name.
         looked_at: The files whose calls were read, counted.
+        also: Others that all of this holds for, the places named included.
     """
 
     path: str
@@ -283,8 +294,10 @@ class UncalledDefinition:
     is_without_caller: bool
     unresolved: tuple[str, ...]
     registered: tuple[str, ...]
+    base_outside: str
     mentioned: tuple[str, ...]
     looked_at: str
+    also: tuple[PlacedName, ...]
 
 
 class GraphDocument(Struct, frozen=True):

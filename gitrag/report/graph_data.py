@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import UNSET
 
@@ -17,6 +17,7 @@ from gitrag.report.documents import (
     GraphEdge,
     GraphNode,
     PackageName,
+    PlacedName,
     RepositoryCalls,
     UncalledDefinition,
     json_text,
@@ -60,23 +61,37 @@ def graph_json(
 
 def uncalled(none: Sequence[NoCall]) -> Iterator[UncalledDefinition]:
     """Yield what no call was resolved to."""
-    for each in none:
-        if each.known is not None:
-            yield uncalled_definition(each.subject.own, each.subject.name, each.known, each.looked_at)
-
-
-def uncalled_definition(node: Node, name: str, known: Uncalled, looked_at: str) -> UncalledDefinition:
-    """Return a definition that no call was resolved to, and what else is known of who calls it."""
-    return UncalledDefinition(
-        path=shown(node.path),
-        name=shown(name),
-        line_start=node.line_start,
-        is_without_caller=known.is_without_caller,
-        unresolved=tuple(map(shown, known.unresolved)),
-        registered=known.registered,
-        mentioned=tuple(map(shown, known.mentioned)),
-        looked_at=looked_at,
+    yield from uncalled_definitions(
+        (each.subject.own, each.subject.name, each.known, each.looked_at)
+        for each in none
+        if each.known is not None
     )
+
+
+def uncalled_definitions(found: Iterable[tuple[Node, str, Uncalled, str]]) -> Iterator[UncalledDefinition]:
+    """Yield definitions that no call was resolved to, those together that the same places may call.
+
+    Args:
+        found: Each with its name, what is known of who calls it, and what was looked at.
+    """
+    alike: dict[tuple[Uncalled, str, Node | None], list[PlacedName]] = {}
+    for node, name, known, looked_at in found:
+        alone = None if known.unresolved or known.mentioned else node
+        own = PlacedName(shown(node.path), shown(name), node.line_start)
+        alike.setdefault((known, looked_at, alone), []).append(own)
+    for (known, looked_at, _), (first, *others) in alike.items():
+        yield UncalledDefinition(
+            path=first.path,
+            name=first.name,
+            line_start=first.line_start,
+            is_without_caller=known.is_without_caller,
+            unresolved=tuple(map(shown, known.unresolved)),
+            registered=known.registered,
+            base_outside=known.base_outside,
+            mentioned=tuple(map(shown, known.mentioned)),
+            looked_at=looked_at,
+            also=tuple(others),
+        )
 
 
 def empty_json(notes: tuple[str, ...]) -> str:

@@ -55,6 +55,7 @@ class TouchedEntry(Struct, frozen=True):
         is_without_caller: Whether everything was searched, and nothing found that may call it.
         unresolved: Where no call was resolved to it: places, ``path:line``, that may call it.
         registered: The same: decorators, annotations and modifiers by which a framework calls it.
+        base_outside: The same: a base of its class, outside of the repository, that may call it; or empty.
     """
 
     path: str
@@ -70,6 +71,7 @@ class TouchedEntry(Struct, frozen=True):
     is_without_caller: bool
     unresolved: tuple[str, ...]
     registered: tuple[str, ...]
+    base_outside: str
 
 
 class CompanionEntry(Struct, frozen=True):
@@ -397,6 +399,7 @@ def _touched_entry(each: Touched) -> TouchedEntry:
         is_without_caller=each.known.is_without_caller if each.known else False,
         unresolved=tuple(map(shown, each.known.unresolved)) if each.known else (),
         registered=each.known.registered if each.known else (),
+        base_outside=each.known.base_outside if each.known else "",
     )
 
 

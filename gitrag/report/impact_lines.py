@@ -9,7 +9,7 @@ from gitrag.actions.impact import Called, Impact
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
 from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, plain_data
-from gitrag.report.graph_data import uncalled_definition
+from gitrag.report.graph_data import uncalled_definitions
 from gitrag.report.parts import Style, plain, shown
 from gitrag.words.numbers import count
 
@@ -86,8 +86,8 @@ def impact_part(
         )
         for each in found.called[:most_definitions]
     )
-    uncalled = (
-        uncalled_definition(node, node.name, known, found.looked_at)
+    uncalled = uncalled_definitions(
+        (node, node.name, known, found.looked_at)
         for node, known in zip(found.uncalled[:most_definitions], found.known, strict=False)
     )
     return ImpactPart(

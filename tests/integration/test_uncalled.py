@@ -129,26 +129,31 @@ SHORT = {
 
 
 @pytest.mark.parametrize(
-    ("target", "unresolved", "registered"),
+    ("target", "unresolved", "registered", "base"),
     [
-        ("init", ("index.html:1",), ()),  # a constructor's name, but no class around
-        ("Case.over", ("A.java:3",), ()),  # beside a call of another
-        ("Box.__repr__", (), ("its name",)),
-        ("script.py", (), ()),
-        ("routes.py", (), ("@app.route",)),
-        ("drop", (), ("impl Drop",)),
-        ("Job.begin", (), ("its base Thread",)),
-        ("Ctl.appear", (), ("its base Screen",)),
-        ("ticking", (), ("@Clocked",)),
+        ("init", ("index.html:1",), (), ""),  # a constructor's name, but no class around
+        ("Case.over", ("A.java:3",), (), ""),  # beside a call of another
+        ("Box.__repr__", (), ("its name",), ""),
+        ("script.py", (), (), ""),
+        ("routes.py", (), ("@app.route",), ""),
+        ("drop", (), ("impl Drop",), ""),
+        ("Job.begin", (), (), "Thread"),
+        ("Ctl.appear", (), (), "Screen"),
+        ("ticking", (), ("@Clocked",), ""),
     ],
 )
-def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered):
+def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
     workspace = open_app(make_repository(SHORT))
     workspace.update()
     found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
     (known,) = [each.known for each in found.none]
-    assert (known.unresolved, known.registered) == (unresolved, registered)
+    assert (known.unresolved, known.registered, known.base_outside) == (unresolved, registered, base)
     assert not known.is_without_caller
+    (said,) = found.negatives
+    assert ("registered by" in said) == bool(registered)  # a base that may call it registers nothing
+    assert (f"{base}, a base outside of the repository, may call it" in said) == bool(base)
+    (written,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    assert (written["registered"], written["base_outside"]) == (list(registered), base)
 
 
 def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_repository, monkeypatch):
@@ -167,6 +172,9 @@ def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_reposi
     found = call_graph(workspace, GraphQuestion("Serve", direction=Direction.CALLERS))
     assert {each.known.unresolved for each in found.none} == {("use.go:3", "use.go:4")}
     assert sorted(asked) == ["_bases", "may_use", "may_use"]
+    (known,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    assert known["unresolved"] == ["use.go:3", "use.go:4"]
+    assert [known["name"], *(each["name"] for each in known["also"])] == [f"T{n}.Serve" for n in range(9)]
 
 
 def test_a_file_that_could_not_be_cut_is_told_beside_no_caller(make_repository, monkeypatch):
