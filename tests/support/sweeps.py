@@ -20,17 +20,18 @@ Case = TypeVar("Case")
 Some = Callable[..., list[Case]]
 
 
-def some_of(cases: Collection[Case], keep: int, day: int | None) -> list[Case]:
+def some_of(cases: Collection[Case], keep: int, day: int | None, name: str = "") -> list[Case]:
     """Return so many of the cases, in their order: each has its turn before any has its second.
 
     Args:
         cases: All of them, always in the same order.
         keep: How many a day.
         day: Which day it is; None: all.
+        name: Of the sweep: those of one length have theirs in different orders.
     """
     if day is None or len(cases) <= keep:
         return list(cases)
-    turns = random.Random(len(cases)).sample(range(len(cases)), len(cases))  # neighbours are alike
+    turns = random.Random(name).sample(range(len(cases)), len(cases))  # neighbours are alike
     chosen = {turns[(day * keep + number) % len(cases)] for number in range(keep)}
     return [case for number, case in enumerate(cases) if number in chosen]
 
@@ -58,8 +59,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             sweeps[item.nodeid.partition("[")[0], mark.kwargs["keep"]].append(item)
     left = {
         item
-        for (_, keep), every in sweeps.items()
-        for item in set(every).difference(some_of(every, keep, _day(config)))
+        for (name, keep), every in sweeps.items()
+        for item in set(every).difference(some_of(every, keep, _day(config), name))
     }
     config.hook.pytest_deselected(items=[item for item in items if item in left])
     items[:] = [item for item in items if item not in left]
