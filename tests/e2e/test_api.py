@@ -120,6 +120,7 @@ repo.close()
     assert run(code, project) == (f"once\n{len(MUCH) + 3} client.py {several}\n", "")
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     ("options", "args"),
     [

@@ -20,6 +20,7 @@ INPUTS = {"contents": 30, "streams": 6, "walks": 2, "kills": 1}
 OTHERS = 2
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("target", TARGETS)
 def test_inputs_of_every_kind_are_survived(target, tmp_path):
     count = INPUTS.get(target, OTHERS)

@@ -20,7 +20,7 @@ from gitrag.report.exact import exact_document, exact_notes
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often
 from tests.support.repository import Link, create_repository, isolated_environment
 
 WAY_IN = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
@@ -75,9 +75,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     changed = FILES["third_party/z/z.c"] + "int edited_call(void);\n"
     huge = "huge_name = 1\n" + "y = 2\n" * 200_000
     repository.write({"out/made.py": "made = 1\n", "huge_new.pas": huge, "third_party/z/z.c": changed})
-    opened = open_app(repository)
-    opened.update()
-    return opened
+    return asked_often(repository)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from gitrag.mcp_server import replies
 from gitrag.report.call_tree import CallTree
 from gitrag.report.graph_data import graph_json
 from gitrag.report.impact_lines import impact_data, impact_lines
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -49,9 +49,7 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     environment = isolated_environment(tmp_path_factory.mktemp("home"))
-    workspace = open_app(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
-    workspace.update()
-    return workspace
+    return asked_often(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -18,6 +18,7 @@ from gitrag.report import governance
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
+from tests.support.indexes import asked_often
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 ISSUE = (
@@ -52,10 +53,8 @@ def own(tmp_path_factory) -> GitRepository:
 
 @pytest.fixture(scope="module")
 def workspace(own, model_dir) -> Workspace:
-    opened = Workspace.open(own.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
-    opened.update()
-    opened.embed()
-    return opened
+    own.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return asked_often(own, embed=True)
 
 
 # authoring
