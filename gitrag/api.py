@@ -296,7 +296,7 @@ class Workspace:
             heard = self._notes()
         notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
         if found.graph is None:
-            return CallAnswer((), (), (), "", notes)
+            return CallAnswer((), (), (), "", notes, not_indexed=found.not_indexed)
         nodes = {node: _node(node) for node in found.graph.nodes}
         edges = tuple(map(_edge, found.graph.edges))
         matches = tuple(nodes[each] for each in sorted(found.graph.matches))
@@ -308,6 +308,7 @@ class Workspace:
             notes,
             paths=tuple(tuple(map(_edge, path)) for path in found.paths.shown) if found.paths else (),
             references=tuple(map(_reference, named.found)) if named is not None else (),
+            not_indexed=found.not_indexed,
         )
 
     def related(

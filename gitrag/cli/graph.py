@@ -22,7 +22,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from gitrag.actions.graph import GraphAnswer, NoCall
+    from gitrag.actions.graph import GraphAnswer
     from gitrag.actions.references import References
     from gitrag.actions.repositories.calls import CallsElsewhere
     from gitrag.callgraph.answering import GraphQuestion
@@ -152,13 +152,13 @@ def graph(
         if form == "json":
             from gitrag.report.graph_data import empty_json
 
-            terminal.print_json_text(empty_json(notes))
+            terminal.print_json_text(empty_json(notes, answer.not_indexed))
         return NOTHING
     elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     is_named_only = named is not None and not named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
     missing = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
-    _say(terminal, *answer.notes, *missing)
+    _say(terminal, *answer.notes, *missing, *(f"{each}." for each in answer.not_indexed))
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
     _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)
@@ -207,7 +207,7 @@ def _show(
     elif form == "html":
         terminal.print(_page(workspace, found.answer, found.question, to=to, tests=tests))
     else:
-        _print_data(whole, named, elsewhere, found.answer.none, form, terminal)
+        _print_data(found.answer, whole, named, elsewhere, form, terminal)
     if elsewhere is not None:
         _say(terminal, *elsewhere.notes)
     if form not in {"text", "json"}:
@@ -258,10 +258,10 @@ def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_severa
 
 
 def _print_data(
+    answer: GraphAnswer,
     graph: Graph,
     named: References | None,
     elsewhere: CallsElsewhere | None,
-    none: Sequence[NoCall],
     form: str,
     terminal: Terminal,
 ) -> None:
@@ -270,7 +270,7 @@ def _print_data(
     from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        terminal.print_json_text(graph_json(graph, named, elsewhere, none))
+        terminal.print_json_text(graph_json(graph, named, elsewhere, answer.none, answer.not_indexed))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print(Text(draw(graph)))

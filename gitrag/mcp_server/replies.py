@@ -161,7 +161,7 @@ class CallsOfRepository:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Who calls whom; and who names what no call leads to."""
+    """Who calls whom; who names what no call leads to; what exists and is ``not_indexed``, or not whole."""
 
     filter: str | None
     matches: list[str]
@@ -175,6 +175,7 @@ class Calls:
     matches_left_out: int = 0
     elsewhere: list[CallsOfRepository] = field(default_factory=list)
     without_callers: list[UncalledDefinition] = field(default_factory=list)
+    not_indexed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,6 +440,7 @@ def calls(
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
         without_callers=list(uncalled(found.none))[:limit],
+        not_indexed=list(found.not_indexed),
     )
 
 

@@ -311,6 +311,7 @@ class GraphDocument(Struct, frozen=True):
         references: Where it is named besides, if that was asked for, or nothing calls it.
         elsewhere: The calls between it and other repositories, if those were asked.
         without_callers: What was asked for by name and has no call that was resolved, if anything.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -320,6 +321,7 @@ class GraphDocument(Struct, frozen=True):
     references: NamedPlaces | UnsetType = UNSET
     elsewhere: tuple[RepositoryCalls, ...] | UnsetType = UNSET
     without_callers: tuple[UncalledDefinition, ...] | UnsetType = UNSET
+    not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
 class Caller(Struct, frozen=True):

@@ -31,6 +31,7 @@ def graph_json(
     named: References | None = None,
     elsewhere: CallsElsewhere | None = None,
     none: Sequence[NoCall] = (),
+    not_indexed: Sequence[str] = (),
 ) -> str:
     """Return a whole graph as JSON, with where its target is named besides, if that is known.
 
@@ -39,6 +40,7 @@ def graph_json(
         named: Where the target is named besides.
         elsewhere: The calls between it and other repositories; None if none were asked.
         none: What was not found.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
     places = {node: place for place, node in enumerate(graph.nodes)}
     edges = (
@@ -55,6 +57,7 @@ def graph_json(
             references=UNSET if named is None else named_places(named),
             elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
             without_callers=tuple(uncalled(none)) or UNSET,
+            not_indexed=tuple(map(shown, not_indexed)) or UNSET,
         )
     )
 
@@ -94,9 +97,10 @@ def uncalled_definitions(found: Iterable[tuple[Node, str, Uncalled, str]]) -> It
         )
 
 
-def empty_json(notes: tuple[str, ...]) -> str:
+def empty_json(notes: tuple[str, ...], not_indexed: Sequence[str] = ()) -> str:
     """Return a graph without anything, and why."""
-    return json_text(GraphDocument((), (), left_out=notes))
+    not_indexed = tuple(map(shown, not_indexed))
+    return json_text(GraphDocument((), (), left_out=notes, not_indexed=not_indexed or UNSET))
 
 
 def repository_calls(between: CallsBetween) -> RepositoryCalls:

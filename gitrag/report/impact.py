@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
 from gitrag.actions.governance.check import name_of
@@ -145,6 +145,7 @@ class ImpactDocument(Struct, frozen=True):
         nearest: Where there is neither, what comes nearest.
         issues: The issues that it may close.
         notes: What was not looked at, a sentence each.
+        not_indexed: Which of the files are not in the index, or only their outlines, a sentence each, if any.
     """
 
     range: str
@@ -160,6 +161,7 @@ class ImpactDocument(Struct, frozen=True):
     nearest: tuple[NearDocument, ...]
     issues: tuple[ClosingEntry, ...]
     notes: tuple[str, ...]
+    not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
 def as_text(found: ChangeImpact, style: Style = plain) -> Text:
@@ -205,6 +207,7 @@ def as_json(found: ChangeImpact) -> str:
                 for each in found.closing
             ),
             notes=tuple(_notes(found)),
+            not_indexed=tuple(map(shown, found.not_indexed)) or UNSET,
         )
     )
 
@@ -231,6 +234,9 @@ def _lines(found: ChangeImpact, form: Form, title: Callable[[str], str], note: F
 def _notes(found: ChangeImpact) -> Iterator[str]:
     yield from found.callers.left_out if found.callers else ()
     yield from found.notes
+    if found.not_indexed:
+        said = "; ".join(map(shown, found.not_indexed[:MOST_CALLERS]))
+        yield f"{said}{_more(len(found.not_indexed), MOST_CALLERS)}."
 
 
 def _definition_lines(  # noqa: C901 - one kind of definition after another

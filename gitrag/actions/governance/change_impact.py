@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.gitignore_entry import IGNORED
 from gitrag.actions.governance.review import (
@@ -22,6 +23,7 @@ from gitrag.actions.governance.review import (
 )
 from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.issues import read_issue
+from gitrag.actions.left_out import LeftOut
 from gitrag.actions.touched import Touched, cutting_once, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
@@ -130,6 +132,7 @@ class ChangeImpact(Struct, frozen=True):
         messages: How many messages of its commits were looked at for that.
         issues: How many issues were compared with.
         notes: What was not looked at, a sentence each.
+        not_indexed: Which of the files are not in the index, or only their outlines, a sentence each.
     """
 
     span: str
@@ -146,6 +149,7 @@ class ChangeImpact(Struct, frozen=True):
     messages: int
     issues: int
     notes: tuple[str, ...]
+    not_indexed: tuple[str, ...]
 
     @property
     def questions(self) -> tuple[ReviewQuestion, ...]:
@@ -219,6 +223,7 @@ def change_impact(
         len(said),
         sum(1 for _ in indexed_documents(workspace, (CollectionKind.ISSUES,))),
         tuple(notes),
+        LeftOut.read(workspace, CurrentView(workspace)).among(paths),
     )
 
 
