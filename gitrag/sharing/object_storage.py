@@ -17,6 +17,7 @@ from gitrag.sharing.packs import LISTING, MOST_ROWS_BYTES, is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 if TYPE_CHECKING:
+    from obstore import GetResult
     from obstore.store import ObjectStore
 
 _CONNECT_TIMEOUT: Final = timedelta(seconds=5)
@@ -25,6 +26,7 @@ _TIMEOUT: Final = timedelta(seconds=120)
 _RETRY: Final = timedelta(seconds=30)
 _RETRIES: Final = 3
 _SAID_CHARACTERS: Final = 200
+_READ_CHARACTERS: Final = 20_000
 _LISTING_BYTES: Final = MOST_FILES * 128
 
 
@@ -67,10 +69,7 @@ class Bucket:
     def get(self, name: str, most_bytes: int) -> bytes:
         """Get a file; see `gitrag.sharing.place.Place`."""
         with self._told(name):
-            found = self._store().get(name)
-            if found.meta["size"] > most_bytes:
-                raise TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
-            return self._counted(bytes(found.bytes()))
+            return self._received(name, self._store().get(name), most_bytes)
 
     def read(self, name: str, start: int, length: int) -> bytes:
         """Get a range of a file; see `gitrag.sharing.place.Place`."""
@@ -79,7 +78,8 @@ class Bucket:
             from obstore.exceptions import NotSupportedError
 
             try:
-                return self._counted(bytes(store.get_range(name, start=start, length=length)))
+                found = store.get(name, options={"range": (start, start + length)})
+                return self._received(name, found, length)
             except NotSupportedError:  # a web server that knows no ranges
                 return self.get(name, MOST_ROWS_BYTES)[start : start + length]
 
@@ -97,20 +97,32 @@ class Bucket:
             if gone:
                 self._store().delete(gone)
 
-    def _counted(self, data: bytes) -> bytes:
-        self.received += len(data)
-        return data
+    def _received(self, name: str, found: GetResult, most_bytes: int) -> bytes:
+        """Return what comes, which may be more than the server says."""
+        too_large = TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
+        begin, end = found.range
+        if end - begin > most_bytes:
+            raise too_large
+        data = bytearray()
+        for part in found:
+            self.received += len(part)
+            data += part
+            if len(data) > most_bytes:
+                raise too_large
+        return bytes(data)
 
     def _store(self) -> ObjectStore:
         if self._made is None:
             try:
-                from obstore.store import from_url
+                from obstore.store import HTTPStore, from_url
             except ImportError as error:
                 raise NotSetUpError(
                     f"Sharing at {self.address} needs a package that is not here.",
                     'Install it with: pip install "gitrag[share]"',
                 ) from error
-            self._made = from_url(
+            # from_url takes a cloud's web server for a bucket, and sends it credentials.
+            made_from = HTTPStore.from_url if isinstance(self, Server) else from_url
+            self._made = made_from(
                 self.address,
                 client_options={
                     "timeout": _TIMEOUT,
@@ -192,7 +204,7 @@ class Server(Bucket):
 
 def _first_line(error: Exception) -> str:
     """Return what the server said, without what was tried; a certificate is named in the details alone."""
-    text, _, details = " ".join(str(error).split()).partition(" Debug source:")
+    text, _, details = " ".join(str(error)[:_READ_CHARACTERS].split()).partition(" Debug source:")
     cause = re.search(r"InvalidCertificate\( (\w+)", details)
     text = f"{cause[1]}: its certificate is not trusted" if cause else text.rpartition(" - ")[2].rstrip(":")
     return text if len(text) <= _SAID_CHARACTERS else text[:_SAID_CHARACTERS] + "…"

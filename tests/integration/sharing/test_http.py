@@ -12,12 +12,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from obstore.store import HTTPStore
 
 from gitrag.actions.sharing import upkeep
 from gitrag.errors import NetworkError
 from gitrag.sharing import object_storage
 from gitrag.sharing.object_storage import Server
-from gitrag.sharing.place import GoneError, NoPlaceError, SharingError
+from gitrag.sharing.place import GoneError, NoPlaceError, SharingError, TooLargeError
 from tests.support.sharing import Person, make_team, poisoned
 
 
@@ -33,6 +34,7 @@ class Web:
         answers: What it answers to a path instead: a status, and where to.
         damaged: How many more answers with vectors have a byte that is another one, each another byte.
         pause_s: How long it waits before each of the bytes that it sends one by one; 0: all at once.
+        more: How many bytes it sends where it says that it sends 10.
     """
 
     root: Path
@@ -42,6 +44,7 @@ class Web:
     answers: dict[str, tuple[int, str]] = field(default_factory=dict)
     damaged: int = 0
     pause_s: float = 0.0
+    more: int = 0
 
 
 @pytest.fixture
@@ -60,6 +63,18 @@ def web(tmp_path) -> Iterator[Web]:
                 self.send_header("Location", place)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+                return
+            if there.more:
+                self.protocol_version = "HTTP/1.1"
+                self.send_response(206 if wanted else 200)
+                self.send_header("Content-Range", "bytes 0-9/1000")
+                self.send_header("Content-Length", "10")
+                self.send_header("Transfer-Encoding", "chunked")  # which counts
+                self.end_headers()
+                with suppress(OSError):  # the client may have left
+                    for _ in range(there.more >> 16):
+                        self.wfile.write(b"10000\r\n" + bytes(1 << 16) + b"\r\n")
+                    self.wfile.write(b"0\r\n\r\n")
                 return
             path = there.root / name
             data = path.read_bytes() if path.is_file() else None
@@ -164,6 +179,19 @@ def test_what_a_server_answers_instead_is_one_line(web):
         there.get("x.keys", 10)
     with pytest.raises(NetworkError, match="cannot be used"):
         Server("http://127.0.0.1:9").list()
+
+
+def test_of_more_than_a_server_says_no_more_is_taken(web):
+    web.more = 1 << 26
+    there = Server(web.url)
+    for wanted in (lambda: there.get("x.keys", 10), lambda: there.read("x.rows", 0, 10)):
+        with pytest.raises(TooLargeError, match="larger than 10 bytes"):
+            wanted()
+
+
+def test_a_web_server_of_a_cloud_is_asked_as_any_other():
+    """Its name makes no bucket of it, to which credentials would go."""
+    assert isinstance(Server("https://team.s3.amazonaws.com/packs")._store(), HTTPStore)
 
 
 def test_redirects_end(web):
