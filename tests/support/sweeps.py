@@ -3,11 +3,12 @@
 A parametrised test has the mark ``@pytest.mark.sweep(keep=4)``; one that walks through its cases itself takes
 them from the fixture ``some``: ``for case in some(CASES, keep=4)``. A case that has a rule of its own is no
 case of a sweep. A day has the same cases on every machine; ``--day`` has those of another. Who names a case
-on the command line gets it.
+on the command line gets it, and so does ``--lf`` what failed on another day.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection
@@ -18,6 +19,8 @@ import pytest
 
 Case = TypeVar("Case")
 Some = Callable[..., list[Case]]
+DAY = "SWEEPS_DAY"
+"""Which day it was at the start of the run: its workers have the same, also after midnight."""
 
 
 def some_of(cases: Collection[Case], keep: int, day: int | None, name: str = "") -> list[Case]:
@@ -38,13 +41,17 @@ def some_of(cases: Collection[Case], keep: int, day: int | None, name: str = "")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run all cases of sweeps, of which each day has some")
-    parser.addoption(
-        "--day", type=int, default=datetime.now(UTC).toordinal(), help="which cases; today's by default"
-    )
+    today = os.environ.setdefault(DAY, str(datetime.now(UTC).toordinal()))
+    parser.addoption("--day", type=int, default=int(today), help="which cases; today's by default")
 
 
 def _day(config: pytest.Config) -> int | None:
-    return None if config.getoption("--all") else config.getoption("--day")
+    return None if config.getoption("--all") or config.getoption("lf", False) else config.getoption("--day")
+
+
+def _function(case: str) -> str:
+    """Return the file's name and the function of a case, whatever the directory it is named from."""
+    return case.partition("[")[0].rpartition("/")[2]
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -54,8 +61,9 @@ def pytest_report_header(config: pytest.Config) -> str:
 @pytest.hookimpl(trylast=True)  # of what is left by -k and -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     sweeps = defaultdict(list)
+    named = {_function(each) for each in config.args if "[" in each}
     for item in items:
-        if mark := item.get_closest_marker("sweep"):
+        if (mark := item.get_closest_marker("sweep")) and _function(item.nodeid) not in named:
             sweeps[item.nodeid.partition("[")[0], mark.kwargs["keep"]].append(item)
     left = {
         item

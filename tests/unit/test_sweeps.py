@@ -44,4 +44,25 @@ def test_a_run_has_those_of_its_day_and_whoever_asks_for_others_gets_them(pytest
     assert (had, "sweeps: some, --day=1" in told, "3 passed, 4 deselected" in told) == (days[0], True, True)
     had, told = run("--all")
     assert (len(had), had[0], "7 passed" in told) == (6, "0 9", True)
-    assert run("--day=1", f"{named}::test_case[5]")[0] == ["5 3"]
+    assert run("--day=1", *(f"{named}::test_case[{case}]" for case in (3, 4, 5)))[0] == ["3 3", "4 3", "5 3"]
+
+
+def test_a_run_has_the_day_of_the_run_that_started_it(pytester, monkeypatch):
+    monkeypatch.setenv("SWEEPS_DAY", "7")
+    assert "--day=7;" in str(pytester.runpytest_inprocess("-p", "tests.support.sweeps").stdout)
+
+
+def test_what_failed_on_another_day_is_run_again(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.sweep(keep=1)
+        @pytest.mark.parametrize("case", range(3))
+        def test_case(case):
+            assert case == 1
+        """
+    )
+    pytester.runpytest_inprocess("-p", "tests.support.sweeps", "--all").assert_outcomes(passed=1, failed=2)
+    done = pytester.runpytest_inprocess("-p", "tests.support.sweeps", "--day=1", "--lf")
+    done.assert_outcomes(failed=2)
