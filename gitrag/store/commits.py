@@ -34,7 +34,7 @@ FEW_PATHS = 12
 
 _YEAR_S = 365 * 24 * 3600.0
 _KEPT_BESIDE = 32
-"""Histories kept beside those of views: of branches that one returns to."""
+"""How many histories are kept beside those of views, for branches that are returned to."""
 
 _OF_VIEWS = "lower(hex(id)) IN (SELECT commit_id FROM views WHERE commit_id IS NOT NULL)"
 _KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS} OR lower(hex(id)) IN (SELECT unnest(?::VARCHAR[]))"
