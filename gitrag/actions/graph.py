@@ -164,7 +164,7 @@ class GraphAnswer(Struct, frozen=True):
 
 
 def not_looked_at(none: Sequence[NoCall]) -> Iterator[str]:
-    """Yield what was not looked at for what was not found, once for all that it holds for."""
+    """Yield where nothing was looked for, once for all the names that were not found."""
     for gaps in dict.fromkeys(each.gaps for each in none if each.gaps):
         yield f"Not looked at: {'; '.join(gaps)}."
 

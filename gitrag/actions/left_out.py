@@ -78,7 +78,7 @@ class LeftOut:
 
     @classmethod
     def read(cls, workspace: Workspace, view: CurrentView) -> LeftOut:
-        """Read what is left out of what was asked."""
+        """Read which files the index leaves out of a view."""
         result = view.read(candidates.left_out)
         return cls(workspace, result.found, result)
 

@@ -162,7 +162,7 @@ def count_indexed(workspace: Workspace, directory: str = "") -> tuple[int, int]:
 
 
 def _behind(view: View | None, now: Snapshot) -> str:
-    """Return in what a view lags behind what git reports: HEAD, or the settings that it was made with."""
+    """Return what has changed since a view was made: HEAD, or the settings."""
     if view is None:
         return ""
     if view.tree != now.head.tree:

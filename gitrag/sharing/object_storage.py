@@ -51,15 +51,13 @@ class Bucket:
 
     def list(self) -> Mapping[str, int]:
         """List the packs' files; see `gitrag.sharing.place.Place`."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         with self._told():
-            for some in self._store().list():
-                for each in some:
-                    if is_of_a_pack(each["path"]):
-                        found[each["path"]] = each["size"]
-                if len(found) > MOST_FILES:
+            for listed in self._store().list():
+                sizes |= {file["path"]: file["size"] for file in listed if is_of_a_pack(file["path"])}
+                if len(sizes) > MOST_FILES:
                     raise SharingError(f"{self.address} has more than {MOST_FILES} packs' files.")
-        return found
+        return sizes
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Do nothing: files are fetched one after the other."""
@@ -67,10 +65,10 @@ class Bucket:
     def get(self, name: str, most_bytes: int) -> bytes:
         """Get a file; see `gitrag.sharing.place.Place`."""
         with self._told(name):
-            found = self._store().get(name)
-            if found.meta["size"] > most_bytes:
+            file = self._store().get(name)
+            if file.meta["size"] > most_bytes:
                 raise TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
-            return self._counted(bytes(found.bytes()))
+            return self._counted(bytes(file.bytes()))
 
     def read(self, name: str, start: int, length: int) -> bytes:
         """Get a range of a file; see `gitrag.sharing.place.Place`."""
@@ -173,12 +171,12 @@ class Server(Bucket):
             raise NoPlaceError(
                 f"{self.address} has no {LISTING}.", "Is it a directory that `gitrag share push` wrote to?"
             ) from error
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for line in data.decode("ascii", "replace").splitlines():
             name, _, size = line.partition(" ")
             if is_of_a_pack(name) and size.isascii() and size.isdigit():
-                found[name] = int(size[:12])
-        return found
+                sizes[name] = int(size[:12])
+        return sizes
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
         """Raise: a web server takes no files.
