@@ -105,8 +105,9 @@ def prime(
     found = _about(workspace, topic) if topic else _all(workspace)
     entries = tuple(each for each, score in found if score >= least)
     if not for_agent:
-        unembedded = read_status(workspace).unembedded
-        notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
+        standing = read_status(workspace)
+        seconds = standing.unembedded / texts_per_s(workspace.store.directory)
+        notes.append(unembedded_line(standing.unembedded_chunks, seconds))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)

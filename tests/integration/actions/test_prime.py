@@ -110,8 +110,9 @@ def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
 def test_a_session_hears_of_chunks_without_vectors(workspace):
     """With the time it would take, so that the reader can decide to embed them."""
     note = prime(workspace).notes[-1]
-    unembedded = read_status(workspace).unembedded
-    assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
+    standing = read_status(workspace)
+    assert standing.unembedded > standing.view.chunks  # words of paths are no chunks
+    assert note.startswith(f"{standing.view.chunks} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
     assert prime(workspace, for_agent=True).notes == ()
     workspace.embed()
