@@ -3,9 +3,9 @@
     .venv/bin/python scripts/bench/tests_to_run.py CLONE... [--most 30] [--seed 1]
 
 Of each clone, commits drawn by lot that modify code and tests that were there before (no merges, at most 50
-files). In a copy their parent is checked out, what the commit modifies but its tests is put in place, uncommitted,
-and it is asked what to run. Printed: the share of the changed tests that calls alone find, and that are named at
-all; the share of commits of which any is named, and all are; how many files are named, of how many there are.
+files). In a copy their parent is checked out, what the commit modifies but its tests is put in place,
+uncommitted, and it is asked what to run. Printed: the share of the changed tests that calls alone find, and
+that are named at all; the share of commits of which any is named, and all are; the files named, of how many.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from gitrag.actions.governance.change_impact import bearing_tests
 from gitrag.actions.impact import callers_of_change
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.git.difference import changed_files
-from gitrag.workspace import Workspace
 from gitrag.words.path_traits import Trait, is_of_an_example, traits
+from gitrag.workspace import Workspace
 
 _MOST_FILES = 50
 _NEWEST = 3_000
