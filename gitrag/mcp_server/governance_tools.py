@@ -10,6 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from gitrag.actions.governance import (
+    change_impact as change_impact_action,
+)
+from gitrag.actions.governance import (
     check as check_action,
 )
 from gitrag.actions.governance import (
@@ -26,7 +29,9 @@ from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
+from gitrag.report.impact import MOST_TESTS
 from gitrag.report.impact_lines import MOST_CALLERS, MOST_DEFINITIONS, impact_data
+from gitrag.report.tests_to_run import PATHS, arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ class RelatedFound:
     questions: list[dict[str, Any]]
     helpers: list[dict[str, Any]]
     impact: dict[str, Any] | None
+    tests: list[str]
     freshness: replies.Freshness
     instead: dict[str, Any] = field(default_factory=dict)
 
@@ -102,7 +108,7 @@ def related(
 ) -> Reply[RelatedFound]:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: mode duplicates. In a review: diff, also who calls what it changes.
+    Before writing a helper: mode duplicates. In a review: diff, also who calls what it changes, tests to run.
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):
@@ -110,10 +116,16 @@ def related(
     if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call), text)
     impact = None
+    tests: tuple[str, ...] = ()
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)
         markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
         impact = impact_data(review.impact, MOST_DEFINITIONS, MOST_CALLERS)
+        bearing = change_impact_action.bearing_tests(workspace, diff, review.impact)
+        tests = arguments([each.path for each in bearing], PATHS)
+        if tests:
+            more = ", …" if len(tests) > MOST_TESTS else ""
+            markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")
     elif mode == "duplicates":
         found = related_action.duplicates(workspace, text, threshold)
         near = [] if found else related_action.nearest(workspace, text)
@@ -132,6 +144,7 @@ def related(
         questions=data.get("questions", []),
         helpers=data.get("helpers", []),
         impact=impact,
+        tests=list(tests),
         freshness=freshness,
         instead=data.get("instead", {}),
     )

@@ -21,6 +21,7 @@ from gitrag.report import Style, plain, shown
 from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text
 from gitrag.report.governance import document_data, near_documents
 from gitrag.report.impact_lines import callers
+from gitrag.report.tests_to_run import PATHS, RUNNERS, arguments
 from gitrag.search.cochange import Companion
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
@@ -128,6 +129,18 @@ class ClosingEntry(Struct, frozen=True):
     score: float
 
 
+class TestsToRun(Struct, frozen=True):
+    """The tests that bear on a change, as arguments of a program.
+
+    Attributes:
+        program: pytest, go, cargo or jest.
+        arguments: The arguments, the likeliest first.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+
+
 class ImpactDocument(Struct, frozen=True):
     """What `gitrag impact` prints.
 
@@ -138,6 +151,7 @@ class ImpactDocument(Struct, frozen=True):
         definitions: What it adds, changes and removes, the riskiest first.
         callers_looked_at: What was read for the callers; empty where nothing was.
         tests: The files of tests that bear on it, the likeliest first.
+        tests_to_run: The same as arguments, of each program that runs any of them.
         companions: What changed together with it before and does not here, best first.
         commits_looked_at: How many earlier commits were looked at for that.
         questions: The decisions and specifications that it should name, best first.
@@ -154,6 +168,7 @@ class ImpactDocument(Struct, frozen=True):
     definitions: tuple[TouchedEntry, ...]
     callers_looked_at: str
     tests: tuple[TestEntry, ...]
+    tests_to_run: tuple[TestsToRun, ...]
     companions: tuple[CompanionEntry, ...]
     commits_looked_at: int
     questions: tuple[AskedQuestion, ...]
@@ -196,6 +211,11 @@ def as_json(found: ChangeImpact) -> str:
                     each.is_changed,
                 )
                 for each in found.tests
+            ),
+            tests_to_run=tuple(
+                TestsToRun(program, own)
+                for program in RUNNERS
+                if program != PATHS and (own := arguments([each.path for each in found.tests], program))
             ),
             companions=tuple(map(_companion_entry, found.companions)),
             commits_looked_at=found.searched,

@@ -227,6 +227,19 @@ def change_impact(
     )
 
 
+def bearing_tests(workspace: Workspace, span: str, callers: Impact | None) -> tuple[BearingTest, ...]:
+    """Return the files of tests that bear on a change, the likeliest first.
+
+    Args:
+        workspace: gitrag on the repository.
+        span: A range as git reads it.
+        callers: Who calls what it changes, as from `callers_of_change`.
+    """
+    files = changed_files(workspace.repo, span)
+    together, _ = _companions(workspace, span, [file.path for file in files], [])
+    return _tests(files, callers, together, _every_path(workspace))
+
+
 def _files_of(workspace: Workspace, span: str, notes: list[str]) -> list[ChangedFile]:
     """Return the files that a range changes, but for what ``gitrag init`` itself writes into `.gitignore`."""
     files = [*changed_files(workspace.repo, span), *_untracked(workspace, span, notes)]
