@@ -255,7 +255,7 @@ def _with_left_out(
     if sentences := left_out.of_target(workspace, target):
         said = "; ".join(sentences)
         error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
-        error.not_indexed = sentences
+        error.not_indexed = tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED))
     return error
 
 

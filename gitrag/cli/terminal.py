@@ -74,6 +74,7 @@ class Terminal:
         self.color = out_color
         self._err_color = err_color
         self._progress: Progress | None = None
+        self._noted = ""
 
     @classmethod
     def standard(cls, mode: ColorMode, environ: Mapping[str, str]) -> Terminal:
@@ -153,8 +154,10 @@ class Terminal:
         self.write(shown)
 
     def note(self, text: str) -> None:
-        """Write a note to stderr."""
-        self._say(safe(text))
+        """Write a note to stderr, unless it is the one before again: two steps may fail of one cause."""
+        if text != self._noted:
+            self._say(safe(text))
+        self._noted = text
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""
