@@ -108,7 +108,7 @@ def related(
 ) -> Reply[RelatedFound]:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: mode duplicates. In a review: diff, also who calls what it changes, tests to run.
+    Before writing a helper: mode duplicates. In a review: diff, also its callers and tests to run.
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):
