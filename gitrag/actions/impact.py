@@ -56,6 +56,20 @@ class Called(Struct, frozen=True):
         return len({edge.caller.path for edge in self.callers})
 
 
+class NoCaller(Struct, frozen=True):
+    """A definition that no call was resolved to; nothing calls it only where ``known`` says so.
+
+    Attributes:
+        node: The definition.
+        known: What else is known of who calls it.
+        looked_at: What was read for it, counted.
+    """
+
+    node: Node
+    known: Uncalled
+    looked_at: str
+
+
 class Impact(Struct, frozen=True):
     """Who calls some definitions.
 
@@ -74,6 +88,12 @@ class Impact(Struct, frozen=True):
     definitions: int = 0
     looked_at: str = ""
     left_out: tuple[str, ...] = ()
+
+    @property
+    def without_callers(self) -> tuple[NoCaller, ...]:
+        """The definitions that no call was resolved to."""
+        known = zip(self.uncalled, self.known, strict=True)
+        return tuple(NoCaller(node, own, self.looked_at) for node, own in known)
 
 
 def callers_of_change(

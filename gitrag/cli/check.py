@@ -68,7 +68,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         workspace.config.output,
         text=lambda style: governance.checked_text(found, style),
         markdown=lambda: governance.checked_markdown(found),
-        structured=lambda: governance.checked_json(found),
+        answer=found,
     )
     called = found.impact is not None and found.impact.called
     return OK if found.likely or found.issues or called else NOTHING

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-from gitrag.actions.graph import GraphAnswer
+from msgspec import Struct
+
+from gitrag.actions.graph import GraphAnswer, NoCall
 from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
@@ -20,8 +20,8 @@ from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.memory.projects import name_of
-from gitrag.report import listed_paths, reworded_lines, shown, wording_line
-from gitrag.report.documents import UncalledDefinition
+from gitrag.report import listed_paths, reworded_lines, wording_line
+from gitrag.report.documents import SearchDocument
 from gitrag.report.graph_data import uncalled
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
@@ -37,8 +37,7 @@ CALLS = 40
 """Most calls in one answer, some 1,500 tokens: the callers of a base class's method may be hundreds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """What an answer rests on."""
 
     commit: str | None
@@ -46,12 +45,11 @@ class Freshness:
     uncommitted_files: int = 0
     unembedded: int | None = None
     waiting_files: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = []
     drafted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SnippetData:
+class SnippetData(Struct, frozen=True):
     """Lines of a file; ``variants`` are the paths of files that are nearly the same.
 
     ``nearest``: it is only near, and likely no answer.
@@ -69,13 +67,12 @@ class SnippetData:
     score: float | None
     via: str
     text: str
-    variants: list[str] = field(default_factory=list)
+    variants: list[str] = []
     repository: str = ""
     nearest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WordData:
+class WordData(Struct, frozen=True):
     """What is known of the question's words.
 
     Where no hit is likely, ``missing``: no file that was searched contains them; ``only_beside``: only tests,
@@ -83,15 +80,14 @@ class WordData:
     occur where it is not in English (``english_only``); empty where as asked.
     """
 
-    missing: list[str] = field(default_factory=list)
-    only_beside: list[str] = field(default_factory=list)
+    missing: list[str] = []
+    only_beside: list[str] = []
     note: str = ""
     searched_for: str = ""
     english_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFound:
+class CodeFound(Struct, frozen=True):
     """Snippets, best first; what exists and is ``not_indexed``, or not all of it, a sentence each."""
 
     query: str
@@ -99,31 +95,24 @@ class CodeFound:
     sufficient: bool
     results: list[SnippetData]
     freshness: Freshness
-    words: WordData = field(default_factory=WordData)
-    not_indexed: list[str] = field(default_factory=list)
+    words: WordData = WordData()
+    not_indexed: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """Decisions, specifications, code, and issues where there are copies of any.
 
     ``variants``: for the path of a code snippet, those of files that are nearly the same.
     """
 
-    query: str
-    adr_matches: list[dict[str, Any]]
-    spec_matches: list[dict[str, Any]]
-    code_snippets: list[dict[str, Any]]
-    call_graphs: list[dict[str, Any]]
+    found: SearchDocument
     freshness: Freshness
-    words: WordData = field(default_factory=WordData)
-    issue_matches: list[dict[str, Any]] = field(default_factory=list)
-    variants: dict[str, list[str]] = field(default_factory=dict)
-    not_indexed: list[str] = field(default_factory=list)
+    words: WordData
+    variants: Mapping[str, Sequence[str]]
+    not_indexed: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class CallData:
+class CallData(Struct, frozen=True):
     """A call, and how certain it is."""
 
     caller: str
@@ -136,8 +125,7 @@ class CallData:
     lines: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceData:
+class ReferenceData(Struct, frozen=True):
     """A line that has a name; ``sure``: its file defines the name, or imports it from where it is defined."""
 
     path: str
@@ -148,8 +136,7 @@ class ReferenceData:
     sure: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CallsOfRepository:
+class CallsOfRepository(Struct, frozen=True):
     """Calls between the repository that was asked and another one; the other's end has that one's path."""
 
     repository: str
@@ -159,8 +146,7 @@ class CallsOfRepository:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Who calls whom; and who names what no call leads to."""
 
     filter: str | None
@@ -170,15 +156,14 @@ class Calls:
     mermaid: str | None
     error: str | None
     freshness: Freshness
-    references: list[ReferenceData] = field(default_factory=list)
+    references: list[ReferenceData] = []
     references_left_out: int = 0
     matches_left_out: int = 0
-    elsewhere: list[CallsOfRepository] = field(default_factory=list)
-    without_callers: list[UncalledDefinition] = field(default_factory=list)
+    elsewhere: list[CallsOfRepository] = []
+    without_callers: list[NoCall] = []
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedCode:
+class IndexedCode(Struct, frozen=True):
     """What is indexed."""
 
     project: str
@@ -187,15 +172,13 @@ class IndexedCode:
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """That it will be done."""
 
     files: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``.
 
     ``not_indexed``: why searches do not find the file, or only its outline.
@@ -209,11 +192,10 @@ class Lines:
     moved: str
     freshness: Freshness
     is_outline: bool = False
-    not_indexed: list[str] = field(default_factory=list)
+    not_indexed: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """How the index stands."""
 
     project: str
@@ -228,16 +210,14 @@ class Standing:
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """Markdown for a session's start."""
 
     markdown: str
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """Something remembered."""
 
     id: int
@@ -253,15 +233,13 @@ class Remembered:
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(Struct, frozen=True):
     """What is remembered, best or latest first."""
 
     results: list[Remembered]
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(Struct, frozen=True):
     """Core files."""
 
     project: str
@@ -539,19 +517,3 @@ def remembered(each: Observation, *, created: bool = False, score: float | None 
 def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
     """Return core files as data."""
     return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
-
-
-def searched(found: Mapping[str, Any], answer: Answer, freshness: Freshness, words: WordData) -> Searched:
-    """Return the report's JSON as data, and what it has no place for."""
-    return Searched(
-        query=found["query"],
-        adr_matches=found["adr_matches"],
-        spec_matches=found["spec_matches"],
-        code_snippets=found["code_snippets"],
-        call_graphs=found["call_graphs"],
-        freshness=freshness,
-        words=words,
-        issue_matches=found.get("issue_matches", []),
-        variants={shown(hit.path): list(map(shown, hit.variants)) for hit in answer.hits if hit.variants},
-        not_indexed=list(answer.not_indexed),
-    )

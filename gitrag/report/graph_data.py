@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import UNSET
 
@@ -10,19 +10,15 @@ from gitrag.actions.graph import NoCall, not_looked_at
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.callgraph.graph import Graph, Node
-from gitrag.callgraph.reach import Uncalled
 from gitrag.report.documents import (
     CallElsewhere,
     GraphDocument,
     GraphEdge,
     GraphNode,
-    PackageName,
     RepositoryCalls,
-    UncalledDefinition,
-    json_text,
 )
 from gitrag.report.parts import shown
-from gitrag.report.reference_lines import named_places
+from gitrag.report.told import json_text
 
 
 def graph_json(
@@ -51,32 +47,16 @@ def graph_json(
             edges=tuple(edges),
             files=tuple(map(shown, graph.files)) or UNSET,
             left_out=notes or UNSET,
-            references=UNSET if named is None else named_places(named),
+            references=UNSET if named is None else named,
             elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
-            without_callers=tuple(uncalled(none)) or UNSET,
+            without_callers=uncalled(none) or UNSET,
         )
     )
 
 
-def uncalled(none: Sequence[NoCall]) -> Iterator[UncalledDefinition]:
-    """Yield what no call was resolved to."""
-    for each in none:
-        if each.known is not None:
-            yield uncalled_definition(each.subject.own, each.subject.name, each.known, each.looked_at)
-
-
-def uncalled_definition(node: Node, name: str, known: Uncalled, looked_at: str) -> UncalledDefinition:
-    """Return a definition that no call was resolved to, and what else is known of who calls it."""
-    return UncalledDefinition(
-        path=shown(node.path),
-        name=shown(name),
-        line_start=node.line_start,
-        is_without_caller=known.is_without_caller,
-        unresolved=tuple(map(shown, known.unresolved)),
-        registered=known.registered,
-        mentioned=tuple(map(shown, known.mentioned)),
-        looked_at=looked_at,
-    )
+def uncalled(none: Sequence[NoCall]) -> tuple[NoCall, ...]:
+    """Return what no call was resolved to."""
+    return tuple(each for each in none if each.known is not None)
 
 
 def empty_json(notes: tuple[str, ...]) -> str:
@@ -89,7 +69,7 @@ def repository_calls(between: CallsBetween) -> RepositoryCalls:
     return RepositoryCalls(
         repository=between.repository,
         direction="callers" if between.by_other else "callees",
-        packages=tuple(PackageName(each.name, shown(each.manifest)) for each in between.packages),
+        packages=between.packages,
         files=between.files,
         found_by=between.found_by,
         calls=tuple(

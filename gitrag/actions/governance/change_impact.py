@@ -148,6 +148,11 @@ class ChangeImpact(Struct, frozen=True):
     notes: tuple[str, ...]
 
     @property
+    def every_note(self) -> tuple[str, ...]:
+        """What was not looked at, for callers too, a sentence each."""
+        return (*(self.callers.left_out if self.callers else ()), *self.notes)
+
+    @property
     def questions(self) -> tuple[ReviewQuestion, ...]:
         """The decisions and specifications that it should name."""
         return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
