@@ -80,10 +80,9 @@ def _check_push(session: Session, *, as_json: bool) -> int:
     found = _behind(session, repo, config)
     stopped = bool(found) and config.pre_push == "block"
     if as_json:
-        from gitrag.report.documents import BehindRef, PushDocument
+        from gitrag.report.documents import PushDocument
 
-        behind = tuple(BehindRef(each.name, each.files) for each in found)
-        session.terminal.print_document(PushDocument(config.pre_push, behind, stopped))
+        session.terminal.print_document(PushDocument(config.pre_push, tuple(found), stopped))
     for behind_by in found:
         session.terminal.warn(f"the search index is behind {behind_by}")
     if found:

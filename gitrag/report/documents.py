@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.graph import NoCall
+from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
 from gitrag.actions.repositories.ask import Asked
 from gitrag.actions.search import Answer
+from gitrag.actions.uninstall import Left, Piece
+from gitrag.agents.setup import FileStep
 from gitrag.callgraph.published import Package
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
@@ -22,6 +25,7 @@ from gitrag.report.parts import asked_for, hits_of
 from gitrag.report.told import json_text
 from gitrag.search.engine import Hit
 from gitrag.search.similar_chunks import SimilarChunk
+from gitrag.store.garbage import Garbage
 
 
 class SearchDocument(Struct, frozen=True):
@@ -146,18 +150,6 @@ class GraphDocument(Struct, frozen=True):
     without_callers: tuple[NoCall, ...] | UnsetType = UNSET
 
 
-class BehindRef(Struct, frozen=True):
-    """A ref that is pushed and not indexed.
-
-    Attributes:
-        name: The ref.
-        files: How many files are not indexed.
-    """
-
-    name: str
-    files: int
-
-
 class PushDocument(Struct, frozen=True):
     """What `gitrag check --push` prints.
 
@@ -168,7 +160,7 @@ class PushDocument(Struct, frozen=True):
     """
 
     policy: str
-    behind: tuple[BehindRef, ...]
+    behind: tuple[Behind, ...]
     stopped: bool
 
 
@@ -274,13 +266,6 @@ class InitDocument(Struct, frozen=True):
     agents: AgentsDocument | None
 
 
-class UninstallPiece(Struct, frozen=True):
-    """Something of gitrag's: what it is, and where."""
-
-    what: str
-    place: str
-
-
 class UninstallDocument(Struct, frozen=True):
     """What `gitrag uninstall` prints.
 
@@ -291,8 +276,8 @@ class UninstallDocument(Struct, frozen=True):
     """
 
     applied: bool
-    removed: tuple[UninstallPiece, ...]
-    left: tuple[UninstallPiece, ...]
+    removed: tuple[Piece, ...]
+    left: tuple[Left, ...]
 
 
 class RemovedDocument(Struct, frozen=True):
@@ -305,83 +290,16 @@ class GarbageDocument(Struct, frozen=True):
     """What `gitrag gc` prints.
 
     Attributes:
-        views: Views that nothing needs.
-        contents: File contents.
-        chunks: Their chunks.
-        texts: Texts with a vector or a draft.
-        paths: Paths.
-        commits: Commits.
-        applied: Whether they were dropped.
+        garbage: What nothing needs.
+        applied: Whether it was dropped.
         freed_bytes: How much that freed.
         size_bytes: The index's size now.
     """
 
-    views: int
-    contents: int
-    chunks: int
-    texts: int
-    paths: int
-    commits: int
+    garbage: Garbage
     applied: bool
     freed_bytes: int
     size_bytes: int
-
-
-class IssueReferences(Struct, frozen=True):
-    """What an issue refers to, by id."""
-
-    specs: tuple[str, ...]
-    adrs: tuple[str, ...]
-    blocks: tuple[str, ...]
-    blocked_by: tuple[str, ...]
-
-
-class IssueDocument(Struct, frozen=True):
-    """An issue of the tracker.
-
-    Attributes:
-        id: Its id in the tracker.
-        title: Its title.
-        status: open, closed, merged or draft.
-        labels: In the tracker's order.
-        assignees: User names.
-        author: User name; empty if unknown.
-        created: ISO 8601, UTC; empty if unknown.
-        updated: In the same form.
-        closed: In the same form; empty while it is open.
-        url: Its page, or its file.
-        tracker: The tracker's name.
-        references: What it refers to.
-        body: Its text; `gitrag issues show` has it, the list has not.
-    """
-
-    id: str
-    title: str
-    status: str
-    labels: tuple[str, ...]
-    assignees: tuple[str, ...]
-    author: str
-    created: str
-    updated: str
-    closed: str
-    url: str
-    tracker: str
-    references: IssueReferences
-    body: str | UnsetType = UNSET
-
-
-class FileChange(Struct, frozen=True):
-    """What happened, or would happen, to a file for an agent.
-
-    Attributes:
-        path: From the repository's top, or with --user from your home.
-        action: written, changed or removed; left for a file that is left alone; none where nothing is to do.
-        note: Why it is left alone; empty else.
-    """
-
-    path: str
-    action: str
-    note: str
 
 
 class AgentsDocument(Struct, frozen=True):
@@ -395,7 +313,7 @@ class AgentsDocument(Struct, frozen=True):
 
     clients: tuple[str, ...]
     applied: bool
-    files: tuple[FileChange, ...]
+    files: tuple[FileStep, ...]
 
 
 class TopicIdentity(Struct, frozen=True):
@@ -458,46 +376,6 @@ class UnmarkedDocument(Struct, frozen=True):
 
     path: str
     unmarked: bool
-
-
-class HookRow(Struct, frozen=True):
-    """A git hook.
-
-    Attributes:
-        name: git's name of it.
-        state: Whether it is installed.
-        path: The file that git runs, or would run.
-        detail: Why; may be empty.
-        advice: The command to run; empty if none.
-        lines: Lines to add by hand; empty if none.
-        configured: The section of git's configuration that runs it; empty if a file does.
-        changed: Whether the command changed anything; `gitrag hooks status` has it not.
-    """
-
-    name: str
-    state: str
-    path: str
-    detail: str
-    advice: str
-    lines: str
-    configured: str
-    changed: bool | UnsetType = UNSET
-
-
-class CheckRow(Struct, frozen=True):
-    """A check of `gitrag doctor`.
-
-    Attributes:
-        name: What was checked.
-        state: ok, warn or fail.
-        message: What was found.
-        mend: What to do; empty if nothing.
-    """
-
-    name: str
-    state: str
-    message: str
-    mend: str
 
 
 class SettingRow(Struct, frozen=True):

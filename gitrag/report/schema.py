@@ -18,7 +18,7 @@ from gitrag.actions.governance.review import Review
 from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
-from gitrag.actions.issues import IssuesStatus, Synced
+from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.prime import Primed
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.sharing.pull import Pulled
@@ -29,10 +29,12 @@ from gitrag.actions.status import WorkspaceStatus
 from gitrag.actions.why import Why
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
+from gitrag.hooking.status import HookReport
 from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
 from gitrag.hub.servers import Placed, Server
 from gitrag.hub.upkeep import Dropped, HubStatus
+from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
@@ -71,8 +73,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "gc": (documents.GarbageDocument,),
     "issues sync": (Synced,),
     "issues status": (IssuesStatus,),
-    "issues list": (list[documents.IssueDocument],),
-    "issues show": (documents.IssueDocument,),
+    "issues list": (list[Issue],),
+    "issues show": (Issue,),
     "agents install": (documents.AgentsDocument,),
     "agents remove": (documents.AgentsDocument,),
     "explore save": (documents.TopicDocument,),
@@ -108,10 +110,10 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub try": (HubTried,),
     "model fetch": (ModelFetch,),
     "model status": (ModelStatus,),
-    "doctor": (list[documents.CheckRow],),
-    "hooks install": (list[documents.HookRow],),
-    "hooks uninstall": (list[documents.HookRow],),
-    "hooks status": (list[documents.HookRow],),
+    "doctor": (list[Check],),
+    "hooks install": (list[HookReport],),
+    "hooks uninstall": (list[HookReport],),
+    "hooks status": (list[HookReport],),
     "config": (list[documents.SettingRow],),
     "schema": (list[documents.CommandRow],),
 }

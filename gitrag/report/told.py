@@ -81,7 +81,12 @@ TOLD: Final[Mapping[str, str]] = {
     " paths merge issues decisions",
     "actions.why.Why": "path line_start line_end within reasons further uncommitted before documents@RuledBy"
     " notes",
+    "actions.uninstall.Left": "what place",
+    "actions.uninstall.Piece": "what place",
+    "agents.setup.FileStep": "path action note",
     "callgraph.published.Package": "name manifest",
+    "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
+    "machine.prerequisites.Check": "name state message mend=fix",
     "mcp_server.governance_tools.Governing": "target=found.target candidates=found.candidates"
     " issues=found.issues missing=found.missing impact=found.impact@ShortImpact freshness",
     "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions helpers"
@@ -91,10 +96,15 @@ TOLD: Final[Mapping[str, str]] = {
     " call_graphs=found.call_graphs freshness words issue_matches=many(found.issue_matches)@DocumentMatch"
     " variants not_indexed",
     "model.CallGraph": "filter mermaid error",
+    "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
+    " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",
     "report.documents.SearchDocument": "query adr_matches@DocumentMatch spec_matches@DocumentMatch"
     " code_snippets@CodeMatch call_graphs issue_matches@DocumentMatch? repositories? not_indexed?",
     "search.cochange.Companion": "path beside together of usual=is_usual",
     "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
+    "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
+    " references body?",
+    "trackers.issue.References": "specs adrs blocks blocked_by",
     "Caller": "path=caller.path name=caller.name line confidence lines",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
