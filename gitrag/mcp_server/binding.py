@@ -110,7 +110,8 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         content = [TextContent(type="text", text=printable(reply.text))]
         return CallToolResult(
             content=list(content),
-            structured_content=_sanitised(plain_data(reply.data)),
+            # Control characters are escaped as in the text: a client may show either in a terminal.
+            structured_content=plain_data(reply.data, text=sanitise),
         )
 
     return _BoundTool(
@@ -218,14 +219,3 @@ def _refusal(tool: Tool, error: ValidationError) -> str:
         problems.append(f"and {len(found) - _MOST_PROBLEMS:,} more")
     takes = ", ".join(tool.parameters["properties"]) or "nothing"
     return f"{'; '.join(problems)}. {tool.name} takes {takes}."
-
-
-def _sanitised(value: Any) -> Any:
-    """Escape control characters in the data as in the text: a client may show either in a terminal."""
-    if isinstance(value, str):
-        return sanitise(value)
-    if isinstance(value, dict):
-        return {_sanitised(key): _sanitised(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_sanitised(item) for item in value]
-    return value

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gitrag.actions.graph import GraphAnswer, NoCall
 from gitrag.actions.lines import MOST_LINES, Outline, Range
-from gitrag.actions.references import References
+from gitrag.actions.references import Reference, References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
@@ -19,7 +19,6 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.memory.projects import name_of
 from gitrag.report import listed_paths, reworded_lines, wording_line
 from gitrag.report.documents import SearchDocument
 from gitrag.report.graph_data import uncalled
@@ -49,29 +48,6 @@ class Freshness(Struct, frozen=True):
     drafted: bool = True
 
 
-class SnippetData(Struct, frozen=True):
-    """Lines of a file; ``variants`` are the paths of files that are nearly the same.
-
-    ``nearest``: it is only near, and likely no answer.
-    ``repository``: where several were asked, its name, which is also that of a project.
-    """
-
-    id: str
-    path: str
-    line_start: int
-    line_end: int
-    name: str
-    class_name: str
-    kind: str
-    language: str
-    score: float | None
-    via: str
-    text: str
-    variants: list[str] = []
-    repository: str = ""
-    nearest: bool = False
-
-
 class WordData(Struct, frozen=True):
     """What is known of the question's words.
 
@@ -93,7 +69,7 @@ class CodeFound(Struct, frozen=True):
     query: str
     project: str
     sufficient: bool
-    results: list[SnippetData]
+    results: Sequence[Snippet]
     freshness: Freshness
     words: WordData = WordData()
     not_indexed: list[str] = []
@@ -112,37 +88,13 @@ class Searched(Struct, frozen=True):
     not_indexed: Sequence[str]
 
 
-class CallData(Struct, frozen=True):
-    """A call, and how certain it is."""
-
-    caller: str
-    caller_path: str
-    line: int
-    callee: str
-    callee_path: str
-    callee_line: int
-    confidence: float
-    lines: list[int]
-
-
-class ReferenceData(Struct, frozen=True):
-    """A line that has a name; ``sure``: its file defines the name, or imports it from where it is defined."""
-
-    path: str
-    line: int
-    use: str
-    within: str
-    text: str
-    sure: bool
-
-
 class CallsOfRepository(Struct, frozen=True):
     """Calls between the repository that was asked and another one; the other's end has that one's path."""
 
     repository: str
     direction: str
     found_by: str
-    calls: list[CallData]
+    calls: Sequence[Edge]
     left_out: int
 
 
@@ -151,12 +103,12 @@ class Calls(Struct, frozen=True):
 
     filter: str | None
     matches: list[str]
-    calls: list[CallData]
+    calls: Sequence[Edge]
     left_out: int
     mermaid: str | None
     error: str | None
     freshness: Freshness
-    references: list[ReferenceData] = []
+    references: Sequence[Reference] = ()
     references_left_out: int = 0
     matches_left_out: int = 0
     elsewhere: list[CallsOfRepository] = []
@@ -220,15 +172,7 @@ class Told(Struct, frozen=True):
 class Remembered(Struct, frozen=True):
     """Something remembered."""
 
-    id: int
-    type: str
-    topic_key: str
-    title: str
-    project: str
-    scope: str
-    revision: int
-    updated: str
-    sections: dict[str, str]
+    observation: Observation
     created: bool = False
     score: float | None = None
 
@@ -243,7 +187,7 @@ class Core(Struct, frozen=True):
     """Core files."""
 
     project: str
-    files: list[dict[str, str]]
+    files: Sequence[CoreFile]
     changed: bool = False
 
 
@@ -303,31 +247,6 @@ def freshness_line(freshness: Freshness) -> str:
     return "; ".join([*[", ".join(said)], *freshness.notes])
 
 
-def snippet_data(snippet: Snippet) -> SnippetData:
-    """Return a snippet as data."""
-    return SnippetData(
-        id=snippet.id,
-        path=snippet.path,
-        line_start=snippet.line_start,
-        line_end=snippet.line_end,
-        name=snippet.name,
-        class_name=snippet.enclosing,
-        kind=snippet.kind,
-        language=snippet.language,
-        score=snippet.score,
-        via=snippet.via.value,
-        text=snippet.text,
-        variants=list(snippet.variants),
-        repository=snippet.repository,
-        nearest=is_nearest(snippet),
-    )
-
-
-def is_nearest(snippet: Snippet) -> bool:
-    """Return whether a snippet is only near, and likely no answer; an exact match is none such."""
-    return snippet.score is not None and snippet.score < LEAST_ANSWER
-
-
 def word_data(answer: Answer | None) -> WordData:
     """Return what is known of a question's words; nothing where the index was not searched."""
     if answer is None:
@@ -353,12 +272,12 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         lines.append(f"No code found for '{found.query}'. Try a broader search term.{_NOT_CODE}")
     if note := word_data(found.answer).note:
         lines.append(f"{note}; nearest:" if found.snippets else note)
-    elif found.snippets and all(map(is_nearest, found.snippets)):
+    elif found.snippets and all(each.is_nearest for each in found.snippets):
         lines.append(f"nothing scores {LEAST_ANSWER:.2f} or more; nearest:")
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
-        score += "nearest " if is_nearest(each) else ""
+        score += "nearest " if each.is_nearest else ""
         what = " ".join(part for part in (each.kind, name) if part)
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
@@ -366,19 +285,6 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         lines += [*each.text.split("\n"), ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
     return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
-
-
-def _call(edge: Edge) -> CallData:
-    return CallData(
-        caller=edge.caller.name,
-        caller_path=edge.caller.path,
-        line=edge.line,
-        callee=edge.callee.name,
-        callee_path=edge.callee.path,
-        callee_line=edge.callee.line_start,
-        confidence=edge.confidence,
-        lines=list(edge.lines),
-    )
 
 
 def calls(
@@ -404,16 +310,13 @@ def calls(
     return Calls(
         filter=found.filter,
         matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
-        calls=list(map(_call, edges[:limit])),
+        calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
         matches_left_out=max(len(matches) - limit, 0),
         mermaid=mermaid,
         error=found.error,
         freshness=freshness,
-        references=[
-            ReferenceData(each.path, each.line, each.use.value, each.within, each.text, each.is_sure)
-            for each in places[:limit]
-        ],
+        references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
         without_callers=list(uncalled(found.none))[:limit],
@@ -426,7 +329,7 @@ def _elsewhere(between: CallsBetween, limit: int) -> CallsOfRepository:
         repository=between.repository,
         direction="callers" if between.by_other else "callees",
         found_by=between.found_by,
-        calls=list(map(_call, edges[:limit])),
+        calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
     )
 
@@ -448,7 +351,7 @@ def calls_text(found: Calls) -> Text:
             lines.append(f"{other.left_out} more of its calls are left out: raise limit.")
     for place in found.references:
         within = f" {place.within}" if place.within else ""
-        unsure = "" if place.sure or place.use == Use.TEXT else " (by name alone)"
+        unsure = "" if place.is_sure or place.use is Use.TEXT else " (by name alone)"
         lines.append(f"- {place.path}:{place.line}{within} {place.use}{unsure}: {place.text}")
     if found.references_left_out:
         lines.append(f"{found.references_left_out} more places are left out: raise limit.")
@@ -457,11 +360,12 @@ def calls_text(found: Calls) -> Text:
     return joined([*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"])
 
 
-def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
+def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
     unsure = "" if each.confidence >= _SURE else " (likely)"
     return (
-        f"- {caller_in}{each.caller_path}:{','.join(map(str, each.lines))} {each.caller} -> {each.callee}"
-        f" {callee_in}{each.callee_path}:{each.callee_line}{unsure}"
+        f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
+        f" -> {each.callee.name}"
+        f" {callee_in}{each.callee.path}:{each.callee.line_start}{unsure}"
     )
 
 
@@ -495,25 +399,3 @@ def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> Text:
     else:
         said.append(f"Git ignores what is in {path}, or the settings leave it out: `gitrag status` says why.")
     return joined([*said, f"[{freshness_line(data.freshness)}]"])
-
-
-def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:
-    """Return an observation as data."""
-    return Remembered(
-        id=each.observation_id,
-        type=each.kind,
-        topic_key=each.identity.topic_key,
-        title=each.title,
-        project=name_of(each.identity.project),
-        scope=each.identity.scope,
-        revision=each.revision,
-        updated=each.updated,
-        sections=dict(each.sections),
-        created=created,
-        score=None if score is None else round(score, 4),
-    )
-
-
-def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
-    """Return core files as data."""
-    return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]

@@ -20,6 +20,7 @@ from gitrag.actions.uninstall import Left, Piece
 from gitrag.agents.setup import FileStep
 from gitrag.callgraph.published import Package
 from gitrag.corpus.layout import CollectionKind
+from gitrag.memory.observations import Observation
 from gitrag.model import CallGraph
 from gitrag.report.parts import asked_for, hits_of
 from gitrag.report.told import json_text
@@ -316,43 +317,17 @@ class AgentsDocument(Struct, frozen=True):
     files: tuple[FileStep, ...]
 
 
-class TopicIdentity(Struct, frozen=True):
-    """What tells topics apart."""
-
-    topic_key: str
-    project: str
-    scope: str
-
-
 class TopicDocument(Struct, frozen=True):
     """A topic that is remembered.
 
     Attributes:
-        observation_id: Its number.
-        kind: explore.
-        identity: Its key, project and scope.
-        repository: The project's remote, or place and first commit; empty where only a name was given.
-        title: Its title.
-        session_id: The session that wrote it last.
-        revision: 1 when it was new.
-        created: ISO 8601, UTC.
-        updated: In the same form.
-        sections: Its texts, by section.
+        observation: What is.
         score: How well it answers, in [0, 1]; `gitrag explore search` has it.
         section: The section that does.
         is_new: Whether `gitrag explore save` made it.
     """
 
-    observation_id: int
-    kind: str
-    identity: TopicIdentity
-    repository: str
-    title: str
-    session_id: str
-    revision: int
-    created: str
-    updated: str
-    sections: dict[str, str]
+    observation: Observation
     score: float | UnsetType = UNSET
     section: str | UnsetType = UNSET
     is_new: bool | UnsetType = UNSET

@@ -29,6 +29,12 @@ _UNCALLED = (
     "is_without_caller=known.is_without_caller unresolved=known.unresolved registered=known.registered"
     " mentioned=known.mentioned looked_at"
 )
+_OBSERVATION = (
+    "observation_id=observation.observation_id kind=observation.kind identity=observation.identity"
+    " repository=observation.identity.repository title=observation.title session_id=observation.session_id"
+    " revision=observation.revision created=observation.created updated=observation.updated"
+    " sections=observation.sections"
+)
 _NODE = "path=node.path name=node.name line_start=node.line_start"
 _CALLED = f"{_NODE} places=len(callers) files test_places=len(tests)"
 _IMPACT = "with_callers=len(called) without_callers{} definitions looked_at left_out"
@@ -70,6 +76,8 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
     "actions.repositories.ask.Asked": "name path outcome why commit",
+    "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
+    " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
     " dirty=answer.dirty",
     "actions.touched.Touched": "path name kind how line_start risk looked_for=is_looked_for"
@@ -91,26 +99,41 @@ TOLD: Final[Mapping[str, str]] = {
     " issues=found.issues missing=found.missing impact=found.impact@ShortImpact freshness",
     "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions helpers"
     " impact@ShortImpact freshness instead",
+    "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
+    " references@NamedLine references_left_out matches_left_out elsewhere without_callers",
+    "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
+    "mcp_server.replies.Core": "project files@CoreLine changed",
+    "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"
+    " topic_key=observation.identity.topic_key title=observation.title project=observation.identity.name"
+    " scope=observation.identity.scope revision=observation.revision updated=observation.updated"
+    " sections=observation.sections created score~",
     "mcp_server.replies.Searched": "query=found.query adr_matches=found.adr_matches@DocumentMatch"
     " spec_matches=found.spec_matches@DocumentMatch code_snippets=found.code_snippets@CodeMatch"
     " call_graphs=found.call_graphs freshness words issue_matches=many(found.issue_matches)@DocumentMatch"
     " variants not_indexed",
+    "memory.observations.Identity": "topic_key project=name scope",
+    "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
     "model.CallGraph": "filter mermaid error",
     "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
     " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",
     "report.documents.SearchDocument": "query adr_matches@DocumentMatch spec_matches@DocumentMatch"
     " code_snippets@CodeMatch call_graphs issue_matches@DocumentMatch? repositories? not_indexed?",
+    "report.documents.TopicDocument": f"{_OBSERVATION} score~? section? is_new?",
     "search.cochange.Companion": "path beside together of usual=is_usual",
     "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
     "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
     " references body?",
     "trackers.issue.References": "specs adrs blocks blocked_by",
+    "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
+    " callee_line=callee.line_start confidence lines",
     "Caller": "path=caller.path name=caller.name line confidence lines",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
+    "CoreLine": "project path summary",
     "DocumentMatch": "id=document.id title=document.title path score~ snippet=chunk.text"
     " repository=given(repository)? nearest=given(is_nearest)?",
     "HubSearched": "repository=name branch commit",
+    "NamedLine": "path line use within text sure=is_sure",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
     " kind=chunk.kind cosine snippet=chunk.text",
     "RuledBy": f"{_DOCUMENT} score~",
@@ -168,22 +191,28 @@ def json_text(answer: object) -> str:
     return json.dumps(plain_data(answer), ensure_ascii=False, indent=2)
 
 
-def plain_data(value: object, form: str = "") -> Any:
-    """Return an answer, or a list of them, as dicts, lists, texts and numbers."""
+def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_whole_characters) -> Any:
+    """Return an answer, or a list of them, as dicts, lists, texts and numbers.
+
+    Args:
+        value: It.
+        form: The row that it is told by; empty for that of its class.
+        text: Makes a text fit for its readers.
+    """
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str | Path):
-        return in_whole_characters(str(value))
+        return text(str(value))
     if value is None or isinstance(value, int | float):
         return value
     if isinstance(value, Mapping):
-        return {in_whole_characters(str(key)): plain_data(own, form) for key, own in value.items()}
+        return {text(str(key)): plain_data(own, form, text) for key, own in value.items()}
     if isinstance(value, tuple | list):
-        return [plain_data(each, form) for each in value]
+        return [plain_data(each, form, text) for each in value]
     if isinstance(value, Struct):
         keys = _row(form) or _row(_name(type(value))) or _fields(type(value))
         told = ((key, key.of(value)) for key in keys)
-        return {key.name: plain_data(own, key.form) for key, own in told if own is not UNSET}
+        return {key.name: plain_data(own, key.form, text) for key, own in told if own is not UNSET}
     return msgspec.to_builtins(value, str_keys=True)
 
 

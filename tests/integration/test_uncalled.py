@@ -70,7 +70,7 @@ def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
     (said,) = found.negatives
     assert ("no caller" in said) == is_without
     assert said in "\n".join(f"{name}: {line}" for line in CallTree(found.graph, found.none).lines(None))
-    assert replies.calls(found, None, 9, None, None).without_callers[0].unresolved == tuple(unresolved)
+    assert replies.calls(found, None, 9, None, None).without_callers[0].known.unresolved == tuple(unresolved)
 
 
 def test_a_file_has_no_caller_only_where_none_of_its_definitions_may(workspace):
