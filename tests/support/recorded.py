@@ -59,7 +59,7 @@ def _masked(text: str, places: Iterable[Path]) -> str:
 
 def public(value: object) -> Any:
     """Return a value of the API as JSON would have it: what its public names give, properties too."""
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return [public(each) for each in value]
     if value is None or isinstance(value, str | int | float):
         return value
