@@ -289,7 +289,7 @@ class Workspace:
             heard = self._notes()
         notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
         if found.graph is None:
-            return CallAnswer((), (), (), "", notes)
+            return CallAnswer((), (), (), "", notes, not_indexed=found.not_indexed)
         return CallAnswer(
             found.graph.nodes,
             found.graph.edges,
@@ -298,6 +298,7 @@ class Workspace:
             notes,
             paths=found.paths.shown if found.paths else (),
             references=named.found if named is not None else (),
+            not_indexed=found.not_indexed,
         )
 
     def related(

@@ -135,6 +135,7 @@ class CallAnswer(Struct, frozen=True):
         paths: Of chains from one target to another, each with its calls in order.
         references: Where the target is named besides calls, by path; of what the graph does not have, such as
             a constant or a type, always; else if they were asked for.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
 
     nodes: tuple[CallNode, ...]
@@ -144,6 +145,7 @@ class CallAnswer(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     paths: tuple[tuple[CallEdge, ...], ...] = ()
     references: tuple[NameReference, ...] = ()
+    not_indexed: tuple[str, ...] = ()
 
 
 class Primed(Struct, frozen=True):

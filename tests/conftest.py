@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import platformdirs
 import pytest
 
@@ -41,12 +42,16 @@ def pytest_configure() -> None:
     lowered it once does not get it back.
 
     Repositories that a test indexes in this process are not remembered as the user's.
+
+    An example of Hypothesis may take as long as a busy machine needs for it.
     """
     state = tempfile.mkdtemp(prefix="gitrag-tests-state-")
     atexit.register(shutil.rmtree, state, ignore_errors=True)
     os.environ["XDG_STATE_HOME"] = state
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
     _share_engines()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -383,12 +383,12 @@ def _state_of(refreshed: Refreshed) -> tuple[int, ViewOverlay]:
 
 def _has_moved(db: Connection, refreshed: Refreshed) -> bool:
     """Tell whether HEAD has moved to a commit of the same tree, such as an amended one; it is to be noted."""
-    from gitrag.store import commits
+    from gitrag.store import histories
 
     commit = refreshed.head.commit
     if commit is None or commit == refreshed.view.commit:
         return False
-    return not commits.has_history(db, commit) or _is_ours(db, refreshed)
+    return not histories.has_history(db, commit) or _is_ours(db, refreshed)
 
 
 def _is_ours(db: Connection, refreshed: Refreshed) -> bool:

@@ -122,6 +122,7 @@ class GraphAnswer(Struct, frozen=True):
         none: What the definitions asked for by name do not have: callers, callees.
         paths: The chains of calls that the graph consists of; None where none was asked for.
         no_path: That there is no such chain, and what was looked at; empty if there is one.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
 
     filter: str | None
@@ -133,6 +134,7 @@ class GraphAnswer(Struct, frozen=True):
     none: tuple[NoCall, ...] = ()
     paths: Paths | None = None
     no_path: str = ""
+    not_indexed: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -250,8 +252,11 @@ def _with_left_out(
     workspace: Workspace, error: answering.NoMatchError, target: str
 ) -> answering.NoMatchError:
     """Return the error that says too what is left out of the index and has the target."""
-    said = "; ".join(left_out.of_target(workspace, target))
-    return answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint) if said else error
+    if sentences := left_out.of_target(workspace, target):
+        said = "; ".join(sentences)
+        error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
+        error.not_indexed = sentences
+    return error
 
 
 class UnreadError(answering.NoMatchError):

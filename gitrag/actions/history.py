@@ -245,12 +245,12 @@ def changed_last(
     workspace: Workspace, commit: str | None, paths: Sequence[str]
 ) -> dict[str, tuple[int, StoredCommit]]:
     """Return for each path how many commits of a history, as far as read, changed it, and the newest."""
-    from gitrag.store import commits
+    from gitrag.store import histories
 
     if commit is None or not paths:
         return {}
     with workspace.store.read() as db:
-        return commits.latest_changing(db, commit, paths)
+        return histories.latest_changing(db, commit, paths)
 
 
 def end_of(text: str, now: datetime) -> datetime:

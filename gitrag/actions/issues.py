@@ -44,7 +44,7 @@ RECENT_S = 300.0
 """A sync younger than this is not repeated by a command that only reads."""
 
 SYNCING = "Syncing {count} issues from {tracker}…"
-CHOOSE = "git config gitrag.tracker github   (or gitea, gitlab, jira, linear, beads, tasks-md)"
+CHOOSE = "git config gitrag.tracker {}   (or {})".format(next(iter(TRACKERS)), ", ".join([*TRACKERS][1:]))
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
 _LOCK_TIMEOUT_S = 600.0
@@ -127,10 +127,7 @@ def sync_issues(
     """
     place = _place(workspace, tracker=tracker, may_ask=True)
     if place is None:
-        raise NotSetUpError(
-            "No tracker is known for this repository.",
-            CHOOSE,
-        )
+        raise NotSetUpError("No tracker is known for this repository.", CHOOSE)
     found = _sync(
         workspace, place, listener, _sync_deadline(workspace), full=full, since=since, lock_s=_LOCK_TIMEOUT_S
     )

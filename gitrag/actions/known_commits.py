@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from gitrag.git.commits import Tips
     from gitrag.indexing.older_commits import Base
-    from gitrag.store.commits import Reachable, StoredCommit
+    from gitrag.store.commits import StoredCommit
     from gitrag.store.connection import Connection
+    from gitrag.store.histories import Reachable
 
 _UNLISTED = "commits were not looked at: git could not list them when the background tried"
 
@@ -30,7 +31,7 @@ class KnownCommits(Struct, frozen=True):
 
     Attributes:
         workspace: gitrag on the repository.
-        reached: They, and which of them have the terms of a question; older ones have `store.commits.OLDER`
+        reached: They, and which of them have the terms of a question; older ones have `store.histories.OLDER`
             added to their numbers.
         has_older: Whether there are any of these.
         notes: What is not among them, a sentence each.
@@ -44,7 +45,7 @@ class KnownCommits(Struct, frozen=True):
     @contextmanager
     def _indexes(self) -> Iterator[list[tuple[Connection, int]]]:
         """Open the indexes that they are in, each with what is added to its numbers."""
-        from gitrag.store.commits import OLDER
+        from gitrag.store.histories import OLDER
 
         with self.workspace.store.read() as db:
             if not self.has_older:
@@ -124,7 +125,7 @@ def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> Kno
     from gitrag.indexing.draft_commits import FEW_UNDRAFTED, draft
     from gitrag.indexing.history import MOST_COMMITS
     from gitrag.indexing.older_commits import MOST_KNOWN, base_of
-    from gitrag.store import commits, older_commits
+    from gitrag.store import histories, older_commits
 
     base = base_of(workspace.older, workspace.store, workspace.repo, tips)
     is_drafted = True
@@ -135,8 +136,8 @@ def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> Kno
             is_drafted = False
     with workspace.store.read() as db:
         ancestor = base.commit if base is not None else None
-        newest = commits.reachable(db, workspace.store.memo, tips.name, terms, ancestor)
-        is_long = commits.size_of_history(db, tips.name) >= MOST_COMMITS
+        newest = histories.reachable(db, workspace.store.memo, tips.name, terms, ancestor)
+        is_long = histories.size_of_history(db, tips.name) >= MOST_COMMITS
         is_unlisted = older_commits.unlisted(db) == tips.name
     if newest is None:
         return None
@@ -144,10 +145,10 @@ def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> Kno
     if base is not None:
         try:
             with workspace.older.read() as db:
-                older = commits.reachable(db, workspace.older.memo, base.commit, terms)
+                older = histories.reachable(db, workspace.older.memo, base.commit, terms)
         except StoreMissingError:
             base = None
-    reached = newest if older is None else commits.joined(newest, older)
+    reached = newest if older is None else histories.joined(newest, older)
     notes = list(_gaps(base, is_long))
     if notes and is_unlisted:
         notes = [f"{'Older' if base is None else 'Some older'} {_UNLISTED}; look at: git fsck."]

@@ -14,6 +14,7 @@ from gitrag.chunking.languages import language_of
 from gitrag.errors import BusyError, StoreError
 from gitrag.git import matcher
 from gitrag.git.grep import files_with
+from gitrag.git.meant import followed
 from gitrag.indexing.notices import FETCH
 from gitrag.indexing.snapshot import ContentReader
 from gitrag.machine.files import existing
@@ -140,6 +141,10 @@ class LeftOut:
         every |= {path: change.skip.value for path, change in changes.items() if change.skip}
         return every, {*changes}, self._state.refreshed.head.commit or ""
 
+    def among(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Say which of some files are left out, a sentence each."""
+        return tuple(f"{path}: {self._why(path)}" for path in paths if path in self._every[0])
+
     def _why(self, path: str) -> str:
         why = Skip(self._every[0][path])
         blob = next((row[3] for row in self._rows if row[:2] == (path, why)), "")
@@ -152,6 +157,8 @@ class LeftOut:
         for path, why in self._every[0].items():
             own = composed(path).casefold()
             if _is_meant(path, tail) or (tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/")):
+                if why == Skip.SYMLINK and followed(self._workspace.repo.root, path) != path:
+                    return []  # what it leads to is searched
                 return [f"there is {path}, but {'' if why == Skip.OUTLINED else 'it is '}{self._why(path)}"]
             if own.startswith(f"{wanted}/") and why != Skip.OUTLINED:
                 inside.append(why)
@@ -171,6 +178,16 @@ def outline_lines(hits: Iterable[Hit], blobs: Mapping[int, str], reader: Content
     """
     found = {hit.path: blobs[hit.content_id] for hit in hits if hit.content_id in blobs}
     return tuple(f"{path}: {_why(Skip.OUTLINED, blob, reader)}" for path, blob in found.items())
+
+
+def of_paths(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    """Say why searches do not find some committed files, or only their outlines, a sentence each."""
+    with suppress(StoreError, BusyError), workspace.store.read() as db:
+        if paths and (view := views.current(db, workspace.repo.worktree)):
+            rows = candidates.left_out(db, view.view_id, ViewOverlay(), paths)
+            reader = ContentReader(workspace.repo)
+            return tuple(f"{path}: {_why(Skip(why), blob, reader)}" for path, why, _, blob in rows)
+    return ()
 
 
 def of_path(workspace: Workspace, path: str) -> tuple[str, ...]:

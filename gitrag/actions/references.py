@@ -11,9 +11,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import GraphAnswer, call_graph
+from gitrag.actions.left_out import of_paths
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.graph import Graph, Node
@@ -119,6 +121,38 @@ def graph_or_references(
         NoMatchError: Nothing in the repository has the name.
         UsageError: The filter is not a valid regular expression.
     """
+    try:
+        answer, named = _graph_or_references(
+            workspace,
+            question,
+            to=to,
+            with_references=with_references,
+            globs=globs,
+            module=module,
+            about=about,
+            check=check,
+        )
+    except NoMatchError as error:
+        if not error.not_indexed:
+            raise
+        return GraphAnswer(question.filter, None, str(error), not_indexed=error.not_indexed), None
+    defined = {each.path for each in named.found if each.use is Use.DEFINED} if named is not None else set()
+    if question.target is not None and answer.graph is not None:
+        defined |= {node.path for node in answer.graph.matches}
+    return replace(answer, not_indexed=of_paths(workspace, sorted(defined))), named
+
+
+def _graph_or_references(
+    workspace: Workspace,
+    question: GraphQuestion,
+    *,
+    to: str | None,
+    with_references: bool,
+    globs: Sequence[str],
+    module: str,
+    about: Sequence[tuple[str, str]],
+    check: Callable[[], None],
+) -> tuple[GraphAnswer, References | None]:
     try:
         answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)
     except NoMatchError:

@@ -22,6 +22,7 @@ from gitrag.callgraph.uses import (
     is_called_by_its_name,
     may_be_called_by,
     may_use,
+    only_declares,
     registrations,
 )
 from gitrag.chunking.languages import is_code, language_of
@@ -74,7 +75,8 @@ def without_callers(
     @cache  # a name is often that of many
     def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
         lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        return [(line, may_use(line.path, line.text, name, language)) for line in lines]
+        said = [(line, may_use(line.path, line.text, name, language)) for line in lines]
+        return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     @cache
     def bases_of(family: str) -> dict[str, list[str]]:
@@ -101,8 +103,8 @@ def without_callers(
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))
         )
-        registered = _registered(workspace, members, loaded, bases_of)
-        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, is_searched))
+        registered, base = _registered(workspace, members, loaded, bases_of)
+        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched))
     return found
 
 
@@ -196,10 +198,14 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
 
 def _registered(
     workspace: Workspace, members: Sequence[Node], loaded: Loaded, bases_of: _BasesOf
-) -> tuple[str, ...]:
-    """Return what a framework, or the language, calls definitions by, from their names and first lines."""
+) -> tuple[tuple[str, ...], str]:
+    """Return what a framework, or the language, calls definitions by, from their names and first lines.
+
+    Besides, the base outside of the repository that may call the first of them, where nothing else does.
+    """
     language = loaded.files[members[0].path][0]
     found: dict[str, None] = {}
+    base = ""
     for path, nodes in groupby(sorted(members, key=lambda node: node.path), key=lambda node: node.path):
         try:
             lines = file_lines(workspace, path)
@@ -215,14 +221,13 @@ def _registered(
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
                 base = _base_outside(node, bases_of(FAMILIES.get(language, language)))
-                marks = (f"its base {base}",) if base else ()
             found.update(dict.fromkeys(marks))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
         is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
         if is_own and not is_made and is_called_by_its_name(_last(node), language):
             found[BY_ITS_NAME] = None
-    return tuple(found)
+    return tuple(found), base
 
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:

@@ -46,7 +46,13 @@ class GraphQuestion(Struct, frozen=True):
 
 
 class NoMatchError(GitragError):
-    """No definition matches the target."""
+    """No definition matches the target.
+
+    Attributes:
+        not_indexed: What exists and is not in the index, though it has the target, a sentence each.
+    """
+
+    not_indexed: tuple[str, ...] = ()
 
 
 def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:

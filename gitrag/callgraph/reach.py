@@ -115,20 +115,21 @@ class Uncalled(Struct, frozen=True):
         unresolved: Places, ``path:line``, that may call it or hand it on, but were not resolved.
         mentioned: Places that only have its name.
         registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
-            where the language, or what runs tests, calls it by that; ``its base X`` where X, which is outside
-            of the repository, may.
+            where the language, or what runs tests, calls it by that.
+        base_outside: The last name of a base of its class that is outside of the repository: it may call it.
         is_searched: Whether all places were looked for.
     """
 
     unresolved: tuple[str, ...] = ()
     mentioned: tuple[str, ...] = ()
     registered: tuple[str, ...] = ()
+    base_outside: str = ""
     is_searched: bool = True
 
     @property
     def is_without_caller(self) -> bool:
         """Whether nothing was found that may call it: only of such a definition it is said."""
-        return self.is_searched and not self.unresolved and not self.registered
+        return self.is_searched and not (self.unresolved or self.registered or self.base_outside)
 
 
 def no_caller(looked_at: str, found: Uncalled) -> str:
@@ -141,6 +142,8 @@ def no_caller(looked_at: str, found: Uncalled) -> str:
     said = []
     if found.registered:
         said.append(f"registered by {_listed(found.registered)}")
+    if found.base_outside:
+        said.append(f"{found.base_outside}, a base outside of the repository, may call it")
     if found.unresolved:
         number = count(len(found.unresolved), "place")
         said.append(f"unresolved in {number}: {_listed(found.unresolved)}")

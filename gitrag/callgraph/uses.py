@@ -163,6 +163,13 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
     )
 
 
+def only_declares(path: str, text: str, name: str) -> bool:
+    """Tell whether a line of code has a name only where it declares it: a stub, a prototype."""
+    own = language_of(path) or ""
+    places = [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    return is_code(own) and bool(places) and all(_is_declared(text, at, own) for at in places)
+
+
 def is_called_by_its_name(name: str, language: str) -> bool:
     """Tell whether a language, or what runs tests, calls definitions that have a name."""
     return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None

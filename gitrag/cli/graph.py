@@ -22,7 +22,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from gitrag.actions.graph import GraphAnswer, NoCall
+    from gitrag.actions.graph import GraphAnswer
     from gitrag.actions.references import References
     from gitrag.actions.repositories.calls import CallsElsewhere
     from gitrag.callgraph.answering import GraphQuestion
@@ -80,12 +80,12 @@ class _Found(Struct, frozen=True):
 @click.option(
     "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
 )
-@click.option("--tests", is_flag=True, help="List calls from tests too; text, svg and html only count them.")
+@click.option("--tests", is_flag=True, help="List calls from tests too; text and html only count them.")
 @known_options
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "mermaid", "dot", "json", "svg", "html"]),
+    type=click.Choice(["text", "mermaid", "dot", "json", "html"]),
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
@@ -120,7 +120,7 @@ def graph(
     too, in text and json: of files that import a package which a manifest of the called repository names.
 
     What is left out is counted in the answer: reading takes 30 s at most, files over 1 MiB are not read.
-    mermaid draws 20 definitions, svg and html 600; --to lists 5 chains of up to 20 calls, text 20 references
+    mermaid draws 20 definitions, html 600; --to lists 5 chains of up to 20 calls, text 20 references
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
@@ -152,13 +152,13 @@ def graph(
         if form == "json":
             from gitrag.report.graph_data import empty_json
 
-            terminal.print_json_text(empty_json(notes))
+            terminal.print_json_text(empty_json(notes, answer.not_indexed))
         return NOTHING
     elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     is_named_only = named is not None and not named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
     missing = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
-    _say(terminal, *answer.notes, *missing)
+    _say(terminal, *answer.notes, *missing, *(f"{each}." for each in answer.not_indexed))
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
     _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)
@@ -204,11 +204,10 @@ def _show(
         if elsewhere is not None:
             for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
                 terminal.print(line)
-    elif form in {"svg", "html"}:
-        is_page = form == "html"
-        terminal.print(_picture(workspace, found.answer, found.question, to=to, tests=tests, is_page=is_page))
+    elif form == "html":
+        terminal.print(_page(workspace, found.answer, found.question, to=to, tests=tests))
     else:
-        _print_data(whole, named, elsewhere, found.answer.none, form, terminal)
+        _print_data(found.answer, whole, named, elsewhere, form, terminal)
     if elsewhere is not None:
         _say(terminal, *elsewhere.notes)
     if form not in {"text", "json"}:
@@ -253,16 +252,16 @@ def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_severa
             "--to is for chains of calls between two targets.",
             "Name both: gitrag graph main --to Session.send",
         )
-    if form in {"svg", "html"} and terminal.is_interactive:
-        problem = f"{form} is for a file, not for a terminal."
-        raise UsageError(problem, f"Send it to one: gitrag graph … --format {form} > calls.{form}")
+    if form == "html" and terminal.is_interactive:
+        problem = "html is for a file, not for a terminal."
+        raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
 
 
 def _print_data(
+    answer: GraphAnswer,
     graph: Graph,
     named: References | None,
     elsewhere: CallsElsewhere | None,
-    none: Sequence[NoCall],
     form: str,
     terminal: Terminal,
 ) -> None:
@@ -271,24 +270,18 @@ def _print_data(
     from gitrag.report.graph_data import graph_json
 
     if form == "json":
-        terminal.print_json_text(graph_json(graph, named, elsewhere, none))
+        terminal.print_json_text(graph_json(graph, named, elsewhere, answer.none, answer.not_indexed))
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print(Text(draw(graph)))
 
 
-def _picture(
-    workspace: Workspace,
-    answer: GraphAnswer,
-    question: GraphQuestion,
-    *,
-    to: str | None,
-    tests: bool,
-    is_page: bool,
+def _page(
+    workspace: Workspace, answer: GraphAnswer, question: GraphQuestion, *, to: str | None, tests: bool
 ) -> Text:
-    """Return an answer as SVG, or as a page with it."""
+    """Return an answer as a page with a picture."""
     from gitrag.actions.graph import sources_of, tests_of
-    from gitrag.report.pictures import as_page, as_svg
+    from gitrag.report.pictures import as_page
 
     graph = answer.graph
     if graph is None:
@@ -299,10 +292,8 @@ def _picture(
         title = f"From {about} to {to}"
     centre = graph.matches if question.target is not None and to is None else ()
     own = tests_of(workspace, graph)
-    if is_page:
-        sources = sources_of(workspace, graph)
-        return Text(as_page(graph, centre, own, title=title, sources=sources, with_tests=tests))
-    return Text(as_svg(graph, centre, own, title=title, with_tests=tests))
+    sources = sources_of(workspace, graph)
+    return Text(as_page(graph, centre, own, title=title, sources=sources, with_tests=tests))
 
 
 def _styler(terminal: Terminal) -> Callable[[str, str], str]:

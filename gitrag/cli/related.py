@@ -90,7 +90,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
         markdown=lambda: governance.related_markdown(text, found),
         answer=found,
     )
-    for line in governance.nearest_lines(() if found.near else found.nearest):
+    for line in governance.nearest_lines(found.hinted):
         session.terminal.hint(line)
     return OK if found.proposals or found.instead else NOTHING
 

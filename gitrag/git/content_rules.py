@@ -15,7 +15,8 @@ _LFS_MAX_BYTES = 1024
 _SCRIPT_NAMES = (".js", ".mjs", ".cjs", ".css")
 MINIFIED_MEAN_LINE_BYTES = 110
 MINIFIED_MIN_BYTES = 1000
-_WRITTEN = 3  # short lines of code to a long one: a table, an image or a query in a file that somebody wrote
+_WRITTEN = 3  # short lines of code to a long one: a query or a template in a file that somebody wrote
+_VALUES = re.compile(rb"[^(){};]{%d,}" % MINIFIED_MEAN_LINE_BYTES)  # a table, an image: code has these within
 
 # Generators sign in the first comment. Markers count only in comment lines, so that code that searches for
 # markers is not itself taken for generated.
@@ -64,7 +65,8 @@ def _has_lines_of_code(data: bytes) -> bool:
     code = first + b"".join(each.partition(b"*/")[2] for each in comments)
     lines = [line for line in code.split(b"\n") if line.strip()]
     short = sum(len(line) <= MINIFIED_MEAN_LINE_BYTES and not _COMMENT_LINE.match(line) for line in lines)
-    return short >= _WRITTEN * (len(lines) - short)
+    values = sum(len(_VALUES.sub(b"", line)) <= MINIFIED_MEAN_LINE_BYTES < len(line) for line in lines)
+    return short >= max(_WRITTEN * (len(lines) - short - values), 1)
 
 
 def _is_signed_by_generator(data: bytes) -> bool:

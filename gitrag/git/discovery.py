@@ -237,8 +237,8 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
             end = f", up to {mount[1]}, which is on another file system"
         elif environment.get("GIT_CEILING_DIRECTORIES"):
             end = ", as far up as GIT_CEILING_DIRECTORIES lets git look"
-        return NoRepositoryError(
-            f"There is no git repository at {start} or above it{end}.",
-            "Go into a repository, or make one with: git init",
-        )
+        hint = "Go into a repository, or make one with: git init"
+        if jj := next((each for each in (start, *start.parents) if (each / ".jj").is_dir()), None):
+            hint = f"Let jj keep {jj} in git's place, too: jj git colocation enable"
+        return NoRepositoryError(f"There is no git repository at {start} or above it{end}.", hint)
     return RepositoryError(f"git cannot read the repository around {start}: {said}.", "Try: git status")

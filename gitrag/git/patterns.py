@@ -3,9 +3,9 @@
 Most patterns are plain names, `*.ext`, literal paths or `dir/**`; those are dictionary lookups. The
 rest become one regular expression in which every `*` and `**/` except the last takes the leftmost match and
 never backtracks (an atomic group): as usual for globs, no match is lost, and a hostile
-`*a*a*a*a*b` costs no more than a harmless pattern. pathspec was tried: its expressions backtrack (six stars
-against a 60-letter name take a second, and each further one ten times as long), and it lets a pattern that
-matches a directory match the files in it, which is right for .gitignore and wrong for .gitattributes.
+`*a*a*a*a*b` costs no more than a harmless pattern. pathspec 1.1 with RE2 in place of these expressions was
+measured on the 8,906 lines and 339,636 paths of 149 repositories (1.82 s of processor time against 1.71, the
+same matches) and 288,000 random pairs (1,057 other than git's against 442); importing it takes 20 ms.
 """
 
 from __future__ import annotations

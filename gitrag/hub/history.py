@@ -1,4 +1,4 @@
-"""What the commits of a branch say, packed for a hub and read back, as `gitrag/store/commits.py` finds it."""
+"""What the commits of a branch say, packed for a hub and read back (`gitrag/store/commit_evidence.py`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.model import DIMENSIONS
-from gitrag.store.commits import FEW_PATHS, BranchHistory, Messages, nearness
+from gitrag.store.commit_evidence import FEW_PATHS, BranchHistory, Messages, nearness
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from gitrag.hub.connection import NO_REPOSITORY
 from gitrag.hub.hub import Hub
 
 if TYPE_CHECKING:
-    from gitrag.store.commits import BranchHistory
+    from gitrag.store.commit_evidence import BranchHistory
     from gitrag.store.export import ExportedChunk, ViewFile
 
 CHUNK_COLUMNS: Final = (

@@ -33,7 +33,7 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
-from gitrag.store.commits import Messages
+from gitrag.store.commit_evidence import Messages
 from gitrag.store.content import ChunkPlace, joined_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path

@@ -15,7 +15,7 @@ from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, 
 from gitrag.git.repository import Repository
 from gitrag.indexing.draft_commits import draft_added
 from gitrag.machine.log import logged
-from gitrag.store import commits
+from gitrag.store import commits, histories
 from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.words import terms
@@ -75,7 +75,7 @@ def read_history(
     tips = Tips.of(tips)
     end = boundary(repo)
     with store.read() as db:
-        if commits.has_history(db, tips.name, end):
+        if histories.has_history(db, tips.name, end):
             return True
     try:
         ids = commit_ids(repo, tips, MOST_COMMITS)
@@ -99,11 +99,11 @@ def read_history(
         last = batch
         found |= {record.id for record in last}
     with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
-        commits.set_boundary(db, end)
+        histories.set_boundary(db, end)
         draft_added(db, commits.add(db, last))
         if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
             return False
-        commits.write_history(db, tips.name, ids)
+        histories.write_history(db, tips.name, ids)
     return True
 
 

@@ -14,7 +14,7 @@ from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids
 from gitrag.git.repository import Repository
 from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
 from gitrag.machine.log import logged
-from gitrag.store import commits, older_commits
+from gitrag.store import commits, histories, older_commits
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.older_commits import Progress
 from gitrag.store.schema import TABLES_VERSION
@@ -63,7 +63,7 @@ def base_of(older: Store, newest: Store, repo: Repository, tips: Tips | str) -> 
         if base is None:
             return None
         with newest.read() as db:
-            is_whole = commits.has_history(db, base)
+            is_whole = histories.has_history(db, base)
         with older.read() as db:
             progress = older_commits.progress(db, base)
     except StoreMissingError:  # another process has moved it aside, or removed it
@@ -83,7 +83,7 @@ def _nearest(older: Store, newest: Store, commit: str) -> str | None:
     with older.read() as db:
         known = older_commits.known_from(db)
     with newest.read() as db:
-        within = set(commits.leads_to(db, commit, known)) | {commit}
+        within = set(histories.leads_to(db, commit, known)) | {commit}
     return next((each for each in known if each in within), None)
 
 
@@ -94,7 +94,7 @@ def _are_newest(newest: Store, repo: Repository, base: str, tips: Tips) -> bool:
     except CommitError:  # the next reading says why
         return False
     with newest.read() as db:
-        return len(commits.leads_to(db, tips.name, between)) == len(between)
+        return len(histories.leads_to(db, tips.name, between)) == len(between)
 
 
 def read_older(
@@ -126,7 +126,7 @@ def read_older(
     """
     tips = Tips.of(tips)
     with newest.read() as db:
-        if commits.size_of_history(db, tips.name) + len(shallow_ends(repo)) < MOST_COMMITS:
+        if histories.size_of_history(db, tips.name) + len(shallow_ends(repo)) < MOST_COMMITS:
             return True
     base = base_of(older, newest, repo, tips)
     end = boundary(repo)
@@ -143,7 +143,7 @@ def read_older(
         return True
     _note_unlisted(newest, "")
     with older.write(_PURPOSE) as db:
-        commits.set_boundary(db, end)
+        histories.set_boundary(db, end)
         known = commits.numbers_of(db, ids)
         older_commits.write_reached(db, tips.name, ids, is_all=False)
     missing = [each for each in ids if each not in known]
@@ -223,7 +223,7 @@ def count_unneeded(older: Store, newest: Store, since_s: float) -> int:
     kept = _bases(older, newest, since_s)
     try:
         with older.read() as db:
-            return commits.count_unneeded(db, since_s, kept)
+            return histories.count_unneeded(db, since_s, kept)
     except StoreMissingError:
         return 0
 
@@ -243,14 +243,14 @@ def drop_unneeded(older: Store, newest: Store, since_s: float) -> int:
     if many:
         kept = _bases(older, newest, since_s)
         with older.write("dropping commits that nothing needs", make=False) as db:
-            commits.drop_unneeded(db, since_s, kept)
+            histories.drop_unneeded(db, since_s, kept)
     return many
 
 
 def _bases(older: Store, newest: Store, since_s: float) -> list[str]:
     """Return the commits by which the older commits of all histories are known that are kept."""
     with newest.read() as db:
-        heads = commits.kept_histories(db, since_s)
+        heads = histories.kept_histories(db, since_s)
     try:
         bases = [_nearest(older, newest, head) for head in heads]
     except StoreMissingError:
@@ -261,4 +261,4 @@ def _bases(older: Store, newest: Store, since_s: float) -> list[str]:
 def _ends_at(older: Store, commit: str, end: str) -> bool:
     """Tell whether the older commits of a commit were read when the clone ended there."""
     with older.read() as db:
-        return commits.has_history(db, commit, end)
+        return histories.has_history(db, commit, end)

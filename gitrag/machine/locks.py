@@ -1,6 +1,6 @@
 """Locks on files, across processes: take one, wait for one, say who holds one; and the lock of the index.
 
-Whoever waits for a lock on a file does so in `wait_for`. How long each waits is listed in ARCHITECTURE.md,
+Whoever waits for a lock on a file does so in `wait_for`. How long each waits is listed in docs/storage.md,
 "How long we wait for a lock".
 """
 

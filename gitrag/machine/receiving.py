@@ -59,20 +59,12 @@ def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> I
     raise ReceivingError(f"redirects more than {_REDIRECTS} times")
 
 
-def received(
-    response: httpx2.Response,
-    most_bytes: int,
-    *,
-    least_bytes: int = LEAST_BYTES,
-    window_s: float = WINDOW_S,
-) -> Iterator[bytes]:
+def received(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
     """Yield a body's blocks, decompressed.
 
     Args:
         response: The response.
         most_bytes: The most that it may have.
-        least_bytes: Minimum to receive per window.
-        window_s: How long that is.
 
     Raises:
         httpx2.HTTPError: The connection breaks, or nothing arrives within the client's own timeout.
@@ -84,7 +76,7 @@ def received(
         raise ReceivingError(f'packs its answer as "{encoding[:40]}", which was not asked for')
     unpack = zlib.decompressobj(_GZIP) if encoding == ASKED_ENCODING else None
     total = raw_bytes = 0
-    for raw in _in_time(response.iter_raw(), least_bytes, window_s):
+    for raw in _in_time(response.iter_raw()):
         raw_bytes += len(raw)
         try:
             block = raw if unpack is None else unpack.decompress(raw, most_bytes + 1 - total)
@@ -98,13 +90,13 @@ def received(
         raise ReceivingError("sent an answer that is cut short")
 
 
-def _in_time(blocks: Iterator[bytes], least_bytes: int, window_s: float) -> Iterator[bytes]:
+def _in_time(blocks: Iterator[bytes]) -> Iterator[bytes]:
     began, came = time.monotonic(), 0
     for block in blocks:
         yield block
         came += len(block)
         now = time.monotonic()
-        if now - began >= window_s:
-            if came < least_bytes:
-                raise ReceivingError(f"sends less than {least_bytes // 1024} KB in {window_s:g} s")
+        if now - began >= WINDOW_S:
+            if came < LEAST_BYTES:
+                raise ReceivingError(f"sends less than {LEAST_BYTES // 1024} KB in {WINDOW_S:g} s")
             began, came = now, 0

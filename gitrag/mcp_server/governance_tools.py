@@ -118,8 +118,7 @@ def related(
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
         markdown = governance.related_markdown(text, edges)
-        if not edges.near:
-            markdown = markdown.followed_by(*governance.nearest_lines(edges.nearest))
+        markdown = markdown.followed_by(*governance.nearest_lines(edges.hinted))
         answer = partial(RelatedFound, edges=edges.proposals, nearest=edges.nearest, instead=edges.instead)
     freshness = replies.of_status(read_status(workspace), bench.notes())
     text = markdown.followed_by("", f"[{replies.freshness_line(freshness)}]")

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from gitrag.actions.graph import GraphAnswer, NoCall
+from gitrag.actions.graph import GraphAnswer
+from gitrag.actions.impact import NoCaller
 from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.references import Reference, References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
@@ -99,7 +100,7 @@ class CallsOfRepository(Struct, frozen=True):
 
 
 class Calls(Struct, frozen=True):
-    """Who calls whom; and who names what no call leads to."""
+    """Who calls whom; who names what no call leads to; what exists and is ``not_indexed``, or not whole."""
 
     filter: str | None
     matches: list[str]
@@ -112,7 +113,8 @@ class Calls(Struct, frozen=True):
     references_left_out: int = 0
     matches_left_out: int = 0
     elsewhere: list[CallsOfRepository] = []
-    without_callers: list[NoCall] = []
+    without_callers: Sequence[NoCaller] = ()
+    not_indexed: Sequence[str] = ()
 
 
 class IndexedCode(Struct, frozen=True):
@@ -319,7 +321,8 @@ def calls(
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
-        without_callers=list(uncalled(found.none))[:limit],
+        without_callers=uncalled(found.none)[:limit],
+        not_indexed=found.not_indexed,
     )
 
 

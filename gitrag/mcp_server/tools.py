@@ -207,7 +207,8 @@ def call_graph(
             check=call.tick,
         )
     others = elsewhere.notes if elsewhere else ()
-    said = [*found.notes, *found.negatives, *others, *bench.notes()]
+    left_out = found.not_indexed if found.graph else ()  # else the error says it
+    said = [*found.notes, *found.negatives, *left_out, *others, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
     mermaid = as_mermaid(found.graph) if found.graph and found.graph.nodes and draw else None
     data = replies.calls(found, named, limit, mermaid, freshness, elsewhere)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gitrag.actions.graph import NoCall
+from gitrag.actions.impact import NoCaller
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
 from gitrag.actions.repositories.ask import Asked
@@ -140,6 +140,7 @@ class GraphDocument(Struct, frozen=True):
         references: Where it is named besides, if that was asked for, or nothing calls it.
         elsewhere: The calls between it and other repositories, if those were asked.
         without_callers: What was asked for by name and has no call that was resolved, if anything.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -148,7 +149,8 @@ class GraphDocument(Struct, frozen=True):
     left_out: tuple[str, ...] | UnsetType = UNSET
     references: References | UnsetType = UNSET
     elsewhere: tuple[RepositoryCalls, ...] | UnsetType = UNSET
-    without_callers: tuple[NoCall, ...] | UnsetType = UNSET
+    without_callers: tuple[NoCaller, ...] | UnsetType = UNSET
+    not_indexed: tuple[str, ...] | UnsetType = UNSET
 
 
 class PushDocument(Struct, frozen=True):

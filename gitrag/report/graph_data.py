@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from gitrag.actions.graph import NoCall, not_looked_at
+from gitrag.actions.impact import NoCaller, no_callers
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.callgraph.graph import Graph, Node
@@ -26,6 +27,7 @@ def graph_json(
     named: References | None = None,
     elsewhere: CallsElsewhere | None = None,
     none: Sequence[NoCall] = (),
+    not_indexed: Sequence[str] = (),
 ) -> str:
     """Return a whole graph as JSON, with where its target is named besides, if that is known.
 
@@ -34,6 +36,7 @@ def graph_json(
         named: Where the target is named besides.
         elsewhere: The calls between it and other repositories; None if none were asked.
         none: What was not found.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
     """
     places = {node: place for place, node in enumerate(graph.nodes)}
     edges = (
@@ -50,18 +53,23 @@ def graph_json(
             references=UNSET if named is None else named,
             elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
             without_callers=uncalled(none) or UNSET,
+            not_indexed=tuple(not_indexed) or UNSET,
         )
     )
 
 
-def uncalled(none: Sequence[NoCall]) -> tuple[NoCall, ...]:
+def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
     """Return what no call was resolved to."""
-    return tuple(each for each in none if each.known is not None)
+    return no_callers(
+        (each.subject.own, each.subject.name, each.known, each.looked_at)
+        for each in none
+        if each.known is not None
+    )
 
 
-def empty_json(notes: tuple[str, ...]) -> str:
+def empty_json(notes: tuple[str, ...], not_indexed: Sequence[str] = ()) -> str:
     """Return a graph without anything, and why."""
-    return json_text(GraphDocument((), (), left_out=notes))
+    return json_text(GraphDocument((), (), left_out=notes, not_indexed=tuple(not_indexed) or UNSET))
 
 
 def repository_calls(between: CallsBetween) -> RepositoryCalls:

@@ -27,7 +27,7 @@ _DOCUMENT = "id=document.id title=document.title status=standing(document) path=
 _NEAREST = "nearest=many(unreached.nearest)"
 _UNCALLED = (
     "is_without_caller=known.is_without_caller unresolved=known.unresolved registered=known.registered"
-    " mentioned=known.mentioned looked_at"
+    " base_outside=known.base_outside mentioned=known.mentioned looked_at also@PlacedName"
 )
 _OBSERVATION = (
     "observation_id=observation.observation_id kind=observation.kind identity=observation.identity"
@@ -44,7 +44,8 @@ TOLD: Final[Mapping[str, str]] = {
     " changed=is_changed",
     "actions.governance.change_impact.ChangeImpact": "range=span change=said files definitions"
     " callers_looked_at=callers.looked_at tests companions commits_looked_at=searched questions"
-    " named=documents.named nearest=many(documents.unreached.nearest) issues=closing notes=every_note",
+    " named=documents.named nearest=many(documents.unreached.nearest) issues=closing notes=every_note"
+    " not_indexed=given(not_indexed)?",
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
     "actions.governance.check.Candidate": f"{_DOCUMENT} kind score~ section why named=known(line)"
     " named_line=line governing=governs note",
@@ -57,8 +58,6 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.governance.review.ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section"
     " touched_by=path note",
     "actions.governance.unreached.NearDocument": f"{_DOCUMENT} kind score~",
-    "actions.graph.NoCall": "path=subject.own.path name=subject.name line_start=subject.own.line_start"
-    f" {_UNCALLED}",
     "actions.history.CommitMatch": "commit=commit.id date=day(commit.authored) author=commit.author"
     " subject=said.subject rank paths=commit.paths definitions snippet=said.reason found_by",
     "actions.history.HistoryAnswer": "query commit_matches=matches searched notes",
@@ -68,7 +67,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.hub.search.HubHit": "repository path=hit.path collection=kind score=hit.score~"
     " name=hit.chunk.qualified_name kind=hit.chunk.kind line_start=hit.chunk.line_start"
     " line_end=hit.chunk.line_end snippet=hit.chunk.text",
-    "actions.impact.NoCaller": f"{_NODE} {_UNCALLED}",
+    "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
     "actions.prime.Primed": f"topic notes documents=entries {_NEAREST} instead overview core=stripped(core)"
     " since=passed",
@@ -83,7 +82,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.touched.Touched": "path name kind how line_start risk looked_for=is_looked_for"
     " callers=many(called.callers)@Caller tests=many(called.tests)@Caller still_named"
     " is_without_caller=bool(known.is_without_caller) unresolved=many(known.unresolved)"
-    " registered=many(known.registered)",
+    " registered=many(known.registered) base_outside=known.base_outside",
     "actions.why.NamedIssue": "id title state",
     "actions.why.Reason": "commit date=day(authored) author subject=said.subject reason=said.reason lines"
     " paths merge issues decisions",
@@ -100,7 +99,7 @@ TOLD: Final[Mapping[str, str]] = {
     "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions helpers"
     " impact@ShortImpact freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
-    " references@NamedLine references_left_out matches_left_out elsewhere without_callers",
+    " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
     "mcp_server.replies.Core": "project files@CoreLine changed",
     "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"
@@ -136,6 +135,7 @@ TOLD: Final[Mapping[str, str]] = {
     "NamedLine": "path line use within text sure=is_sure",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
     " kind=chunk.kind cosine snippet=chunk.text",
+    "PlacedName": "path name line_start",
     "RuledBy": f"{_DOCUMENT} score~",
     "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
     "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from gitrag.store.commits import PastChanges
+    from gitrag.store.histories import PastChanges
 
 USUAL = 0.8
 """Share of the last commits of a file from which on a second one is called usual, and missed where it is not

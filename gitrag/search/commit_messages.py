@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.search.question import Question
-    from gitrag.store.commits import Messages
+    from gitrag.store.commit_evidence import Messages
 
 _ALIKE = 4
 """Power of a message's share of the best one's BM25: what is less like the question counts much less."""

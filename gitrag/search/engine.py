@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.commits import Messages
+    from gitrag.store.commit_evidence import Messages
     from gitrag.store.source import Source
 
 _ALSO = 3

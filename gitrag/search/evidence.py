@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.search.report_evidence import ReportEvidence
-    from gitrag.store.commits import Messages
+    from gitrag.store.commit_evidence import Messages
 
     Column = NDArray[np.floating[Any]]
 

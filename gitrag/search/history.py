@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitrag.store.commits import Reachable
+    from gitrag.store.histories import Reachable
 
 MOST_CANDIDATES = 64
 """Commits with the best words that are looked at by meaning too: the model needs 3 ms for each."""

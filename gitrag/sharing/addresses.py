@@ -30,10 +30,8 @@ def open_place(address: str, repo: Repository, directory: Path, environ: Mapping
         from gitrag.sharing.git_remote import open_remote
 
         return open_remote(address.partition(":")[2] or "origin", repo, directory, environ)
-    if address.startswith(("s3://", "gs://", "az://")):
-        from gitrag.sharing.object_storage import Bucket
+    from gitrag.sharing.object_storage import Bucket, Server
 
-        return Bucket(address, allow_http=environ.get("AWS_ALLOW_HTTP", "").lower() == "true")
-    from gitrag.sharing.http import Server
-
-    return Server(address)
+    if address.startswith(("http:", "https:")):
+        return Server(address)
+    return Bucket(address, allow_http=environ.get("AWS_ALLOW_HTTP", "").lower() == "true")

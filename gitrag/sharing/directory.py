@@ -11,11 +11,8 @@ from pathlib import Path
 
 from gitrag.errors import DiskFullError
 from gitrag.machine.files import replace
-from gitrag.sharing import packs
+from gitrag.sharing.packs import LISTING, is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
-
-LISTING = "packs.txt"
-"""The files' names and sizes, for readers over HTTP."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -120,9 +117,3 @@ class Directory:
                 "Free some space and try again; no pack is there in part.",
             )
         return NoPlaceError(f"Cannot {what} {self.address}: {error.strerror}.", "Look at its permissions.")
-
-
-def is_of_a_pack(name: str) -> bool:
-    """Tell whether a file's name is that of a pack's file, of any format and encoder."""
-    stem, dot, end = name.rpartition(".")
-    return dot + end in {packs.KEYS, packs.ROWS} and packs.is_pack(stem)

@@ -20,7 +20,7 @@ from gitrag.git.remote_files import (
     TooMuchError,
     absolute,
 )
-from gitrag.sharing.directory import is_of_a_pack
+from gitrag.sharing.packs import is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 FOLDER = "share.git"

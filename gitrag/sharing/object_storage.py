@@ -1,27 +1,31 @@
-"""Packs in a bucket of S3, Google Cloud Storage or Azure, through obstore (the extra ``gitrag[share]``)."""
+"""Packs in a bucket, or that a web server gives, through obstore (the extra ``gitrag[share]``, 15 MB).
+
+A directory needs no extra: obstore's would follow links, wait for a pipe, and choose the files' mode itself.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from gitrag import __version__
 from gitrag.errors import GitragError, NetworkError, NotSetUpError
-from gitrag.sharing.directory import is_of_a_pack
+from gitrag.sharing.packs import LISTING, MOST_ROWS_BYTES, is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 _CONNECT_TIMEOUT: Final = timedelta(seconds=5)
+_SILENCE: Final = timedelta(seconds=10)
 _TIMEOUT: Final = timedelta(seconds=120)
 _RETRY: Final = timedelta(seconds=30)
 _RETRIES: Final = 3
 _SAID_CHARACTERS: Final = 200
-_NO_RIGHTS = (
-    "The credentials are those of the environment (AWS_ACCESS_KEY_ID and the like), or the machine's own."
-)
+_LISTING_BYTES: Final = MOST_FILES * 128
 
 
 class Bucket:
@@ -35,6 +39,9 @@ class Bucket:
 
     has_ranges = True
     is_writable = True
+    _no_rights = (
+        "The credentials are those of the environment (AWS_ACCESS_KEY_ID and the like), or the machine's own."
+    )
 
     def __init__(self, address: str, *, allow_http: bool = False) -> None:
         self.address = address
@@ -68,7 +75,13 @@ class Bucket:
     def read(self, name: str, start: int, length: int) -> bytes:
         """Get a range of a file; see `gitrag.sharing.place.Place`."""
         with self._told(name):
-            return self._counted(bytes(self._store().get_range(name, start=start, length=length)))
+            store = self._store()
+            from obstore.exceptions import NotSupportedError
+
+            try:
+                return self._counted(bytes(store.get_range(name, start=start, length=length)))
+            except NotSupportedError:  # a web server that knows no ranges
+                return self.get(name, MOST_ROWS_BYTES)[start : start + length]
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
         """Add and remove files; see `gitrag.sharing.place.Place`.
@@ -102,7 +115,9 @@ class Bucket:
                 client_options={
                     "timeout": _TIMEOUT,
                     "connect_timeout": _CONNECT_TIMEOUT,
+                    "read_timeout": _SILENCE,
                     "allow_http": self._allow_http,
+                    "user_agent": f"gitrag/{__version__}",
                 },
                 retry_config={"max_retries": _RETRIES, "retry_timeout": _RETRY},
             )
@@ -122,18 +137,62 @@ class Bucket:
                 f"There is no {self.address}: {_first_line(error)}.", "Make the bucket."
             ) from error
         except ValueError as error:
-            raise NoPlaceError(f"{self.address} cannot be used: {_first_line(error)}.", _NO_RIGHTS) from error
+            raise NoPlaceError(
+                f"{self.address} cannot be used: {_first_line(error)}.", self._no_rights
+            ) from error
         except Exception as error:
             from obstore import exceptions
 
             problem = f"{self.address} cannot be used: {_first_line(error)}."
             if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
-                raise NoPlaceError(problem, _NO_RIGHTS) from error
+                raise NoPlaceError(problem, self._no_rights) from error
             if isinstance(error, exceptions.BaseError):
                 raise NetworkError(problem, "Try again later; is the endpoint right?") from error
             raise
 
 
+class Server(Bucket):
+    """A directory that a web server gives to read: a `gitrag.sharing.place.Place`.
+
+    Args:
+        address: Its URL, without user or password: https, which no redirect leaves, or http on this
+            machine.
+    """
+
+    is_writable = False
+    _no_rights = "gitrag sends no password there; share over git, or by a directory."
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, allow_http=address.startswith("http:"))
+
+    def list(self) -> Mapping[str, int]:
+        """Read the listing; see `gitrag.sharing.place.Place`."""
+        try:
+            data = self.get(LISTING, _LISTING_BYTES)
+        except GoneError as error:
+            raise NoPlaceError(
+                f"{self.address} has no {LISTING}.", "Is it a directory that `gitrag share push` wrote to?"
+            ) from error
+        found: dict[str, int] = {}
+        for line in data.decode("ascii", "replace").splitlines():
+            name, _, size = line.partition(" ")
+            if is_of_a_pack(name) and size.isascii() and size.isdigit():
+                found[name] = int(size[:12])
+        return found
+
+    def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
+        """Raise: a web server takes no files.
+
+        Raises:
+            NoPlaceError: Always.
+        """
+        del add, drop
+        raise NoPlaceError(f"{self.address} can only be read.", "Push to the directory that is served there.")
+
+
 def _first_line(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    """Return what the server said, without what was tried; a certificate is named in the details alone."""
+    text, _, details = " ".join(str(error).split()).partition(" Debug source:")
+    cause = re.search(r"InvalidCertificate\( (\w+)", details)
+    text = f"{cause[1]}: its certificate is not trusted" if cause else text.rpartition(" - ")[2].rstrip(":")
     return text if len(text) <= _SAID_CHARACTERS else text[:_SAID_CHARACTERS] + "…"

@@ -38,6 +38,8 @@ MOST_ROWS: Final = 120_000
 
 KEYS: Final = ".keys"
 ROWS: Final = ".rows"
+LISTING: Final = "packs.txt"
+"""The files' names and sizes in a directory, for readers over HTTP."""
 
 _MAGIC: Final = b"gitragVK"
 _HEADER: Final = struct.Struct("<8sIHHII64s8x")
@@ -114,6 +116,12 @@ def encoder_id(encoder: str) -> str:
 def is_pack(name: str) -> bool:
     """Tell whether it is the name of a pack, of any format and encoder."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_of_a_pack(name: str) -> bool:
+    """Tell whether a file's name is that of a pack's file, of any format and encoder."""
+    stem, dot, end = name.rpartition(".")
+    return dot + end in {KEYS, ROWS} and is_pack(stem)
 
 
 def format_of(name: str) -> int:

@@ -27,6 +27,7 @@ from gitrag.store.memo import Memo, Recent
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.control_characters import in_whole_characters
+from gitrag.words.path_traits import traits, traits_within
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
@@ -248,6 +249,22 @@ def open_scope(
     )
 
 
+def _weigh_packages(
+    db: DuckDBPyConnection, view_id: int | None, path_id: NDArray[np.int32], found: NDArray[np.uint8]
+) -> None:
+    """Correct the traits of files below packages that a manifest names, where their names gave them."""
+    rows = db.execute("SELECT directory FROM modules WHERE view_id = ?", [view_id]).fetchall()
+    for directory in sorted(decode_path(each) for (each,) in rows):
+        if traits(f"{directory}/") == traits_within(f"{directory}/", directory):
+            continue
+        ends = [encode_path(directory) + end for end in (b"/", b"0")]  # the character after the slash
+        below = db.execute("SELECT path_id, path FROM paths WHERE path >= ? AND path < ?", ends).fetchall()
+        right = {number: traits_within(decode_path(path), directory) for number, path in below}
+        for row, number in enumerate(path_id.tolist()):
+            if number in right:
+                found[row] = right[number]
+
+
 def _read_scope(
     db: DuckDBPyConnection,
     view_id: int | None,
@@ -286,6 +303,7 @@ def _read_scope(
             *([list(filters.languages)] if filters.languages else []),
         ],
     ).fetchnumpy()
+    _weigh_packages(db, view_id, rows["path_id"], rows["traits"])
     on_top = rows.pop("on_top")
     kept = on_top | ~np.isin(rows["path_id"], integers(overlay.masked))
     if path_ids is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.store import commits
+from gitrag.store import histories
 from gitrag.store.columns import integers, run
 from gitrag.store.views import drop_unused
 
@@ -120,14 +120,14 @@ def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
             (SELECT count(*) FROM chunks)
     """).fetchone()
     found = Garbage(*(row or (0, 0, 0, 0, 0, 0)))
-    return replace(found, commits=commits.count_unneeded(db, keep.since_s))
+    return replace(found, commits=histories.count_unneeded(db, keep.since_s))
 
 
 def sweep(db: DuckDBPyConnection, keep: Keep) -> None:
     """Drop what was marked on this connection; needs a writing connection."""
     db.execute("DELETE FROM worktrees WHERE worktree NOT IN (SELECT worktree FROM kept_slots)")
     drop_unused(db)
-    commits.drop_unneeded(db, keep.since_s)
+    histories.drop_unneeded(db, keep.since_s)
     for table, key in (("contents", "content_id"), ("paths", "path_id"), ("texts", "text_id")):
         db.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM doomed_{table})")
     for owner, key in _OWNERS:

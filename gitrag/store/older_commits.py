@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.store import commits, schema
+from gitrag.store import commits, histories, schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -52,7 +52,7 @@ def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is
     db.execute("DELETE FROM histories WHERE id = ?", [own])
     db.execute(
         "INSERT INTO histories VALUES (?, ?, '', '', '', ?, 0, 0, now())",
-        [own, commits.runs_of([*known.values()]), len(known) if is_all else len(ids)],
+        [own, histories.runs_of([*known.values()]), len(known) if is_all else len(ids)],
     )
     db.execute(
         "DELETE FROM histories WHERE id NOT IN"
@@ -69,7 +69,7 @@ def known_from(db: DuckDBPyConnection) -> list[str]:
 def progress(db: DuckDBPyConnection, commit: str) -> Progress:
     """Return how far those have been read that a commit leads to."""
     row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    return Progress(commits.size_of_history(db, commit), int(row[0]) if row else 0)
+    return Progress(histories.size_of_history(db, commit), int(row[0]) if row else 0)
 
 
 def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:

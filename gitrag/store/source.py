@@ -1,17 +1,18 @@
 """What a search asks of an index, whichever engine keeps it: an index file (DuckDB), or a hub (PostgreSQL).
 
 `gitrag/search` knows only this. Rows come as NumPy columns; what they mean is said where an index file
-answers (`gitrag/store/candidates.py`, `content.py`, `commits.py`, `views.py`).
+answers (`gitrag/store/candidates.py`, `content.py`, `commit_evidence.py`, `views.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
-from gitrag.store import candidates, commits, content, quoted, views
+from gitrag.store import candidates, commit_evidence, content, quoted, views
 from gitrag.store.candidates import (
     NO_FILTERS,
     NO_OVERLAY,
@@ -24,7 +25,7 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
-from gitrag.store.commits import Messages
+from gitrag.store.commit_evidence import Messages
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
@@ -178,6 +179,21 @@ class Source(Protocol):
         ...
 
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _by(
+    function: Callable[Concatenate[DuckDBPyConnection, _P], _R],
+) -> Callable[Concatenate[IndexFile, _P], _R]:
+    """Make what asks a connection a method of ``IndexFile``."""
+
+    def method(index: IndexFile, /, *args: _P.args, **named: _P.kwargs) -> _R:
+        return function(index.db, *args, **named)
+
+    return functools.update_wrapper(method, function)
+
+
 class IndexFile(Struct, frozen=True):
     """An index file that is open, as a source.
 
@@ -191,135 +207,29 @@ class IndexFile(Struct, frozen=True):
         """See ``Source``."""
         return views.touched(self.db, view_id) if view_id is not None else {}
 
-    def open_scope(
-        self,
-        view_id: int | None,
-        overlay: ViewOverlay = NO_OVERLAY,
-        filters: Filters = NO_FILTERS,
-        *,
-        path_ids: Sequence[int] | None = None,
-        memo: Memo | None = None,
-    ) -> SearchScope:
-        """See ``Source``."""
-        return candidates.open_scope(self.db, view_id, overlay, filters, path_ids=path_ids, memo=memo)
-
-    def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
-        """See ``Source``."""
-        return candidates.postings(self.db, scope, terms, memo)
-
-    def nearest(
-        self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
-    ) -> Near:
-        """See ``Source``."""
-        return candidates.nearest(self.db, scope, question, limit, memo)
-
-    def similarities(
-        self,
-        scope: SearchScope,
-        chunk_ids: NDArray[np.int32],
-        questions: NDArray[np.float32],
-        memo: Memo | None = None,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-        """See ``Source``."""
-        return candidates.similarities(self.db, scope, chunk_ids, questions, memo)
-
-    def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
-        """See ``Source``."""
-        return candidates.definitions(self.db, scope, names)
-
-    def named(self, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
-        """See ``Source``."""
-        return candidates.named(self.db, scope, names)
-
-    def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
-        """See ``Source``."""
-        return candidates.longer_names(self.db, scope, name)
-
-    def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
-        """See ``Source``."""
-        return candidates.name_words(self.db, scope, terms, memo)
-
-    def contents_with(self, letters: str) -> NDArray[np.int32]:
-        """See ``Source``."""
-        return candidates.contents_with(self.db, letters)
-
-    def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
-        """See ``Source``."""
-        return candidates.words_like(self.db, word, content_ids, most)
-
-    def contents_by_term(
-        self, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
-    ) -> dict[int, int]:
-        """See ``Source``."""
-        return candidates.contents_by_term(self.db, hashed, content_ids, memo)
-
-    def unsearched(
-        self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
-    ) -> Unsearched:
-        """See ``Source``."""
-        return candidates.unsearched(self.db, view_id, overlay, collections)
-
-    def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
-        """See ``Source``."""
-        return candidates.files_matching(self.db, scope, pattern)
-
-    def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-        """See ``Source``."""
-        return candidates.read_paths(self.db, path_ids, memo)
-
-    def all_paths(self) -> list[tuple[int, str]]:
-        """See ``Source``."""
-        return candidates.all_paths(self.db)
-
-    def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
-        """See ``Source``."""
-        return content.read_chunks(self.db, chunk_ids)
-
-    def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
-        """See ``Source``."""
-        return content.read_places(self.db, chunk_ids)
-
-    def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
-        """See ``Source``."""
-        return content.read_texts(self.db, content_ids)
-
-    def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
-        """See ``Source``."""
-        return content.read_names(self.db, content_ids)
-
-    def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
-        """See ``Source``."""
-        return content.read_chunk_texts(self.db, content_ids)
-
-    def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
-        """See ``Source``."""
-        return quoted.texts_of(self.db, chunk_ids)
-
-    def giving_a_value(
-        self, chunk_ids: NDArray[np.int32], given: str, member: str
-    ) -> list[tuple[int, bool, bool]]:
-        """See ``Source``."""
-        return quoted.giving_a_value(self.db, chunk_ids, given, member)
-
-    def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
-        """See ``Source``."""
-        return quoted.reexporting(self.db, names, memo)
-
-    def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:
-        """See ``Source``."""
-        return views.look_up(self.db, view_id, overlay, paths)
-
-    def messages(
-        self,
-        scope: SearchScope,
-        commit: str,
-        terms: Sequence[int],
-        vector: NDArray[np.float32] | None = None,
-        memo: Memo | None = None,
-    ) -> Messages | None:
-        """See ``Source``."""
-        return commits.messages(self.db, scope, commit, terms, vector, memo)
-
-    def activity(self, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
-        """See ``Source``."""
-        return commits.activity(self.db, scope, commit, files)
+    open_scope = _by(candidates.open_scope)
+    postings = _by(candidates.postings)
+    nearest = _by(candidates.nearest)
+    similarities = _by(candidates.similarities)
+    definitions = _by(candidates.definitions)
+    named = _by(candidates.named)
+    longer_names = _by(candidates.longer_names)
+    name_words = _by(candidates.name_words)
+    contents_with = _by(candidates.contents_with)
+    words_like = _by(candidates.words_like)
+    contents_by_term = _by(candidates.contents_by_term)
+    unsearched = _by(candidates.unsearched)
+    files_matching = _by(candidates.files_matching)
+    read_paths = _by(candidates.read_paths)
+    all_paths = _by(candidates.all_paths)
+    read_chunks = _by(content.read_chunks)
+    read_places = _by(content.read_places)
+    read_texts = _by(content.read_texts)
+    read_names = _by(content.read_names)
+    read_chunk_texts = _by(content.read_chunk_texts)
+    texts_of = _by(quoted.texts_of)
+    giving_a_value = _by(quoted.giving_a_value)
+    reexporting = _by(quoted.reexporting)
+    look_up = _by(views.look_up)
+    messages = _by(commit_evidence.messages)
+    activity = _by(commit_evidence.activity)

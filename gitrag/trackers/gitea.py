@@ -16,7 +16,9 @@ a login by host and port.
 
 Which issues block one, ``{number}/dependencies`` lists, which it blocks, ``{number}/blocks``; the listing
 does not count them. So they are asked for of open issues alone, some at once, and only where the repository's
-``internal_tracker.enable_issue_dependencies`` says that there may be any.
+``internal_tracker.enable_issue_dependencies`` says that there may be any. A few are a page, so that what has
+arrived is kept when time is up; the next sync, which lists everything again, asks for no links of an issue
+whose copy is as new.
 
 Not mapped: comments, milestones.
 """
@@ -39,12 +41,16 @@ from gitrag.trackers.base import (
     TrackerSetupError,
 )
 from gitrag.trackers.fields import Json, as_object, count, objects, part, required, text
+from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.github import closed_by_merged, linked, to_issue
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker, ServerResponse
 from gitrag.trackers.issue import Issue
 from gitrag.trackers.paging import Walk
 
 _PAGE = 50
+_LINKED = 8
+"""Issues of a page that links were asked for: sixteen calls, four at once."""
+
 _AT_ONCE = 4
 """Calls for links: a hundred open issues need two hundred, and a command that reads may wait for them."""
 
@@ -58,6 +64,8 @@ class Gitea(HttpTracker):
         place, secret = setting.place, setting.secret
         self._project = place.project
         self._links: bool | None = None
+        self._listed: tuple[int, ServerResponse] | None = None
+        self._copies, self._asks_all = IssueFolder(setting.root), False
         self._http = Http(
             TrackerPlace(place.tracker, f"{place.base}/api/v1", place.project),
             f"token {secret.value}" if secret else "",
@@ -66,19 +74,28 @@ class Gitea(HttpTracker):
         )
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
-        page = int(cursor or "1")
-        params: dict[str, str | int] = {"state": "all", "limit": _PAGE, "page": page}
-        if bound := Walk(since).bound:
-            params["since"] = bound
-        answer = self._http.get(f"/repos/{self._project}/issues", params)
+        page, begin = map(int, (cursor or "1.0").split("."))
+        if self._listed is None or self._listed[0] != page:
+            params: dict[str, str | int] = {"state": "all", "limit": _PAGE, "page": page}
+            if bound := Walk(since).bound:
+                params["since"] = bound
+            self._listed = page, self._http.get(f"/repos/{self._project}/issues", params)
+            self._asks_all = since is None and (self._copies.read_meta() or Meta()).complete  # in full, again
+        answer = self._listed[1]
         found = objects(answer.data, "the answer")
         more = answer.link("next") is not None and bool(found)
         own = [item for item in found if not item.get("pull_request")]
-        issues = self._all_with_links(own) if self._has_links(own) else tuple(map(_to_issue, own))
+        issues, end = tuple(map(_to_issue, own)), len(own)
+        if self._has_links(own):
+            end = begin + _LINKED
+            issues = self._all_with_links(own[begin:end])
+        following = f"{page + 1}.0" if more else None
         return Page(
             issues,
-            others=tuple(required(item, "number") for item in found if item.get("pull_request")),
-            cursor=str(page + 1) if more else None,
+            others=tuple(
+                required(item, "number") for item in found if item.get("pull_request") and not begin
+            ),
+            cursor=following if end >= len(own) else f"{page}.{end}",
             total=count(answer.headers.get("x-total-count", "")),
             is_upper_bound=any(item.get("pull_request") for item in found),
             merged=tuple(closed_by_merged(found, self._project)),
@@ -129,9 +146,12 @@ class Gitea(HttpTracker):
         return tuple(issues[place] for place in range(len(items)))
 
     def _with_links(self, item: Json) -> Issue:
-        own = required(item, "number")
+        own, bare = required(item, "number"), _to_issue(item)
         if not (_is_open(item) and own.isdecimal()):
-            return _to_issue(item)
+            return bare
+        copy = None if self._asks_all else self._copies.read(own)
+        if copy is not None and (copy.url, copy.updated) == (bare.url, bare.updated):
+            return _to_issue(item, copy.references.blocks, copy.references.blocked_by)
         path = f"/repos/{self._project}/issues/{own}"
         try:
             blocks, blocked_by = (
@@ -139,7 +159,7 @@ class Gitea(HttpTracker):
                 for relation in ("blocks", "dependencies")
             )
         except (TrackerAuthError, TrackerSetupError):  # Gitea before 1.20, or the issue was just deleted
-            return _to_issue(item)
+            return bare
         return _to_issue(item, blocks, blocked_by)
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:

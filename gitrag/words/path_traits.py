@@ -141,6 +141,19 @@ def traits(path: str) -> Trait:
     return found
 
 
+_OF_PACKAGES = re.compile(
+    r"(?<=[/_.-])(testing|mocks?|testutils?|_?compat|legacy|ci|third.?party|vendor\w*|dist|build|static|generated"
+    r"|extras?|internals?)(?=[/_.-])",
+    re.IGNORECASE,
+)
+"""Names of directories that packages have too; tests, examples, documents and scripts are that even so."""
+
+
+def traits_within(path: str, package: str) -> Trait:
+    """Return the kinds of file that a path names below a directory that a manifest names as a package."""
+    return traits(_OF_PACKAGES.sub("package", f"/{package}/")[1:] + path[len(package) + 1 :])
+
+
 def asked_for(words: frozenset[str]) -> Trait:
     """Return the kinds of file that a question asks for, by its lower-case words."""
     found = Trait(0)

@@ -33,7 +33,7 @@ from gitrag.indexing.refresh import refresh
 from gitrag.search import ranking
 from gitrag.search.commit_messages import features
 from gitrag.search.question import read
-from gitrag.store import candidates, commits, views
+from gitrag.store import candidates, commit_evidence, views
 from gitrag.workspace import Workspace
 
 PLACES = (1, 5, 10)
@@ -161,7 +161,7 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         each = []
         for _ in range(5):  # the machine is never quite idle
             began = time.perf_counter()
-            told = commits.messages(db, scope, view.commit, question.hashes, vector)
+            told = commit_evidence.messages(db, scope, view.commit, question.hashes, vector)
             features(told, len(scope.files), question)
             each.append(1000 * (time.perf_counter() - began))
         return min(each)

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from gitrag.search.cochange import companions
-from gitrag.store.commits import PastChanges
+from gitrag.store.histories import PastChanges
 
 _FIVE = 5
 _MOST_FILES = 50

@@ -29,7 +29,7 @@ from scipy.optimize import minimize
 from gitrag.indexing.history import read_history
 from gitrag.search import engine, ranking
 from gitrag.search.question import read
-from gitrag.store import candidates, commits
+from gitrag.store import candidates, commit_evidence
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
@@ -105,7 +105,7 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
             with workspace.store.read() as db:
                 question = read(report.text)
                 scope = candidates.open_scope(db, view_id)
-                told = commits.messages(db, scope, base, question.hashes)
+                told = commit_evidence.messages(db, scope, base, question.hashes)
                 evidence = engine.collect(IndexFile(db), question, scope, draft(question.meaning), told=told)
                 names = [name for name in evidence.features if name not in UNUSED]
                 ids = scope.files.path_id.tolist()

@@ -20,7 +20,7 @@ from tests.support.command import PATIENCE_S, SOURCES, Gitrag, Project, user_env
 from tests.support.recorded import assert_recorded, public
 from tests.support.repository import create_repository
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
 FILES = {
     **SOURCES,
@@ -121,6 +121,7 @@ repo.close()
     assert run(code, project) == (f"once\n{len(MUCH) + 3} client.py {several}\n", "")
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     ("options", "args"),
     [
@@ -495,9 +496,9 @@ def test_every_public_name_is_there():
         _ = gitrag.nothing
 
 
-def test_the_example_of_the_readme_prints_what_it_says(make_project):
-    section = README.read_text().partition("## From Python")[2]
-    [code, *_] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    [shown, *_] = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
+def test_the_example_of_the_page_prints_what_it_says(make_project):
+    text = PAGE.read_text("utf-8")
+    [code, *_] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    [shown, *_] = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     project = make_project(FILES, name="orders")
     assert run(code, project) == (shown, "")

@@ -61,6 +61,7 @@ def lasting(done: Done) -> Done:
     return dataclasses.replace(done, out=CHANGING.sub("…", done.out), err=CHANGING.sub("…", done.err))
 
 
+@pytest.mark.sweep(keep=6)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_says_the_same(both, command):
     """So each is started as users start it at least once."""

@@ -47,6 +47,7 @@ def at(project: Project, place: str) -> Gitrag:
     return replace(project.gitrag, place=project.path / place)
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     ("place", "given"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -159,6 +160,24 @@ def _forked_of(helper: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{helper}/task/{helper}/children").read_text().split()]
 
 
+def _taken_over(helper: int, file: str, target: Path) -> int:
+    """Wait until a process that a helper forked has a file of its ``/proc`` lead somewhere; return its id.
+
+    One that was forked for an earlier question may still be there, or end meanwhile.
+    """
+    there: list[int] = []
+
+    def one_has() -> bool:
+        for pid in _forked_of(helper):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/{file}").readlink() == target:
+                    there.append(pid)
+        return bool(there)
+
+    wait_until(one_has, "none has taken over")
+    return there[0]
+
+
 def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
@@ -268,10 +287,7 @@ def test_one_that_is_killed_is_told_and_not_done_again(ready, kept):
     assert lock.try_acquire(), "the helper holds the index's lock while it is idle"
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(sitting, "search", "retry")
-        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
-        [forked] = _forked_of(helper)
-        wait_until(lambda: Path(f"/proc/{forked}/cwd").readlink() == ready.path, "it has not taken over")
-        os.kill(forked, signal.SIGKILL)
+        os.kill(_taken_over(helper, "cwd", ready.path), signal.SIGKILL)
         done, answered = asked.result()
     lock.release()
     message = "The process that was answering has been ended before it was done.\nhint: Ask again.\n"
@@ -289,11 +305,6 @@ def _asking_stdin(sitting: Sitting) -> subprocess.Popen[bytes]:
     )
 
 
-def _holds(pid: int, caller: int) -> bool:
-    """Tell whether a process reads what its caller reads."""
-    return Path(f"/proc/{pid}/fd/0").readlink() == Path(f"/proc/{caller}/fd/0").readlink()
-
-
 def _unread(pipe: IO[bytes]) -> int:
     """Return how many bytes in a pipe nobody has read yet."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
@@ -303,9 +314,7 @@ def test_ctrl_c_ends_the_command_and_not_the_helper(ready, kept):
     sitting = kept(ready)
     helper = sitting.warm()
     with _asking_stdin(sitting) as asking:
-        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
-        [forked] = _forked_of(helper)
-        wait_until(lambda: _holds(forked, asking.pid), "it has not taken over")
+        forked = _taken_over(helper, "fd/0", Path(f"/proc/{asking.pid}/fd/0").readlink())
         asking.stdin.write(b"retry")
         asking.stdin.flush()
         wait_until(lambda: not _unread(asking.stdin), "the command does not read")
@@ -379,8 +388,7 @@ def test_a_command_outlives_its_helper(ready, sit):
     sitting = sit(ready)
     helper = sitting.warm()
     with _asking_stdin(sitting) as asking:
-        wait_until(lambda: bool(_forked_of(helper)), "nothing was forked")
-        wait_until(lambda: _holds(_forked_of(helper)[0], asking.pid), "it has not taken over")
+        _taken_over(helper, "fd/0", Path(f"/proc/{asking.pid}/fd/0").readlink())
         shutil.rmtree(sitting.sockets)
         wait_until(lambda: not _is_there(helper), "it is still there")
         out, _ = asking.communicate(b"retry")

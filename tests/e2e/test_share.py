@@ -78,7 +78,7 @@ def test_each_failure_is_one_line_with_its_status(project, tmp_path):
     assert fails(2, "push", share="ftp://host/").startswith('share is "ftp://host/" (GITRAG_SHARE)')
     assert fails(78, "push", share="https://127.0.0.1:9/x") == "https://127.0.0.1:9/x can only be read."
     assert fails(75, "pull", share="https://127.0.0.1:9/x").startswith(
-        "https://127.0.0.1:9/x cannot be reached"
+        "https://127.0.0.1:9/x cannot be used: HTTP error: error sending request"
     )
     project.git.git("remote", "set-url", "origin", "https://127.0.0.1:9/x.git")
     assert "unable to access" in fails(75, "pull")

@@ -52,6 +52,7 @@ def plant(path: Path, kind: str) -> None:
         path.chmod(0)
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("kind", ["circle", "fifo", "directory", "device", "socket", "unreadable"])
 def test_what_is_no_file_is_said_and_never_waited_for(project: Project, kind, places, monkeypatch):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz.target import MOST_BYTES, MOST_CPU_S, PATIENCE_S
+from tests.fuzz.target import MOST_BYTES, MOST_CPU_S
 
 STATUSES = frozenset({0, 1, 2, 3, 75, 78})
 """What a command may end with; 70 is a bug."""
@@ -28,20 +28,16 @@ class Ended:
         out: What it wrote to stdout.
         err: What it wrote to stderr.
         peak_bytes: The most memory it had.
-        late: Whether it had to be killed for want of an end.
     """
 
     status: int
     out: str
     err: str
     peak_bytes: int
-    late: bool = False
 
     def wrong(self, command: str) -> str:
         """Say what no command may do, whatever it reads; nothing where it did none of that."""
         said = f"\ngitrag {command}\n{self.out[-_SHOWN:]}\n{self.err[-_SHOWN:]}"
-        if self.late:
-            return f"{said}\nno end after {PATIENCE_S:g} s"
         if self.status not in STATUSES:
             return f"{said}\nstatus {self.status}"
         if "Traceback" in self.out + self.err:
@@ -63,7 +59,7 @@ class Commands:
     def __init__(self, place: Path, environment: Mapping[str, str], space: Path) -> None:
         self._place, self._environment, self._space = place, dict(environment), space
         self._forking = subprocess.Popen(
-            [sys.executable, "-P", _FORKING, str(MOST_CPU_S), str(PATIENCE_S)],
+            [sys.executable, "-P", _FORKING, str(MOST_CPU_S)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=space,
@@ -84,11 +80,11 @@ class Commands:
         }
         self._forking.stdin.write(json.dumps(asked).encode() + b"\n")
         self._forking.stdin.flush()
-        status, peak_bytes, late = json.loads(self._forking.stdout.readline())
+        status, peak_bytes = json.loads(self._forking.stdout.readline())
         said = err.read_bytes().decode("utf-8", "replace")
         if status == 70:
             said += self._log()
-        return Ended(status, out.read_bytes().decode("utf-8", "replace"), said, peak_bytes, late)
+        return Ended(status, out.read_bytes().decode("utf-8", "replace"), said, peak_bytes)
 
     @property
     def pid(self) -> int:
@@ -103,7 +99,6 @@ class Commands:
             env=self._environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=PATIENCE_S,
             check=False,
         )
         return Ended(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr), 0)

@@ -1,8 +1,9 @@
 """The process that commands are forked from: it has loaded what they load, and opened nothing.
 
-    forking.py CPU_SECONDS PATIENCE_SECONDS
+    forking.py CPU_SECONDS
 
-Reads a line of JSON a command, and writes one when it has ended: status, memory, whether it was killed.
+Reads a line of JSON a command, and writes one when it has ended: status and memory. The watch ends what
+never does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import os
 import resource
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ _MOST_ADDRESSES = 8 << 30
 
 
 def main() -> None:
-    cpu_s, patience_s = map(float, sys.argv[1:3])
+    cpu_s = float(sys.argv[1])
     for name in _LOADED:
         importlib.import_module(f"gitrag.cli.{name}")
     for name in _BELOW:
@@ -49,24 +49,14 @@ def main() -> None:
         child = os.fork()
         if not child:
             _run(asked, cpu_s)
-        sys.stdout.write(json.dumps(_wait(child, patience_s)) + "\n")
+        sys.stdout.write(json.dumps(_wait(child)) + "\n")
         sys.stdout.flush()
 
 
-def _wait(child: int, patience_s: float) -> tuple[int, int, bool]:
-    """Wait for a command's end; past all patience kill it with what it started."""
-    end, late, pause_s = time.monotonic() + patience_s, False, 0.001
-    while True:
-        ended, status, used = os.wait4(child, os.WNOHANG)
-        if ended:
-            break
-        if time.monotonic() > end:
-            late = True
-            os.killpg(child, signal.SIGKILL)
-        time.sleep(pause_s)
-        pause_s = min(0.05, pause_s * 1.5)
+def _wait(child: int) -> tuple[int, int]:
+    _, status, used = os.wait4(child, 0)
     peak_bytes = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return os.waitstatus_to_exitcode(status), peak_bytes, late
+    return os.waitstatus_to_exitcode(status), peak_bytes
 
 
 def _run(asked: dict[str, Any], cpu_s: float) -> None:

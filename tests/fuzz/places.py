@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from tests.fuzz.commands import Commands
-from tests.fuzz.target import MOST_CPU_S
+from tests.fuzz.processes import marked
 from tests.support.repository import create_repository, isolated_environment
 
 CANARY = "canary/singing.py"
@@ -76,13 +73,8 @@ class Mine:
             path.write_bytes(data)
 
     def settle(self) -> None:
-        """Let the processes end that commands have left in the background."""
-        end = time.monotonic() + MOST_CPU_S
-        while background := [each for each in _processes(self._mark) if each != self.commands.pid]:
-            if time.monotonic() > end:
-                for each in background:
-                    with suppress(ProcessLookupError):
-                        os.kill(each, signal.SIGKILL)
+        """Let the processes end that commands have left in the background; the watch ends a wait for ever."""
+        while set(marked(self._mark)) - {self.commands.pid}:
             time.sleep(0.05)
 
     def clean(self) -> None:
@@ -120,13 +112,3 @@ class Mine:
             if not path.name.startswith("command."):
                 found[str(path.relative_to(self.space))] = path.read_text() if path.is_file() else ""
         return found
-
-
-def _processes(mark: str) -> list[int]:
-    """Find processes by their environment, where the system tells."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark.encode() in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found

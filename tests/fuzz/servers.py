@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.fuzz.messages import ACCEPTED, hello, message, messages, requests
 from tests.fuzz.places import CANARY, QUESTION, Mine
-from tests.fuzz.target import MOST_BYTES, PATIENCE_S, Input
+from tests.fuzz.target import MOST_BYTES, Input
 
 _GITRAG = Path(sys.executable).with_name("gitrag")
 _SERVING = re.compile(r"http://127\.0\.0\.1:(\d+)")
@@ -143,7 +143,7 @@ class Requests:
         return self._headers
 
     def _post(self, body: bytes) -> bytes:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port)
         try:
             connection.request("POST", "/mcp", body, self._headers)
             answer = connection.getresponse()

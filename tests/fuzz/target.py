@@ -14,11 +14,14 @@ Input = Mapping[str, bytes]
 MOST_CPU_S = 20.0
 """Of a process for an input: no input is larger than some 300 KB."""
 
+MOST_CPU_OF_ALL_S = 300.0
+"""Of all processes for an input: a server has no limit of its own, for it takes many."""
+
 MOST_BYTES = 2 << 30
 """Of a process's memory."""
 
 PATIENCE_S = 180.0
-"""For an answer on a loaded machine: what sleeps or waits for longer hangs."""
+"""In which nothing runs or waits for a processor: what sleeps for longer hangs, on a busy machine too."""
 
 _NAME = 250
 """Of a file, in bytes; longer names are cut."""

@@ -123,7 +123,6 @@ class Trackers:
             "GITRAG_TRACKER": kind.name,
             "GITRAG_TRACKER_URL": url,
             "GITRAG_TRACKER_PROJECT": kind.project,
-            "GITRAG_TRACKER_TIMEOUT_S": "2",
             "JIRA_EMAIL": "a@example.com",
             kind.variable: TOKEN,
         }

@@ -16,12 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzz.target import PATIENCE_S
+from tests.fuzz.processes import marked, taken
+from tests.fuzz.target import MOST_CPU_OF_ALL_S, PATIENCE_S
 
 _WORKER = Path(__file__).with_name("worker.py")
 _SAID_BYTES = 6_000
 _EVER = 1 << 60
 _GRACE_S = 5.0
+_SAMPLED_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,38 +114,64 @@ def _watch(arguments: list[str], stderr: Path, run: Run, last: int, end: float) 
     with stderr.open("wb") as file, subprocess.Popen(
         [sys.executable, "-P", _WORKER, *arguments],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, start_new_session=True,
+        env=dict([*os.environ.items(), (mark := f"FUZZED_BY={stderr}").split("=", 1)]),
     ) as worker:  # fmt: skip
         try:
             while True:
-                line = _line(worker)
+                line, wrong = _line(worker, mark)
                 run.inputs += 1
-                if line is None:
-                    wrong = f"no end after {PATIENCE_S:g} s"
-                elif not line:
-                    wrong = f"the process ended: {_how(worker.wait())}"
-                else:
+                if line:
                     wrong = json.loads(line)["wrong"]
+                elif not wrong:
+                    wrong = f"the process ended: {_how(worker.wait())}"
                 if wrong:
-                    return f"{wrong}\n{stderr.read_bytes()[-_SAID_BYTES:].decode('utf-8', 'replace')}".strip()
-                if json.loads(line or b"{}")["number"] == last or time.monotonic() >= end:
+                    said = [stderr, *([] if line else stderr.parent.rglob("command.err"))]
+                    return "\n".join([wrong, *map(_tail, said)]).strip()
+                if json.loads(line)["number"] == last or time.monotonic() >= end:
                     return ""
         finally:
-            _end(worker)
+            _end(worker, mark)
 
 
-def _line(worker: subprocess.Popen[bytes]) -> bytes | None:
-    """Read a line of what a worker writes: empty when it has ended, None when none comes."""
+def _line(worker: subprocess.Popen[bytes], mark: str) -> tuple[bytes, str]:
+    """Read a line of what a worker writes, empty when it has ended; or say why none is waited for.
+
+    What the machine does beside it does not count: only the processor time of the processes with the mark,
+    and the seconds in which none of them runs or waits for a processor. Those still there show their stacks.
+    """
     assert worker.stdout is not None
+    before, quiet_s = taken(marked(mark))[0], 0.0
+    last_s = before
     with selectors.DefaultSelector() as selector:
         selector.register(worker.stdout, selectors.EVENT_READ)
-        return worker.stdout.readline() if selector.select(PATIENCE_S) else None
+        while not selector.select(_SAMPLED_S):
+            used_s, at_work = taken(pids := marked(mark))
+            quiet_s += _SAMPLED_S if used_s == last_s and not at_work else 0
+            last_s = used_s
+            if used_s - before > MOST_CPU_OF_ALL_S:
+                wrong = f"it took {used_s - before:.0f} s of processor time"
+            elif quiet_s > PATIENCE_S:
+                wrong = f"no end, and nothing has run for {quiet_s:.0f} s"
+            else:
+                continue
+            for each in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGXCPU)
+            with suppress(subprocess.TimeoutExpired):
+                worker.wait(_GRACE_S)
+            return b"", wrong
+        return worker.stdout.readline(), ""
+
+
+def _tail(path: Path) -> str:
+    return path.read_bytes()[-_SAID_BYTES:].decode("utf-8", "replace")
 
 
 def _how(status: int) -> str:
     return signal.Signals(-status).name if status < 0 else f"status {status}"
 
 
-def _end(worker: subprocess.Popen[bytes]) -> None:
+def _end(worker: subprocess.Popen[bytes], mark: str) -> None:
     """End a worker and all that it has started: first by its own will, so that it can."""
     with suppress(subprocess.TimeoutExpired):
         worker.terminate()
@@ -151,3 +179,6 @@ def _end(worker: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
+    for each in marked(mark):  # commands have sessions of their own
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)

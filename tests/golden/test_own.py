@@ -13,6 +13,7 @@ import pytest
 import gitrag
 from gitrag.actions.search import SearchOptions, search
 from gitrag.workspace import Workspace
+from tests.support.indexes import asked_often
 from tests.support.repository import create_repository, isolated_environment
 
 SOURCE = Path(gitrag.__file__).parent
@@ -72,9 +73,7 @@ def workspace(tmp_path_factory) -> Workspace:
         if path.suffix in (".py", ".scm")
     }
     repository = create_repository(tmp_path_factory.mktemp("own") / "gitrag", environment, files)
-    opened = Workspace.open(repository.path, environ=environment)
-    opened.update()
-    return opened
+    return asked_often(repository)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ MOST_FILES = 256
 HALF = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{"
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("said", [b"", HALF[:30], HALF], ids=["idle", "half of a head", "half of a body"])
 @pytest.mark.parametrize("command", ["mcp --http 127.0.0.1:0", "web --no-browser"])
 def test_a_server_answers_however_many_connections_say_nothing(make_repository, command: str, said: bytes):

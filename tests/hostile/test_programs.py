@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
-from tests.support.traces import A_FEW, idle, run_everything
+from tests.support.traces import A_FEW, THE_OTHERS, idle, run_everything
 
 OTHERS = {
     "git",
@@ -55,7 +55,7 @@ def plant(git: GitRepository, script: str) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces):
+def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces, some):
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "project", environment, FILES)
     plant(git, f"#!/bin/sh\n: >'{traces.directory}'/\"${{0##*/}}\"\n")
@@ -68,7 +68,7 @@ def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces):
     run_everything(
         Project(git, started), seen, commands=A_FEW, commit=False
     )  # what they load may run something
-    run_everything(Project(git, gitrag), seen)
+    run_everything(Project(git, gitrag), seen, commands=some(THE_OTHERS, keep=8))
     for tracker in TRACKERS:
         git.git("remote", "remove", "origin", check=False)
         git.git("remote", "add", "origin", f"https://{tracker}.test/team/project.git")

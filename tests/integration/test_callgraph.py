@@ -421,7 +421,7 @@ def test_the_shortest_chains_of_calls_between_two_definitions(make_repository):
     assert (back.status, back.out) == (1, "")
     said = "No chain of up to 20 calls from end to start in 1 file. The other way there is one of 2 calls:"
     assert back.said == [f"{said} gitrag graph start --to end"]
-    none = gitrag(repository, "graph", "start", "--to", "alone", "--format", "svg")
+    none = gitrag(repository, "graph", "start", "--to", "alone", "--format", "html")
     assert (none.status, none.out) == (1, "")
     assert gitrag(repository, "graph", "start", "--to", "nowhere").said[0] == (
         'Nothing in the call graph is called "nowhere".'
@@ -478,7 +478,7 @@ def test_the_help_names_the_limits(project):
     said = " ".join(gitrag(project, "graph", "--help").out.split())
     for limit in (
         f"takes {TIMEOUT_S:.0f} s at most",
-        f"mermaid draws {MOST_NODES} definitions, svg and html {MOST_DRAWN}",
+        f"mermaid draws {MOST_NODES} definitions, html {MOST_DRAWN}",
         f"{MOST_PATHS} chains of up to {MOST_CALLS} calls",
         f"text {MOST_LISTED} references of a kind",
     ):

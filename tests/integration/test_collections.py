@@ -16,7 +16,7 @@ from gitrag.search.exact import Pattern
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.command import Done, Gitrag
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import GitRepository, Link, create_repository, isolated_environment
 
 FILES = {
@@ -45,11 +45,9 @@ def own(make_repository, model_dir, git_environment) -> GitRepository:
 def in_modules(tmp_path_factory) -> Workspace:
     """A workspace, for tests that leave it as it was."""
     home = tmp_path_factory.mktemp("modules")
-    workspace = open_app(
+    return asked_often(
         create_repository(home / "Parcel Watch", isolated_environment(home / "home"), FILES | IN_MODULES)
     )
-    workspace.update()
-    return workspace
 
 
 def held(workspace: Workspace) -> dict[str, int]:

@@ -13,7 +13,7 @@ from gitrag.git.conversion import as_stored
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often
 from tests.support.repository import create_repository, isolated_environment
 
 ASCII = "int main(void) {\n"
@@ -92,9 +92,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     files["wide.py"] = "from calls import wide_callee\n\ndef wide_caller():\n    wide_callee()\n".encode(
         "utf-16"
     )
-    opened = open_app(create_repository(directory / "p", environment, files))
-    opened.update()
-    return opened
+    return asked_often(create_repository(directory / "p", environment, files))
 
 
 @pytest.mark.parametrize(("name", "data", "word", "line", "text"), FILES, ids=[each[0] for each in FILES])

@@ -12,15 +12,19 @@ from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance.change_impact import change_impact
 from gitrag.actions.graph import call_graph
 from gitrag.actions.left_out import of_path
+from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from gitrag.report import as_json, notes_of, wording_line
 from gitrag.report.exact import exact_document, exact_notes
+from gitrag.report.graph_data import empty_json, graph_json
+from gitrag.report.impact import as_json as impact_json
+from gitrag.report.impact import as_text as impact_text
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often
 from tests.support.repository import Link, create_repository, isolated_environment
 
 WAY_IN = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
@@ -75,9 +79,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     changed = FILES["third_party/z/z.c"] + "int edited_call(void);\n"
     huge = "huge_name = 1\n" + "y = 2\n" * 200_000
     repository.write({"out/made.py": "made = 1\n", "huge_new.pas": huge, "third_party/z/z.c": changed})
-    opened = open_app(repository)
-    opened.update()
-    return opened
+    return asked_often(repository)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +207,11 @@ def test_of_what_is_found_nothing_is_told(workspace, question):
     assert search(workspace, question).wording.exists == ()
 
 
+def test_a_link_to_what_is_searched_is_not_left_out(workspace):
+    exists = search(workspace, "shared/no_such.py:1").wording.exists
+    assert not any("shared" in each for each in exists)
+
+
 @pytest.mark.parametrize(
     "target", ["run_zeta", "etl/pipeline.pas", "secret.py", "lib/core.py", "crcOfBuffer"]
 )
@@ -216,6 +223,24 @@ def test_a_graph_tells_it_too(workspace, target):
 def test_a_graph_tells_that_it_has_not_read_a_large_file(workspace):
     with pytest.raises(NoMatchError, match=re.escape(f'"deep_word" is in etl/engine.py, {OUTLINE}')):
         call_graph(workspace, GraphQuestion(target="deep_word"))
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("run_zeta", f'"run_zeta" is in etl/pipeline.pas, left out: {LARGE}'),
+        ("etl/pipeline.pas", f"there is etl/pipeline.pas, but it is left out: {LARGE}"),
+        ("start_engine", f"etl/engine.py: {OUTLINE}"),
+        ("run_pipelines", None),
+    ],
+)
+def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
+    answer, named = graph_or_references(workspace, GraphQuestion(target=target))
+    if answer.graph is None:
+        data = empty_json(answer.notes, answer.not_indexed)
+    else:
+        data = graph_json(answer.graph, named, not_indexed=answer.not_indexed)
+    assert json.loads(data).get("not_indexed") == ([told] if told else None)
 
 
 def test_an_exact_search_names_the_file(workspace):
@@ -285,8 +310,16 @@ def test_impact_says_of_which_files_it_knows_no_callers(workspace):
     before = path.read_text()
     try:
         path.write_text("def kept_secret(more):\n    return more\n")
-        found = change_impact(workspace).callers
+        whole = change_impact(workspace)
     finally:
         path.write_text(before)
+    found = whole.callers
     assert found is not None
     assert "secret.py is not in the index (left out): its callers are not known." in found.left_out
+    told = [
+        f"third_party/z/z.c: left out: vendored {ATTRIBUTE}",
+        "secret.py: left out: by .gitragignore, `exclude` or `-gitrag`",
+        f"huge_new.pas: left out: {LARGE}",
+    ]
+    assert sorted(json.loads(impact_json(whole))["not_indexed"]) == sorted(told)
+    assert told[1] in impact_text(whole)

@@ -14,7 +14,7 @@ from gitrag.callgraph.answering import GraphQuestion
 from gitrag.errors import UsageError
 from gitrag.search.exact import Pattern
 from gitrag.workspace import Workspace
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often
 from tests.support.notebooks import code, image, markdown, notebook, printed
 from tests.support.repository import create_repository, isolated_environment
 
@@ -46,9 +46,7 @@ NOTEBOOK = "churn/churn.ipynb"
 def workspace(tmp_path_factory, model_dir) -> Workspace:
     place = tmp_path_factory.mktemp("notebooks")
     environment = isolated_environment(place / "home") | {"GITRAG_MODEL_DIR": str(model_dir)}
-    opened = open_app(create_repository(place / "p", environment, FILES))
-    opened.update()
-    return opened
+    return asked_often(create_repository(place / "p", environment, FILES))
 
 
 def line_of(text: str, path: str = NOTEBOOK) -> int:

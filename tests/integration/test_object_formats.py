@@ -84,6 +84,7 @@ def twins(tmp_path_factory, model_dir) -> list[GitRepository]:
     return [made(tmp_path_factory.mktemp(each), model_dir, each) for each in ("sha1", "sha256")]
 
 
+@pytest.mark.sweep(keep=6)
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_command_answers_as_with_sha1_ids(twins, capfd, asked):
     told = []

@@ -17,7 +17,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
 from gitrag.indexing.draft_commits import draft
-from gitrag.store import commits
+from gitrag.store import commit_evidence, histories
 from gitrag.store.candidates import open_scope
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -417,7 +417,7 @@ def test_commits_that_gc_drops_while_older_ones_are_read_leave_them_unread(works
 
     def dropping(db, records):
         real(db, records)
-        commits.drop_unneeded(db, 2**40)
+        histories.drop_unneeded(db, 2**40)
 
     monkeypatch.setattr(older_commits.commits, "add", dropping)
     assert not read_all(workspace)
@@ -450,7 +450,9 @@ def test_an_index_that_is_kept_in_memory_says_the_same_elsewhere(workspace):
         view = CurrentView(own).read(lambda db, view_id, overlay: (view_id, overlay.commit)).found
         with own.store.read() as db:
             scope = open_scope(db, view[0])
-            found = commits.branch_history(db, own.store.memo, scope, view[1], np.arange(len(scope.files)))
+            found = commit_evidence.branch_history(
+                db, own.store.memo, scope, view[1], np.arange(len(scope.files))
+            )
             assert found is not None
             values = (getattr(found, name) for name in found.__slots__)
             return tuple(each.tolist() if isinstance(each, np.ndarray) else each for each in values)

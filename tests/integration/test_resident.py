@@ -46,7 +46,7 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
 ):
     """Asked thrice after each step: of the file, of the file again, and of what is kept in memory.
 
-    Half of the questions are asked after a step, the others after the next.
+    A third of the questions are asked after a step, others after the next.
     """
     monkeypatch.setattr(untracked, "_SETTLED_NS", 0)
     monkeypatch.setattr(untracked, "_PAUSE_NS", 0)
@@ -79,7 +79,7 @@ def test_answers_are_those_of_a_process_that_has_just_begun(
     ]
     kept = 0
     for number, step in enumerate(steps):
-        questions = ASKED[number % 2 :: 2]
+        questions = ASKED[number % 3 :: 3]
         step()
         time.sleep(0.02)  # a tick of the file system's clock
         expected = [as_json(search(open_app(), *asked)) for asked in questions]

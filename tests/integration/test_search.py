@@ -21,7 +21,7 @@ from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks
 from gitrag.workspace import Workspace
 from tests.support.golden_project import project
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ def environment(tmp_path_factory, model_dir) -> dict[str, str]:
 def workspace(tmp_path_factory, environment) -> Workspace:
     """An index of the golden project, vectors included; not to be written to."""
     repository = create_repository(tmp_path_factory.mktemp("project") / "p", environment, project())
-    opened = open_app(repository)
-    opened.update()
-    opened.embed()
-    return opened
+    return asked_often(repository, embed=True)
 
 
 @pytest.fixture(scope="module")

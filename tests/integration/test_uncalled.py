@@ -16,7 +16,7 @@ from gitrag.report.call_tree import CallTree
 from gitrag.report.graph_data import graph_json
 from gitrag.report.impact_lines import impact_lines
 from gitrag.report.told import plain_data
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -50,9 +50,7 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
     environment = isolated_environment(tmp_path_factory.mktemp("home"))
-    workspace = open_app(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
-    workspace.update()
-    return workspace
+    return asked_often(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -130,26 +128,31 @@ SHORT = {
 
 
 @pytest.mark.parametrize(
-    ("target", "unresolved", "registered"),
+    ("target", "unresolved", "registered", "base"),
     [
-        ("init", ("index.html:1",), ()),  # a constructor's name, but no class around
-        ("Case.over", ("A.java:3",), ()),  # beside a call of another
-        ("Box.__repr__", (), ("its name",)),
-        ("script.py", (), ()),
-        ("routes.py", (), ("@app.route",)),
-        ("drop", (), ("impl Drop",)),
-        ("Job.begin", (), ("its base Thread",)),
-        ("Ctl.appear", (), ("its base Screen",)),
-        ("ticking", (), ("@Clocked",)),
+        ("init", ("index.html:1",), (), ""),  # a constructor's name, but no class around
+        ("Case.over", ("A.java:3",), (), ""),  # beside a call of another
+        ("Box.__repr__", (), ("its name",), ""),
+        ("script.py", (), (), ""),
+        ("routes.py", (), ("@app.route",), ""),
+        ("drop", (), ("impl Drop",), ""),
+        ("Job.begin", (), (), "Thread"),
+        ("Ctl.appear", (), (), "Screen"),
+        ("ticking", (), ("@Clocked",), ""),
     ],
 )
-def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered):
+def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
     workspace = open_app(make_repository(SHORT))
     workspace.update()
     found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
     (known,) = [each.known for each in found.none]
-    assert (known.unresolved, known.registered) == (unresolved, registered)
+    assert (known.unresolved, known.registered, known.base_outside) == (unresolved, registered, base)
     assert not known.is_without_caller
+    (said,) = found.negatives
+    assert ("registered by" in said) == bool(registered)  # a base that may call it registers nothing
+    assert (f"{base}, a base outside of the repository, may call it" in said) == bool(base)
+    (written,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    assert (written["registered"], written["base_outside"]) == (list(registered), base)
 
 
 def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_repository, monkeypatch):
@@ -168,6 +171,9 @@ def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_reposi
     found = call_graph(workspace, GraphQuestion("Serve", direction=Direction.CALLERS))
     assert {each.known.unresolved for each in found.none} == {("use.go:3", "use.go:4")}
     assert sorted(asked) == ["_bases", "may_use", "may_use"]
+    (known,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    assert known["unresolved"] == ["use.go:3", "use.go:4"]
+    assert [known["name"], *(each["name"] for each in known["also"])] == [f"T{n}.Serve" for n in range(9)]
 
 
 def test_a_file_that_could_not_be_cut_is_told_beside_no_caller(make_repository, monkeypatch):
@@ -185,3 +191,14 @@ def test_a_file_that_could_not_be_cut_is_told_beside_no_caller(make_repository, 
     workspace.update()
     (none,) = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS)).none
     assert (none.sentence, none.gaps) == ("no caller in 1 file", ("1 file could not be read",))
+
+
+def test_stubs_are_not_told_as_mentions(make_repository):
+    stubs = "    @overload\n    def invoke(self, a: int) -> int: ...\n"
+    repo = make_repository(
+        {"a.py": f"class Context:\n{stubs * 2}    def invoke(self, a):\n        return a\n"}
+    )
+    workspace = open_app(repo)
+    workspace.update()
+    (said,) = call_graph(workspace, GraphQuestion("invoke", direction=Direction.CALLERS)).negatives
+    assert said.endswith("no caller in 1 file")

@@ -60,18 +60,21 @@ class Logical:
 def embedded_app(home: Path, model_dir: Path, files: Mapping[str | bytes, str]) -> Workspace:
     """Make a repository of files, ``parcelwatch``, and its index, vectors included."""
     environment = isolated_environment(home) | {"GITRAG_MODEL_DIR": str(model_dir)}
-    repository = create_repository(home / "parcelwatch", environment, files)
-    opened = Workspace.open(repository.path, environ=environment)
-    opened.update()
-    opened.embed()
-    return opened
+    return asked_often(create_repository(home / "parcelwatch", environment, files), embed=True)
 
 
 def of_texts(home: Path, texts: Mapping[str, str]) -> Workspace:
     """Make a repository of texts, which may be indented as a whole, and its index, not embedded."""
     files = {path: dedent(text).lstrip() for path, text in texts.items()}
-    opened = open_app(create_repository(home / "p", isolated_environment(home / "home"), files))
+    return asked_often(create_repository(home / "p", isolated_environment(home / "home"), files))
+
+
+def asked_often(repository: GitRepository, *, embed: bool = False) -> Workspace:
+    """Index a repository, and keep the index in memory: for many tests that ask, and change nothing."""
+    opened = Workspace.open(repository.path, environ=repository.environment, resident=True)
     opened.update()
+    if embed:
+        opened.embed()
     return opened
 
 
@@ -79,7 +82,8 @@ def of_texts(home: Path, texts: Mapping[str, str]) -> Workspace:
 def scoped(workspace: Workspace) -> Iterator[tuple[DuckDBPyConnection, SearchScope, list[str]]]:
     """Open all that a search may find, and give its files' paths, each at its number."""
     view = workspace.update().refreshed.view
-    with workspace.store.read() as db:
+    file = Workspace.open(workspace.place, environ=workspace.environ)  # what is kept in memory lacks tables
+    with file.store.read() as db:
         scope = candidates.open_scope(db, view.view_id)
         ids = scope.files.path_id.tolist()
         paths = candidates.read_paths(db, ids)

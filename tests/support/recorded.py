@@ -24,6 +24,7 @@ _MASKS = [
     (re.compile(r"\b[\d.]+ ([GM]B)\b"), r"0 \1"),
     (re.compile(r'("(?:\w*_bytes|size)": )\d+'), r"\g<1>0"),
     (re.compile(r"//\w+@"), "//<user>@"),
+    (re.compile(r'("recipe": ")[^"]*'), r"\g<1><the steps' versions>"),
     (re.compile(r'("working": )\w+'), r"\g<1><whether a worker runs>"),
 ]
 """What is another on another day or machine: ids, scores (but not whether they are rounded), sizes, dates."""

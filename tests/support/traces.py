@@ -65,6 +65,8 @@ A_FEW: tuple[tuple[str, ...], ...] = (
 )
 """Some that start each kind of process and ask git in each way, for where the others differ in nothing."""
 
+THE_OTHERS = tuple(each for each in COMMANDS if each not in A_FEW)
+
 
 @dataclass(frozen=True, slots=True)
 class Traces:

@@ -19,15 +19,14 @@ from gitrag.memory import core_files, observations, registry
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "scripts/bench/README.md",
-    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")),
+    *("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "scripts/bench/README.md"),
+    *("docs/figures.md", "docs/hub.md", "docs/situations.md", "docs/storage.md"),
 ]
 PATH = re.compile(
     r"(?<![\w./<>{}$~-])(?:(?:\.ci|gitrag|hooks|scripts|tests|docs)/[\w./*-]*[\w*/]|[A-Z]+\.md|pyproject\.toml)"
 )
+PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#:]+)\)|src=\"([^\"]+)\"")
 README_PATH = re.compile(
     r"(?<![\w./<>{}$~-])(?:(?:gitrag|scripts)/[\w./*-]*[\w*/]|docs/\w+\.md|(?!AGENTS)[A-Z]+\.md)"
 )
@@ -49,16 +48,26 @@ def test_every_path_in_a_document_is_there(document: str):
     assert missing(named) == []
 
 
-def test_every_path_in_the_readme_is_there_and_no_link_is_relative():
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_and_link_of_a_page_leads_to_a_file(page: str):
+    text = text_of(page)
+    assert missing(README_PATH.findall(text)) == []
+    links = [link or picture for link, picture in LINK.findall(text)]
+    assert [link for link in links if not (ROOT / page).parent.joinpath(link).is_file()] == []
+
+
+def test_the_readme_is_short_and_leads_to_every_page():
     readme = text_of("README.md")
-    assert missing(README_PATH.findall(readme)) == []
-    # A package index shows the README alone, where a relative link leads nowhere.
-    assert re.findall(r"\]\((?!https?://|#)[^)]*\)", readme) == []
+    # A package index shows the README alone, where such a link leads nowhere: so its text is the path.
+    linked = re.findall(r"\[([^\]]+)\]\(\1\)", readme)
+    assert {*PAGES} - {*linked} == {"README.md", "docs/storage.md"}  # what is kept is told to developers
+    assert len(readme.splitlines()) <= 150
+    assert len(text_of("ARCHITECTURE.md").splitlines()) <= 200
 
 
 def test_the_seconds_we_wait_for_locks_are_those_of_the_code():
     row = re.compile(r"\| (\d+)[^|]*\| [^|]*`((?:gitrag|hooks)/[\w/.-]+)` \|\n")
-    said = [(place, float(seconds)) for seconds, place in row.findall(text_of("ARCHITECTURE.md"))]
+    said = [(place, float(seconds)) for seconds, place in row.findall(text_of("docs/storage.md"))]
     (of_hooks,) = re.findall(r"flock -w (\d+)", text_of("hooks/post-commit"))
     assert said == [
         ("gitrag/config/keys.py", Config().lock_timeout_s),
@@ -106,7 +115,7 @@ def test_the_top_level_has_no_more_than_was_agreed():
 
 
 def test_every_table_of_the_index_is_described():
-    text = text_of("ARCHITECTURE.md")
+    text = text_of("docs/storage.md")
     tables = re.findall(r"CREATE TABLE (\w+)", text_of("gitrag/store/schema.py"))
     assert len(tables) > 10
     assert [table for table in tables if f"`{table}`" not in text] == []

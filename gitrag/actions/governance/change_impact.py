@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.gitignore_entry import IGNORED
 from gitrag.actions.governance.review import (
@@ -22,6 +23,7 @@ from gitrag.actions.governance.review import (
 )
 from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.issues import read_issue
+from gitrag.actions.left_out import LeftOut
 from gitrag.actions.touched import Touched, cutting_once, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
@@ -73,6 +75,8 @@ _FEWEST = 2
 """Commits that two files have in common at least, to be told of."""
 
 _OPEN = "open"
+
+_MOST_UNINDEXED = 3
 
 
 class BearingTest(Struct, frozen=True):
@@ -130,6 +134,7 @@ class ChangeImpact(Struct, frozen=True):
         messages: How many messages of its commits were looked at for that.
         issues: How many issues were compared with.
         notes: What was not looked at, a sentence each.
+        not_indexed: Which of the files are not in the index, or only their outlines, a sentence each.
     """
 
     span: str
@@ -146,11 +151,15 @@ class ChangeImpact(Struct, frozen=True):
     messages: int
     issues: int
     notes: tuple[str, ...]
+    not_indexed: tuple[str, ...]
 
     @property
     def every_note(self) -> tuple[str, ...]:
-        """What was not looked at, for callers too, a sentence each."""
-        return (*(self.callers.left_out if self.callers else ()), *self.notes)
+        """What was not looked at, for callers too, and the first files not indexed, a sentence each."""
+        named = "; ".join(self.not_indexed[:_MOST_UNINDEXED])
+        more = len(self.not_indexed) - _MOST_UNINDEXED
+        unindexed = [f"{named}{f' and {more:,} more' if more > 0 else ''}."] if named else []
+        return (*(self.callers.left_out if self.callers else ()), *self.notes, *unindexed)
 
     @property
     def questions(self) -> tuple[ReviewQuestion, ...]:
@@ -224,6 +233,7 @@ def change_impact(
         len(said),
         sum(1 for _ in indexed_documents(workspace, (CollectionKind.ISSUES,))),
         tuple(notes),
+        LeftOut.read(workspace, CurrentView(workspace)).among(paths),
     )
 
 
@@ -333,7 +343,7 @@ def _companions(
     """Return what changed together with some files before and is still there, and how much was read."""
     from gitrag.git.commits import is_shallow
     from gitrag.indexing.history import MOST_COMMITS, read_history
-    from gitrag.store import commits
+    from gitrag.store import histories
 
     repo = workspace.repo
     first, last = ends_of(span)
@@ -347,7 +357,7 @@ def _companions(
         return [], 0
     own = listed.stdout.decode("ascii")
     with workspace.store.read() as db:
-        past = commits.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
+        past = histories.changes_with(db, end, paths[:_MOST_GIVEN], own.split())
     if past is None:
         notes.append("What changed together before was not looked at: the history could not be read.")
         return [], 0

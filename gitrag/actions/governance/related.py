@@ -118,6 +118,13 @@ class Related(Struct, frozen=True):
         """The nearest that are shown beside the proposals: of few documents, those with any score."""
         return tuple(each for each in self.nearest if self.are_few and each.score >= _ANY)
 
+    @property
+    def hinted(self) -> tuple[Proposal, ...]:
+        """The nearest that are told below: beside a proposal none whose score is shown as 0.00."""
+        if self.near:
+            return ()
+        return tuple(each for each in self.nearest if each.score >= _ANY or not self.proposals)
+
 
 def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Related:
     """Propose references for a document that is about to be written.

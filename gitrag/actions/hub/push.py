@@ -266,14 +266,14 @@ def _branch(
 ) -> Branch:
     import numpy as np
 
-    from gitrag.store import candidates, commits, export
+    from gitrag.store import candidates, commit_evidence, export
     from gitrag.store.views import ViewOverlay
 
     scope = candidates.open_scope(db, view_id)
     files = export.files(db, view_id)
     told = None
     if commit is not None:
-        told = commits.branch_history(db, memo, scope, commit, np.arange(len(scope.files)))
+        told = commit_evidence.branch_history(db, memo, scope, commit, np.arange(len(scope.files)))
     return Branch(
         repository=repository,
         branch=branch,

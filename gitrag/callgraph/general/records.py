@@ -12,6 +12,9 @@ SCOPED = "::"
 ELEMENT = "[]"
 """Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
 
+UNSURE = "~"
+"""Before a type's name: it is one that a variable may have, of others that are not known."""
+
 SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 

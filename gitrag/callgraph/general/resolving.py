@@ -17,7 +17,7 @@ from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
-from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SAME, SCOPED, Declaration
+from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SAME, SCOPED, UNSURE, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
 from gitrag.callgraph.limits import Limits
 
@@ -78,6 +78,10 @@ _WHOLE = frozenset({"java", "kotlin", "php", *SCRIPTS})
 """Languages in which a class is all in one file."""
 _SPARING = frozenset({"rust", "go"})
 """Languages in which a type has no method but those that are found."""
+_WRAPPED = frozenset({"Value", "Result"})
+"""Members of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
+_PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
+"""What a literal of Rust may be."""
 _PASSING = frozenset(
     "unwrap expect clone lock read write borrow borrow_mut as_ref as_mut to_owned unwrap_or_default await"
     " unwrap_or_else unwrap_or get_mut iter context".split()
@@ -250,7 +254,7 @@ class Resolver:
             parts = parts[1:]
         return parts
 
-    def _resolve(  # noqa: C901 - one kind of owner after another
+    def _resolve(  # noqa: C901, PLR0912 - one kind of owner after another
         self, parts: Sequence[str], caller: Id, depth: int
     ) -> Found:
         if parts[0] == SCOPED:
@@ -259,13 +263,16 @@ class Resolver:
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
-        if owner is None and before == ["self"] and self._tables.files[caller[0]][0] == "erb":
-            return self._plain(name, caller)
+        if owner is None and before == ["self"]:
+            if self._tables.files[caller[0]][0] == "erb":
+                return self._plain(name, caller)
+            if self._tables.language(caller[0]) == "ruby":
+                return _sure(self._tables.named(caller[0], name))
         if owner is None:
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
             return (
-                self._extensions(None, name, caller)
+                self._extensions(None, name, caller, is_literal=before == ["?"])
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -297,11 +304,16 @@ class Resolver:
         alike = self._tables.methods.get(name, [])
         return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
 
-    def _extensions(self, owner: Owner | None, name: str, caller: Id) -> Found:
+    def _extensions(self, owner: Owner | None, name: str, caller: Id, *, is_literal: bool = False) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
-        if self._tables.language(caller[0]) == "kotlin":
+        language = self._tables.language(caller[0])
+        if language == "rust" and is_literal:
+            members = self._tables.members
+            found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
+            return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
+        if language in {"kotlin", "swift"}:
             return self._foreign(name) if owner is None else []
-        if self._tables.language(caller[0]) != "csharp":
+        if language != "csharp":
             return []
         every = [
             own for own in self._tables.methods.get(name, ()) if own[1] in self._tables.body(own[0]).statics
@@ -313,10 +325,12 @@ class Resolver:
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
     def _foreign(self, name: str) -> Found:
-        """Find Kotlin's function that extends a class of others, where no class here has one of its name."""
+        """Find a function that extends a class of others, where no class here has one of its name."""
         every = self._tables.methods.get(name, [])
         owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
-        is_ours = not owners.isdisjoint(self._tables.classes)
+        is_ours = any(
+            not self._is_extension(own) for each in owners for own in self._tables.classes.get(each, ())
+        )
         return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
@@ -352,7 +366,8 @@ class Resolver:
         """Resolve a call without a receiver."""
         path = caller[0]
         language = self._tables.language(path)
-        for scope in self._tables.outwards(caller):
+        may_be_around = self._tables.names(path, name) or language in _IMPLICIT_SELF
+        for scope in self._tables.outwards(caller) if may_be_around else ():
             definition = self._tables.definition(scope)
             if definition.kind == "class":
                 if language not in _IMPLICIT_SELF:
@@ -696,7 +711,9 @@ class Resolver:
             self._methods_found[key] = found
         return found
 
-    def _find_methods(self, owner: Owner, name: str) -> Found:
+    def _find_methods(  # noqa: C901 - one place after another
+        self, owner: Owner, name: str
+    ) -> Found:
         if name not in self._tables.methods:
             return []
         found: Found = []
@@ -719,6 +736,8 @@ class Resolver:
             and name not in self._needs(owner)
         ):
             return []  # elsewhere it is declared without a body, or where we do not see it
+        if not found and language == "kotlin":
+            found = _sure(self._of_companion(owner, name))
         known = {member for member, _ in found}
         for subclass in self._subclasses(owner):
             for member in self._owned(subclass, name):
@@ -728,6 +747,16 @@ class Resolver:
         if not found:
             found = self._implementations(owner, name)
         return found
+
+    def _of_companion(self, owner: Owner, name: str) -> list[Id]:
+        """Find a function of the companion of one of Kotlin's classes, or of a base of it."""
+        for each in self._upwards(owner):
+            for path, index in self._definitions_of(each):
+                full = self._tables.definition((path, index)).name
+                found = self._tables.named(path, f"{full}.Companion.{name}")
+                if found:
+                    return found
+        return []
 
     def _parameter_types(self, own: Id) -> tuple[str, ...] | None:
         signature = self._tables.body(own[0]).signatures.get(own[1])
@@ -912,7 +941,8 @@ class Resolver:
             if bare == "new" and language == "ruby":
                 return self._class_of(caller)
             return self._given_by(self._plain(bare, caller))
-        for scope in self._tables.outwards(caller):
+        is_variable = bare in self._tables.body(path).variable_names
+        for scope in self._tables.outwards(caller) if is_variable else ():
             declared = self._tables.body(path).variables.get((scope[1], bare))
             made_of_itself = (
                 declared is not None
@@ -943,6 +973,8 @@ class Resolver:
         cls = self._class(bare, path, self._tables.definition(caller).name)
         if cls is not None and language == "ruby":
             return cls._replace(kind="type")
+        if language == "ruby" and NUMBERED not in head:  # a name alone calls, too
+            return self._given_by(self._resolve(["self", bare], caller, depth - 1))
         return cls or self._crate(bare, path)
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
@@ -1035,7 +1067,14 @@ class Resolver:
             if inner is not None:
                 return inner
             made = bare == "new" and owner.name in self._tables.classes
-            return owner._replace(kind="class") if made else self._field(owner, bare, depth)
+            if owner.full and not made and (methods := self._methods(owner, bare)):
+                return self._given_by(methods)
+            held = owner._replace(kind="class") if made else self._field(owner, bare, depth)
+            is_of_wrapper = part in _WRAPPED and self._tables.language(caller[0]) == "csharp"
+            if held is None and is_of_wrapper and not self._methods(owner, bare):
+                self._sure = min(self._sure, OVERRIDDEN)
+                return owner
+            return held
         methods = self._methods(owner, bare)
         declared, where = self._needs(owner).get(bare, (None, ""))
         if declared is not None and declared.type_name:
@@ -1100,6 +1139,9 @@ class Resolver:
         return None
 
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
+        if type_name.startswith(UNSURE):
+            self._sure = min(self._sure, OVERRIDDEN)
+            type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
         if type_name in {"Self", "this", "static", "self"}:
@@ -1113,7 +1155,9 @@ class Resolver:
     def _given_by(self, found: Found) -> Owner | None:
         """Return the type of the result of calling the first of what may be called, and how sure that is."""
         sure = [each for each in found if each[1] == CERTAIN]
-        types = [self._given(own) for own, _ in sure or found]
+        # What overrides a method of Ruby may give anything.
+        is_ruby = bool(found) and self._tables.language(found[0][0][0]) == "ruby"
+        types = [self._given(own) for own, _ in (found if is_ruby else sure) or found]
         if found and (not sure or any(each != types[0] for each in types)):
             self._sure = min(self._sure, found[0][1], OVERRIDDEN)
         return types[0] if types else None

@@ -27,8 +27,10 @@ _HEAD = re.compile(
 _DECLARING = re.compile(
     r"(?:declarator|(?:^|let_|variable_|property_|short_var_)declaration|let_condition|var_spec|range_clause)$"
 )
-_THEN_ONLY = frozenset({"swift", "rust", "java"})
-"""Languages in which what a condition binds is known in the branch that it holds for, not after ``else``."""
+_THEN_ONLY = frozenset({"swift", "rust", "java", "kotlin", "php", "typescript", "tsx"})
+"""Languages in which what a condition binds or tests is known where it holds, not after ``else``."""
+_NEGATED = frozenset({"unary_expression", "unary_op_expression", "!is"})
+"""What says of a condition that it holds where the test in it does not."""
 
 _MOST_MEANT = 30
 """Variables of one name that a use may mean; of more it is not known which."""
@@ -94,6 +96,9 @@ class Scopes:
         self._blocks: dict[int, Span] = {}
         self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}
         self._bodies: set[int] = set()
+        self._holes: dict[
+            int, Span
+        ] = {}  # what a negated condition decides on: its binding is not known there
         self._language = language
         self._has_blocks = language not in {"php", "ruby"}
         self._several = {
@@ -214,7 +219,11 @@ class Scopes:
         )
         for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1) if known else ():
             since, nearest = by_place[place]
-            if self._within(at, self._block(every[nearest])) and not (inner and every[nearest].assigned):
+            is_known = self._within(at, self._block(every[nearest])) and not (
+                every[nearest].node.start_byte in self._holes
+                and self._within(at, self._holes[every[nearest].node.start_byte])
+            )
+            if is_known and not (inner and every[nearest].assigned):
                 if not every[nearest].bound:
                     break
                 bound.append(nearest)
@@ -241,6 +250,8 @@ class Scopes:
         if not self._has_blocks or not _says_something(every[0]) or every[0].assigned:
             return False
         rest = self._spans[every[0].declared.owner][1] - self._block(every[0])[1]
+        if every[0].node.start_byte in self._holes:
+            return True
         return rest > (_MOST_CLOSING if every[0].node.start_byte in self._bodies else 1)
 
     def _block(self, variable: Variable) -> Span:
@@ -254,7 +265,7 @@ class Scopes:
                     if is_condition and self._is_known_after(each, variable.node):
                         continue
                     start, end = each.start_byte, each.end_byte
-                    if is_condition and self._language in _THEN_ONLY:
+                    if is_condition and self._language in _THEN_ONLY and not variable.assigned:
                         parts = each.children
                         end = next((it.start_byte for it in parts if it.type.startswith("else")), end)
                     if _BODY.search(each.type):
@@ -270,8 +281,14 @@ class Scopes:
         if condition.parent is None or not _BODY.search(condition.parent.type):
             return False
         within = _above(node, condition.start_byte + 1, condition.end_byte)
-        is_negated = self._language == "java" and any(each.type == "unary_expression" for each in within)
-        return is_negated or self._language == "csharp"
+        is_negated = any(
+            each.type in _NEGATED or any(it.type in _NEGATED and not it.is_named for it in each.children)
+            for each in within
+        )
+        consequence = condition.child_by_field_name("consequence")
+        if is_negated and consequence is not None:
+            self._holes[node.start_byte] = consequence.byte_range
+        return (is_negated and self._language in _THEN_ONLY) or self._language == "csharp"
 
     def _loop_end(self, node: tree_sitter.Node, start: int) -> int:
         """Return the end of the outermost loop around a use that begins after a byte; -1 if there is none."""

@@ -9,9 +9,15 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
   With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
+- ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
+- ``@itself``: a member that is one of the enclosing class: a case of an enumeration.
+- ``@where``: what stands where a variable is of the type, if its name does not: a branch.
+- ``@method``: a string that names a method, of ``@on``, or else of its own object.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
+- ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
+  read. ``@documented``: a comment of PHP, which may declare types.
 - ``@read``: what is read of something: a property may run. ``@property``: one that runs where it is read.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
@@ -40,6 +46,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
+from gitrag.callgraph.general.docblocks import documented
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
@@ -53,6 +60,7 @@ from gitrag.callgraph.general.records import (
     Signature,
     WrittenCall,
 )
+from gitrag.callgraph.general.ruby_types import held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
 from gitrag.model import Kind
 
@@ -90,6 +98,11 @@ _GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
 _COMMENT = re.compile(r"//[^\n]*")
 _LIFETIME = re.compile(r"'[a-z_]\w*\b,?\s*")
 _WORD = re.compile(r"\w+")
+_TYPED = re.compile(
+    r"\(\s*(?:new\s+(?P<made>[\w.\\]+)\s*(?:\([^()]*\))?|[\w.$@]+\s+as[?!]?\s+(?P<as>[\w.]+)\??"
+    r"|\((?P<cast>[\w.]+)\)\s*[\w.$]+)\s*\)(?=\s*(?:[?!]?\.|\??->))"
+)
+"""What is made or cast in brackets before a dot: ``(new A()).f``, ``(a as A).f``, ``((A) a).f``."""
 _SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
 _NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
@@ -114,11 +127,18 @@ _MANY = {
     "kotlin": _LISTS,
     "csharp": _LISTS,
     "swift": re.compile(r"\[\s*([\w.]+)\s*\][?!]?|(?:Array|Set)<([\w.]+)>[?!]?"),
+    "php": re.compile(
+        r"(?:array|iterable|list|\\?\w*(?:Collection|Iterator|Traversable|Generator))"
+        r"<(?:[^<>]*,\s*)?([\w\\]+)>|([\w\\]+)\[\]"
+    ),
     "go": re.compile(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
     "tsx": _SCRIPT_MANY,
 }
 """Types of what has many of a type, by language."""
+_ONE_OF = re.compile(r"\s*\|\s*(?![^<]*>)")
+"""What separates the types of a union."""
+_PARAMETERS = frozenset({"simple_parameter", "variadic_parameter", "property_promotion_parameter"})
 _CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
 """Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
@@ -172,6 +192,7 @@ class QueryReader:
     def __init__(self, source: bytes, language: Language) -> None:
         self._source = source
         self._language = language
+        self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
@@ -179,11 +200,16 @@ class QueryReader:
         found = self._outlined()  # first: it refuses a tree that is too deep for a query
         matches = self._matches(tree)
         self._place(tree, found, [each for each in matches if "value" in each])
+        if self._language.name == "kotlin":
+            self._place_blocks(tree)
         calls: list[tuple[WrittenCall, tree_sitter.Node]] = []
         handed: list[tree_sitter.Node] = []
         needs: list[Declaration] = []
         variables: list[Variable] = []
         fields: list[Declaration] = []
+        ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
+        giving: list[tree_sitter.Node] = []
+        comments: list[tree_sitter.Node] = []
         statics: list[int] = []
         properties: list[int] = []
         results: list[Result] = []
@@ -203,6 +229,20 @@ class QueryReader:
                 calls += self._read_of(captures["read"][0])
             elif "property" in captures:
                 properties.append(self._around(captures["property"][0]))
+            elif "ivar" in captures:
+                node = captures["ivar"][0]
+                given = captures.get("given", [None])[0]
+                ivars.setdefault((self._class_around(node), self._text(node)), []).append(given)
+            elif "gives" in captures:
+                giving += captures["gives"]
+            elif "documented" in captures:
+                comments += captures["documented"]
+            elif "variant" in captures:
+                fields += self._held_by(captures["variant"][0])
+            elif "payload" in captures:
+                variables += self._bound_to(captures["payload"][0])
+            elif "method" in captures:
+                calls += self._named_by_text(captures)
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
             elif "elements" in captures:
@@ -244,11 +284,17 @@ class QueryReader:
                 fields += [each for each, _ in self._declarations(captures, "field")]
                 since = max(node.end_byte for nodes in captures.values() for node in nodes)
                 variables += [
-                    Variable(each, node, since, "assigned" in captures)
+                    Variable(each, captures.get("where", [node])[0], since, "assigned" in captures)
                     for each, node in self._declarations(captures, "var")
                 ]
+        self._read_ruby(ivars, giving, fields, results)
+        said = self._documented(comments, fields, results)
         scopes = Scopes(
-            [each for each in variables if not (each.bound and each.node.start_byte in imported)],
+            [
+                *[each for each in said if each.assigned],
+                *[each for each in variables if not (each.bound and each.node.start_byte in imported)],
+                *[each for each in said if not each.assigned],
+            ],
             [parent for *_, parent in self._rows],
             self._spans,
             [name.rpartition(".")[2] for _, name, *_ in self._rows],
@@ -277,6 +323,49 @@ class QueryReader:
             tuple(properties),
         )
         return Facts(definitions, _mentions([call for call, _ in calls], imports), packed_body(body))
+
+    def _read_ruby(
+        self,
+        ivars: Mapping[tuple[int, str], Sequence[tree_sitter.Node | None]],
+        giving: Sequence[tree_sitter.Node],
+        fields: list[Declaration],
+        results: list[Result],
+    ) -> None:
+        """Add what Ruby's instance variables hold, and what its methods give."""
+        known: dict[int, dict[str, str]] = {}
+        for (place, name), given in ivars.items():
+            if type_ := held(given, self._text):
+                fields.append(Declaration(place, name.lstrip("@"), type_, None))
+                known.setdefault(place, {})[name] = type_
+        for method in giving:
+            own = self._around(method)
+            type_ = result(method, self._text, known.get(self._class_around(method), {}))
+            if type_ and not (type_ == "self" and method.type == "singleton_method"):
+                results.append(Result(own, type_))
+
+    def _documented(
+        self, comments: Sequence[tree_sitter.Node], fields: list[Declaration], results: list[Result]
+    ) -> list[Variable]:
+        """Add the members and results whose types PHP's comments declare; return the variables."""
+        variables: list[Variable] = []
+        declared = {each.function for each in results}
+        for comment in comments:
+            for each in documented(comment, self._text):
+                type_ = self._type_written(each.type_name)
+                place = self._around(each.node)
+                if not type_:
+                    continue
+                if each.kind == "field":
+                    fields.append(Declaration(self._class_around(each.node), each.name, type_, None))
+                elif each.kind == "var":
+                    is_given = each.node.parent is not None and each.node.parent.type not in _PARAMETERS
+                    end = each.node.parent.end_byte if is_given and each.node.parent else each.node.end_byte
+                    since = each.node.end_byte if each.node.type == "comment" else end
+                    own = Declaration(place, each.name, type_, None)
+                    variables.append(Variable(own, each.node, since, assigned=is_given))
+                elif place not in declared:
+                    results.append(Result(place, type_))
+        return variables
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -382,37 +471,55 @@ class QueryReader:
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
-        given, of_this = self._given_in(node)
+        given, of_this = self._given_in(self._block_around(node))
         unsure = msgspec.structs.replace(call, blocks=given)
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
 
-    def _given_in(self, node: tree_sitter.Node) -> tuple[tuple[str, ...], list[str] | None]:
-        """Return Kotlin's functions that may give the blocks around a node a ``this``, and what one gives."""
-        above = node.parent
-        while above is not None and above.type not in {
-            "lambda_literal",
-            "function_declaration",
-            "class_body",
-        }:
-            above = above.parent
-        if above is None or above.type != "lambda_literal":
+    def _place_blocks(self, tree: tree_sitter.Tree) -> None:
+        """Note what decides about ``this`` in Kotlin, outer first, each with the one around it.
+
+        Not by asking nodes for their parents: each is looked for from the root.
+        """
+        from tree_sitter import QueryCursor
+
+        cursor = QueryCursor(_query(self._language.grammar, "kotlin_blocks"))
+        found = cursor.captures(tree.root_node).get("block", [])
+        for node in sorted(found, key=lambda each: (each.start_byte, -each.end_byte)):
+            self._blocks.append((node, self._block_around(node)))
+
+    def _block_around(self, node: tree_sitter.Node) -> int:
+        """Return the place of the innermost block around a node; -1 if there is none."""
+        place = bisect_right(self._blocks, node.start_byte, key=lambda block: block[0].start_byte) - 1
+        while place >= 0:
+            block, outer = self._blocks[place]
+            if block.end_byte >= node.end_byte and block.byte_range != node.byte_range:
+                break
+            place = outer
+        return place
+
+    def _given_in(self, place: int) -> tuple[tuple[str, ...], list[str] | None]:
+        """Return Kotlin's functions that may give the blocks at a place a ``this``, and what one gives."""
+        while place >= 0 and self._blocks[place][0].type == "call_expression":
+            place = self._blocks[place][1]
+        if place < 0 or self._blocks[place][0].type != "lambda_literal":
             return (), None
-        known = self._given.get(above.start_byte)
+        known = self._given.get(place)
         if known is None:
-            call = above
-            while call.type != "call_expression":
-                if call.parent is None or call.type in {"function_declaration", "class_body"}:
+            call = place
+            while self._blocks[call][0].type != "call_expression":
+                call = self._blocks[call][1]
+                if call < 0 or self._blocks[call][0].type in {"function_declaration", "class_body"}:
                     return (), None
-                call = call.parent
-            names, of_this = self._given_in(call)
-            name, this = self._called_by(call), _rebinding(self._raw(call))
+            node, outer = self._blocks[call]
+            names, of_this = self._given_in(outer)
+            name, this = self._called_by(node), _rebinding(self._raw(node))
             if name not in _PLAIN_BLOCKS:
                 names = tuple(dict.fromkeys((name, *names)))
             if this:
                 of_this = _receiver(this["on"] or this["given"])
-            known = self._given[above.start_byte] = names, of_this
+            known = self._given[place] = names, of_this
         return known
 
     def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
@@ -535,6 +642,46 @@ class QueryReader:
                 else:
                     start, joined = -1, True
 
+    def _held_by(self, variant: tree_sitter.Node) -> Iterator[Declaration]:
+        """Yield what a variant of Rust's enumerations holds, as fields of it: ``A.0``, ``A.name``."""
+        name, body = variant.child_by_field_name("name"), variant.child_by_field_name("body")
+        if name is None or body is None:
+            return
+        place = self._class_around(variant)
+        types = body.children_by_field_name("type")
+        named = [("0123456789"[at], type_) for at, type_ in enumerate(types[:10])]
+        for each in body.named_children:
+            field, type_ = each.child_by_field_name("name"), each.child_by_field_name("type")
+            if field is not None and type_ is not None:
+                named.append((self._text(field), type_))
+        for field_name, type_ in named:
+            yield Declaration(place, f"{self._text(name)}.{field_name}", self._type(type_), None)
+
+    def _bound_to(self, pattern: tree_sitter.Node) -> Iterator[Variable]:
+        """Yield what a pattern binds to what a variant holds: ``E::A(x)``, ``E::B { x, y: z }``."""
+        type_ = pattern.child_by_field_name("type")
+        parts = parts_of(self._text(type_)) if type_ is not None else []
+        if len(parts) < 2:
+            return
+        for at, each in enumerate(pattern.named_children[1:]):
+            bound, field = (each.child_by_field_name("pattern"), each.child_by_field_name("name"))
+            node = (bound or field) if each.type == "field_pattern" else each
+            if node is not None and node.type in {"identifier", "shorthand_field_identifier"}:
+                held = f"{parts[-1]}.{self._text(field) if field is not None else at}"
+                made = (*parts[:-1], held, SAME)
+                declared = Declaration(self._around(node), self._text(node), "", made)
+                yield Variable(declared, node, pattern.end_byte, assigned=False)
+
+    def _named_by_text(
+        self, captures: dict[str, list[tree_sitter.Node]]
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield a method that PHP names by a string: ``[$this, 'f']``, ``[X::class, 'f']``."""
+        node = captures["method"][0]
+        on = parts_of(self._text(captures["on"][0])) if "on" in captures else ["this"]
+        parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(self._text(node))]
+        if on and len(parts) > 1:
+            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, handed=True), node
+
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]
         result = captures.get("type")
@@ -557,6 +704,8 @@ class QueryReader:
         if node.start_byte in self._values and place > 0 and self._spans[place][0] == node.start_byte:
             place = self._rows[place][4]
         name = self._text(node).lstrip("@$")
+        if "itself" in captures:
+            return Declaration(place, name, "self", None)
         if "type" in captures:
             return Declaration(place, name, self._type(captures["type"][0]), None)
         if "each" in captures:
@@ -582,7 +731,13 @@ class QueryReader:
         return self._raw(node, most).strip("\"'`")
 
     def _type(self, node: tree_sitter.Node) -> str:
-        text = self._text(node).lstrip(":*&?( ")
+        return self._type_written(self._text(node))
+
+    def _type_written(self, text: str) -> str:
+        text = text.lstrip(":*&?( ")
+        if self._language.name == "php" and "|" in text:
+            every = [each for each in _ONE_OF.split(text) if each not in {"null", "false"}]
+            text = every[0] if len(every) == 1 else ""
         wrapped = _OUTER.match(text)
         if wrapped and wrapped[1] in _WRAPPERS:  # a `Task<List<Item>>`
             text = _first_argument(wrapped[2]).strip()
@@ -644,6 +799,10 @@ def _blank(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read
 def _parts_of(text: str) -> tuple[str, ...]:
+    if text.startswith("("):
+        text = _TYPED.sub(
+            lambda it: f"{it['made']}()" if it["made"] else it["as"] or it["cast"], text, count=1
+        )
     for _ in range(6):
         shorter = _GENERICS.sub("", _ARGUMENTS.sub(_blank, text))
         if shorter == text:

@@ -22,6 +22,7 @@ class File(Struct, frozen=True):
         parents: Index of the definition that each definition lies in.
         calls: By the index of the definition that they stand in.
         variables: By definition and name.
+        variable_names: The names of all variables.
         fields: By class and name.
         results: Declared types of functions' results.
         needs: Methods that an interface lists, by class and name.
@@ -35,6 +36,7 @@ class File(Struct, frozen=True):
     parents: Sequence[int]
     calls: Mapping[int, Sequence[WrittenCall]]
     variables: Mapping[tuple[int, str], Declaration]
+    variable_names: frozenset[str]
     fields: Mapping[tuple[int, str], Declaration]
     results: Mapping[int, str]
     needs: Mapping[int, Mapping[str, Declaration]]
@@ -70,12 +72,14 @@ class Tables:
         self.methods: dict[str, list[Id]] = {}
         self.subclasses: dict[str, list[Id]] = {}
         self.by_name: dict[tuple[str, str], list[int]] = {}
+        self._own_names: set[tuple[str, str]] = set()
         for path in sorted(self.files):
             for index, each in enumerate(self.files[path][1].definitions):
                 if each.kind == "module":
                     continue
                 self.by_name.setdefault((path, each.name), []).append(index)
                 owner, _, name = each.name.rpartition(".")
+                self._own_names.add((path, name))
                 own = path, index
                 if each.kind == "class":
                     self.classes.setdefault(name, []).append(own)
@@ -131,6 +135,10 @@ class Tables:
         """Return the definitions of a qualified name in a file."""
         return [(path, index) for index in self.by_name.get((path, name), ())]
 
+    def names(self, path: str, name: str) -> bool:
+        """Tell whether a file has a definition whose last name is this."""
+        return (path, name) in self._own_names
+
     def body(self, path: str) -> File:
         """Return what else a file says."""
         found = self._bodies.get(path)
@@ -162,6 +170,7 @@ def _unpacked(language: str, facts: Facts) -> File:
         body.parents,
         calls,
         {(each.owner, each.name): each for each in reversed(body.variables)},
+        frozenset(each.name for each in body.variables),
         {(each.owner, each.name): each for each in reversed(body.fields)},
         {each.function: each.type_name for each in body.results},
         needs,

@@ -98,6 +98,11 @@ class GeneralView:
                     for own, sure in found
                     if sure > LIKE_NAMED and own[1] in self._tables.body(own[0]).properties
                 ]
+            else:  # what a property holds may be called; a case of an enumeration may have its name
+                found = [
+                    (own, min(sure, HANDED_ON) if own[1] in self._tables.body(own[0]).properties else sure)
+                    for own, sure in found
+                ]
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
                 note(edges, caller, callee, min(sure, HANDED_ON) if is_guess else sure, call.line)

@@ -20,6 +20,7 @@ from gitrag.report.pictures.drawn import choose
 from gitrag.report.pictures.layout import lay_out
 from gitrag.report.pictures.svg import LEGEND, elements, style, text
 from gitrag.words.control_characters import sanitise, sanitise_line
+from gitrag.words.numbers import count
 
 _MARGIN = 24
 
@@ -96,7 +97,7 @@ def as_page(
     switch = ""
     if parts.folded:
         checked = " checked" if with_tests else ""
-        switch = f'<label><input id="tests" type="checkbox"{checked}> {parts.folded:,} tests</label>\n'
+        switch = f'<label><input id="tests" type="checkbox"{checked}> {count(parts.folded, "test")}</label>\n'
     css, script = style("picture.css") + style("page.css"), style("page.js")
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(css)}'; "

@@ -2,63 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
 from importlib import resources
 
-from gitrag.callgraph.graph import Graph, Node
+from gitrag.callgraph.graph import Node
 from gitrag.report.call_tree import SURE
-from gitrag.report.pictures.drawn import Drawn, choose
-from gitrag.report.pictures.layout import HEADER, ROW, Card, Layout, Line, Row, badge, lay_out
+from gitrag.report.pictures.drawn import Drawn
+from gitrag.report.pictures.layout import HEADER, ROW, Card, Layout, Line, Row, badge
 from gitrag.words.control_characters import sanitise_line
 
-_MARGIN = 24.0
-_FOOT = 22.0
 _LEAST_BEND = 48.0
 _LOOP = 40.0
 """How far a call within a column swings out."""
 
 LEGEND = "solid: certain call · dashed: likely"
-
-
-def as_svg(
-    graph: Graph,
-    centre: Iterable[Node] = (),
-    tests: Collection[Node] = (),
-    *,
-    title: str,
-    with_tests: bool = False,
-) -> str:
-    """Draw a graph as a standalone SVG.
-
-    Args:
-        graph: The calls.
-        centre: What was asked for by name; see `lay_out`.
-        tests: The definitions that are tests'.
-        title: What the picture is of.
-        with_tests: Whether tests are drawn, instead of counted where they call.
-    """
-    centre = set(centre)
-    drawn = choose(graph, centre, tests, with_tests=with_tests)
-    layout = lay_out(drawn, centre)
-    notes = [LEGEND, *drawn.notes]
-    width = max(layout.width, max(map(len, notes)) * 6.6)
-    height = layout.height + 12 + _FOOT * len(notes)
-    size = f"{_number(width + 2 * _MARGIN)} {_number(height + 2 * _MARGIN)}"
-    box_width, box_height = size.split(" ")
-    frame = f'viewBox="0 0 {size}" width="{box_width}" height="{box_height}"'
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="calls" {frame} role="img">',
-        f"<title>{text(title)}</title>",
-        f"<style>{style('picture.css')}</style>",
-        f'<rect class="paper" width="{box_width}" height="{box_height}"/>',
-        f'<g transform="translate({_number(_MARGIN)} {_number(_MARGIN)})">',
-        *elements(layout, drawn),
-    ]
-    for number, note in enumerate(notes):
-        y = _number(layout.height + 12 + _FOOT * (number + 0.7))
-        lines.append(f'<text class="note" y="{y}">{text(note)}</text>')
-    return "\n".join([*lines, "</g>", "</svg>"])
 
 
 def elements(layout: Layout, drawn: Drawn, numbers: Mapping[Node, int] | None = None) -> list[str]:

@@ -13,6 +13,9 @@ from tests.support.command import GITRAG, everything_in
 from tests.support.tracked import Tracked
 from tests.support.tracker_fakes import TOKEN, Fault, GitHubFake, Ticket
 
+pytestmark = pytest.mark.sweep(keep=3)
+"""Of the trackers, for each test others."""
+
 FIRST_ANSWER = {"JiraFake": 1, "JiraCloudFake": 1}
 """Calls before the listing: Jira says first what it is."""
 

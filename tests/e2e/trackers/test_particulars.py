@@ -204,6 +204,34 @@ def test_giteas_links_between_open_issues_are_kept(make_tracked):
     assert asked == ["1/blocks", "1/dependencies", "2/blocks", "2/dependencies"]
 
 
+def test_giteas_links_that_came_before_a_sync_failed_are_kept_and_not_asked_for_again(make_tracked):
+    """Else a first sync of hundreds, in a command that waits for it only so long, would never end."""
+    tracked = make_tracked(GiteaFake)
+    tracked.fake.page_size = 50
+    tracked.fill(30)
+    tracked.fake.put(Ticket("29", "Blocked", "x", minute=29, blocked_by=("7",)))
+    answer = tracked.fake.answer
+
+    def refuse(asked):
+        return (418, {}, {}) if asked.path.endswith("/issues/1/blocks") else answer(asked)
+
+    def linked():
+        return {each.path.split("/")[-2] for each in tracked.fake.asked if each.path.endswith("/blocks")}
+
+    tracked.fake.answer = refuse
+    assert tracked.project.gitrag("issues", "sync").status == 75
+    kept = set(tracked.ids())
+    assert {"29"} < kept < {str(number) for number in range(1, 31)}
+    tracked.fake.answer = answer
+    tracked.fake.asked.clear()
+    tracked.sync()
+    assert linked() == set(tracked.ids()) - kept
+    assert tracked.head(29)["references"]["blocked_by"] == ["7"]
+    tracked.fake.asked.clear()
+    tracked.sync("--full")
+    assert len(linked()) == 30
+
+
 @pytest.mark.parametrize("status", [403, 404])
 def test_issues_whose_links_gitea_does_not_list_are_kept_without_them(make_tracked, status):
     """Gitea before 1.20 lists none, though its settings allow them."""

@@ -9,7 +9,7 @@ import pytest
 from gitrag.actions.references import graph_or_references
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from tests.support.command import Gitrag
-from tests.support.indexes import open_app
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -111,9 +111,7 @@ DEFINED = {
 @pytest.fixture(scope="module")
 def defined(tmp_path_factory):
     environment = isolated_environment(tmp_path_factory.mktemp("home"))
-    workspace = open_app(create_repository(tmp_path_factory.mktemp("project") / "p", environment, DEFINED))
-    workspace.update()
-    return workspace
+    return asked_often(create_repository(tmp_path_factory.mktemp("project") / "p", environment, DEFINED))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from gitrag.actions.governance.related import NONE_RELATED, duplicates, related
 from gitrag.actions.governance.review import review
 from gitrag.report import governance
 from gitrag.workspace import Workspace
+from tests.support.indexes import asked_often
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 PARSE = """package auth
@@ -68,10 +69,8 @@ def own(tmp_path_factory) -> GitRepository:
 
 @pytest.fixture(scope="module")
 def workspace(own, model_dir) -> Workspace:
-    opened = Workspace.open(own.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
-    opened.update()
-    opened.embed()
-    return opened
+    own.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return asked_often(own, embed=True)
 
 
 def test_drift_check_identifies_governing_artifacts(workspace, own):

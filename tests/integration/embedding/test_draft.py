@@ -41,16 +41,16 @@ def drafter() -> Drafter:
 
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
-    """Some 300 chunks of this package, and its paths."""
-    files = [path for path in sorted(ROOT.rglob("*")) if path.suffix in {".py", ".scm", ".md"}]
+    """Some 100 chunks of this package, and paths of it."""
+    files = [path for path in sorted(ROOT.rglob("*")) if path.suffix in {".py", ".scm", ".md"}][::4]
     chunks = [
         chunk_text(piece)
         for path in files
         for piece in chunk(path.read_bytes(), language_of(path.name))
         if chunk_text(piece)
     ]
-    spread = [chunks[i * len(chunks) // 300] for i in range(300)]
-    return spread + [path_text(path.relative_to(ROOT.parent).as_posix()) for path in files[::4]]
+    spread = [chunks[i * len(chunks) // 100] for i in range(100)]
+    return spread + [path_text(path.relative_to(ROOT.parent).as_posix()) for path in files[::3]]
 
 
 def test_pieces_are_the_tokenizers(model_dir, texts):

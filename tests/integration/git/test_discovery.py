@@ -150,6 +150,13 @@ def test_no_repository(tmp_path, git_environment):
     assert error.hint == "Go into a repository, or make one with: git init"
 
 
+def test_a_repository_of_jj_alone(tmp_path, git_environment):
+    (tmp_path / "a/.jj/repo/store/git").mkdir(parents=True)
+    (tmp_path / "a/src").mkdir()
+
+    assert "jj git colocation enable" in refusal(tmp_path / "a/src").hint
+
+
 def test_no_such_directory(tmp_path, git_environment):
     assert "does not exist" in str(refusal(tmp_path / "nowhere"))
 

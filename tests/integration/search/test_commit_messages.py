@@ -10,7 +10,7 @@ from gitrag.actions import catch_up, gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.indexing import history
 from gitrag.search.ranking import WEIGHTS
-from gitrag.store import commits, schema, views
+from gitrag.store import histories, schema, views
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository
@@ -264,7 +264,7 @@ def test_commits_that_are_dropped_while_a_history_is_read_leave_it_unread(reposi
 
     def dropped(batch):
         with workspace.store.write("dropping", make=False) as db:
-            commits.drop_unneeded(db, 2**40)
+            histories.drop_unneeded(db, 2**40)
         return real(batch)
 
     monkeypatch.setattr(history, "records", dropped)
@@ -309,7 +309,7 @@ def test_an_interrupted_reading_goes_on(repository, monkeypatch):
     stops = iter([True])
     assert not history.read_history(workspace.store, workspace.repo, history_of, stop=lambda: next(stops))
     with workspace.store.read() as db:
-        assert not commits.has_history(db, history_of)
+        assert not histories.has_history(db, history_of)
     assert _stored(workspace) == 1
     assert history.read_history(workspace.store, workspace.repo, history_of)
     assert told_of(asked(workspace)) == {"far.py": MOST}

@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.workspace import Workspace
-from tests.support.indexes import of_texts, open_app
+from tests.support.indexes import asked_often, of_texts
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -81,9 +81,7 @@ as I remember. It would be nice if doors stayed closed.
 def workspace(tmp_path_factory) -> Workspace:
     environment = isolated_environment(tmp_path_factory.mktemp("home"))
     repository = create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES)
-    opened = open_app(repository)
-    opened.update()
-    return opened
+    return asked_often(repository)
 
 
 def hits(workspace, text, **options):

@@ -6,7 +6,8 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store.candidates import Filters
-from tests.support.indexes import of_texts
+from gitrag.words.path_traits import Trait
+from tests.support.indexes import of_texts, scoped
 
 QT = """
     <?xml version="1.0" encoding="utf-8"?>
@@ -145,3 +146,55 @@ def test_a_filter_by_language_goes_by_it(workspace):
 
 def test_nothing_is_read_again_for_it(workspace):
     assert workspace.update().refreshed.cut == 0
+
+
+NAMES = """
+    build ci demo dist docs examples extras fixtures generated internal legacy migrations mocks packages
+    samples scripts static templates testdata testing vendored website
+""".split()
+"""Directories whose names may say that what is in them is no source."""
+ALONE = dict(
+    zip(
+        NAMES,
+        """
+        aardvark badger caribou dingo echidna ferret gibbon hamster ibex jackal koala lemur marmot narwhal
+        okapi panda quokka raccoon sloth tapir wombat yak
+        """.split(),
+        strict=True,
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory):
+    files = {
+        f"{name}/part.py": f"def feed(animal):\n    return animal.{word}\n" for name, word in ALONE.items()
+    }
+    source = {f"src/feed{n}.py": f"def feed{n}(animal):\n    return animal.eats[{n}]\n" for n in range(40)}
+    return of_texts(tmp_path_factory.mktemp("named"), files | source)
+
+
+@pytest.mark.parametrize(("name", "word"), ALONE.items())
+def test_what_a_file_alone_has_is_shown_whatever_its_directory_is_called(named, name, word):
+    for question in (word, f"where is the {word} fed"):
+        assert f"{name}/part.py" in [hit.path for hit in search(named, question, SearchOptions()).hits]
+
+
+def test_what_a_manifest_names_as_a_package_is_source(tmp_path):
+    text = "def feed(animal):\n    return animal.eats\n"
+    paths = [
+        "testing/feed.py",
+        "testing/tests/feed.py",
+        "build/src/feed.py",
+        "other/build/feed.py",
+        "src/a.py",
+    ]
+    files = {path: f"# {path}\n{text}" for path in paths}
+    manifests = {f"{package}/pyproject.toml": "" for package in ("testing", "build")}
+    manifests["pyproject.toml"] = '[tool.uv.workspace]\nmembers = ["testing", "build"]\n'
+    with scoped(of_texts(tmp_path, files | manifests)) as (_db, scope, named):
+        found = dict(zip(named, scope.files.traits.tolist(), strict=True))
+    assert {path: found[path] for path in paths} == dict.fromkeys(paths, 0) | {
+        "testing/tests/feed.py": Trait.TEST,
+        "other/build/feed.py": Trait.SUPPORT,
+    }

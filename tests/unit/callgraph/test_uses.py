@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.uses import implemented, is_called_by_its_name, may_be_called_by, may_use, registrations
+from gitrag.callgraph.uses import (
+    implemented,
+    is_called_by_its_name,
+    may_be_called_by,
+    may_use,
+    only_declares,
+    registrations,
+)
 
 
 @pytest.mark.parametrize(
@@ -166,3 +173,18 @@ def test_what_a_language_calls_by_its_name(name, language, expected):
 )
 def test_a_function_of_a_trait_may_be_called_by_it(source, expected):
     assert implemented(source.split("\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "declares"),
+    [
+        ("a.py", "    def invoke(self, a: int) -> int: ...", True),
+        ("a.ts", "export function invoke(a: string): string;", True),
+        ("a.h", "static int invoke(const char *a);", True),
+        ("a.py", "    def invoke(self): return invoke(self)", False),
+        ("a.py", "# invoke it", False),
+        ("a.md", "def invoke(a)", False),
+    ],
+)
+def test_a_stub_is_no_mention_of_what_implements_it(path, text, declares):
+    assert only_declares(path, text, "invoke") == declares

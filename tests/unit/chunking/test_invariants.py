@@ -51,7 +51,7 @@ code = st.text(
 
 
 @given(st.one_of(st.binary(max_size=300), code.map(str.encode)), st.sampled_from(ALL))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_any_bytes_are_covered_whatever_the_language(data, language):
     """Nothing in a file is unreachable, however short."""
     assert_sound(data, language)

@@ -239,7 +239,6 @@ def oracle(make_repository):
 
 slow_fixture = settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

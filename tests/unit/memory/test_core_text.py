@@ -187,7 +187,7 @@ ACTS = st.lists(st.tuples(st.booleans(), st.sampled_from("pqr"), NAMES, NAMES.ma
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     begin=st.sampled_from(["", HAND_EDITED, "{}", "p: [{path: a}, {path: b}]\n", "p:\n  - path: a"]),
     acts=ACTS,

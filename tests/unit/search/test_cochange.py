@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gitrag.search.cochange import companions
-from gitrag.store.commits import PastChanges
+from gitrag.store.histories import PastChanges
 
 
 def past(*commits: Sequence[str]) -> PastChanges:

@@ -7,7 +7,7 @@ import pytest
 
 from gitrag.search.commit_messages import features
 from gitrag.search.question import read
-from gitrag.store.commits import Messages
+from gitrag.store.commit_evidence import Messages
 
 YEAR_S = 365 * 24 * 3600
 QUESTION = read("exponential patience")

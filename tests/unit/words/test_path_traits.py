@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitrag.words.path_traits import Trait, asked_for, traits
+from gitrag.words.path_traits import Trait, asked_for, traits, traits_within
 
 NONE = Trait(0)
 
@@ -144,3 +144,22 @@ def test_a_path_that_is_not_utf8_has_traits(path: bytes):
 @given(st.text(alphabet="abcst/._-"), st.sampled_from(["tests/", "src/tests/"]))
 def test_whatever_lies_under_tests_is_a_test(name: str, directory: str):
     assert traits(directory + name) & Trait.TEST
+
+
+@pytest.mark.parametrize(
+    ("path", "package", "kind"),
+    [
+        ("packages/testing/src/client.ts", "packages/testing", NONE),
+        ("crates/mocks/server.rs", "crates/mocks", NONE),
+        ("build/plan.go", "build", NONE),
+        ("internal/dist/copy.go", "internal/dist", NONE),
+        ("build/static/main.css", "build", Trait.SUPPORT),
+        ("packages/testing/tests/client.ts", "packages/testing", Trait.TEST),
+        ("examples/build/main.rs", "examples/build", Trait.EXAMPLE),
+        ("e2e/start.ts", "e2e", Trait.TEST),
+        ("website/app.ts", "website", Trait.DOCUMENT),
+        ("scripts/release.py", "scripts", Trait.SUPPORT),
+    ],
+)
+def test_the_name_of_a_package_says_little_of_it(path, package, kind):
+    assert traits_within(path, package) == kind

@@ -55,3 +55,6 @@
 (foreach_statement type: (implicit_type) left: (identifier) @var right: (_) @ranged)
 (invocation_expression function: (member_access_expression expression: (_) @ranged)
   arguments: (argument_list . (argument (lambda_expression parameters: (implicit_parameter) @var))))
+(argument . (identifier) @handed .)
+(argument . (member_access_expression expression: "this") @handed .)
+(assignment_expression "+=" right: [(identifier) (member_access_expression expression: "this")] @handed)

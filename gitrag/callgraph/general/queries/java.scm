@@ -44,3 +44,4 @@
   type: (type_identifier) @_type name: (identifier) @var value: (_) @ranged (#eq? @_type "var"))
 (method_invocation object: (_) @ranged
   arguments: (argument_list . (lambda_expression parameters: (identifier) @var)))
+(enum_constant name: (identifier) @field @itself)

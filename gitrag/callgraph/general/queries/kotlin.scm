@@ -28,3 +28,15 @@
 (for_statement (variable_declaration . (simple_identifier) @var .) . (_) @ranged)
 (call_expression (navigation_expression . (_) @ranged)
   (call_suffix (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (simple_identifier) @var .) .)))))
+(callable_reference) @handed
+(infix_expression . (_) @receiver . (simple_identifier) @name)
+(enum_entry . (simple_identifier) @field @itself)
+
+; What a test says of a variable holds in its branch; of a negated one that leaves, after it.
+(if_expression condition: [
+  (check_expression (simple_identifier) @var "is" (user_type) @type)
+  (conjunction_expression (check_expression (simple_identifier) @var "is" (user_type) @type))])
+(if_expression condition: (check_expression (simple_identifier) @var "!is" (user_type) @type)
+  consequence: (control_structure_body [(jump_expression) (statements (jump_expression) .)]) @_leaves)
+(when_expression (when_subject (simple_identifier) @var)
+  (when_entry . (when_condition (type_test "is" (user_type) @type)) @where . (control_structure_body)))

@@ -28,3 +28,32 @@
 (foreach_statement . (_) @_after . (variable_name) @bound)
 (foreach_statement . (_) @_after . (pair (_) (variable_name) @bound))
 (assignment_expression left: (variable_name) @var @assigned right: (member_access_expression) @same)
+(enum_case name: (name) @field @itself)
+(foreach_statement . (_) @ranged . (variable_name) @var)
+(foreach_statement . (_) @ranged . (pair (_) (variable_name) @var))
+(array_creation_expression
+  . (array_element_initializer [(variable_name) (class_constant_access_expression)] @on)
+  . (array_element_initializer [(string) (encapsed_string)] @method) .)
+(argument [(string) (encapsed_string)] @handed (#match? @handed "^.[A-Za-z_\\\\]+::[A-Za-z_]+.$"))
+(method_declaration name: (name) @_name body: (_ (return_statement (array_creation_expression (array_element_initializer
+  (_) . [(string) (encapsed_string)] @method)))) (#eq? @_name "getSubscribedEvents"))
+(method_declaration name: (name) @_name body: (_ (return_statement (array_creation_expression (array_element_initializer
+  (_) . (array_creation_expression . (array_element_initializer . [(string) (encapsed_string)] @method .)))))) (#eq? @_name "getSubscribedEvents"))
+(method_declaration name: (name) @_name body: (_ (return_statement (array_creation_expression (array_element_initializer
+  (_) . (array_creation_expression (array_element_initializer . (array_creation_expression
+    . (array_element_initializer . [(string) (encapsed_string)] @method .)) .)))))) (#eq? @_name "getSubscribedEvents"))
+
+; What a test says of a variable holds in its branch; of a negated one that leaves, after it.
+(if_statement condition: (parenthesized_expression [
+  (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type)
+  (binary_expression operator: "&&"
+    (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type))]))
+(if_statement condition: (parenthesized_expression (unary_op_expression "!" argument: [
+    (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type)
+    (parenthesized_expression
+      (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type))]))
+  body: [(return_statement) (compound_statement [(return_statement) (throw_expression) (continue_statement)] .)
+    (compound_statement (expression_statement (throw_expression)) .)] @_leaves)
+
+; What comments declare.
+(comment) @documented

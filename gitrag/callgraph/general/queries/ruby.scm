@@ -3,8 +3,10 @@
 (assignment
   left: (identifier) @var @assigned right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
 (assignment left: (identifier) @var @assigned)
-(assignment
-  left: (instance_variable) @field right: (call receiver: (_) @type method: (_) @_new) (#eq? @_new "new"))
+(assignment left: (instance_variable) @ivar right: (_) @given)
+(operator_assignment left: (instance_variable) @ivar right: (_) @given)
+(left_assignment_list (instance_variable) @ivar)
+[(method) (singleton_method)] @gives
 
 (identifier) @bare
 (method name: (identifier) @taken)

@@ -52,3 +52,10 @@
 (type_parameter name: (type_identifier) @var bounds: (trait_bounds . (_) @type))
 (where_predicate left: (type_identifier) @var bounds: (trait_bounds . (_) @type))
 (attribute_item (attribute (identifier) @_case arguments: (token_tree) @tokens) (#any-of? @_case "case" "values"))
+(match_expression value: [(identifier) (field_expression) (reference_expression) (self)] @same body: (match_block (match_arm
+  pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_some . (identifier) @var .)))) (#any-of? @_some "Some" "Ok"))
+(match_expression value: (call_expression function: (_) @made) body: (match_block (match_arm
+  pattern: (match_pattern (tuple_struct_pattern type: (identifier) @_some . (identifier) @var .)))) (#any-of? @_some "Some" "Ok"))
+(enum_variant) @variant
+(tuple_struct_pattern type: (scoped_identifier)) @payload
+(struct_pattern type: (scoped_type_identifier)) @payload

@@ -19,3 +19,5 @@
 (optional_parameter pattern: (identifier) @bound)
 (variable_declarator name: (identifier) @var value: (as_expression (_) . (_) @type))
 (type_parameter name: (type_identifier) @var constraint: (constraint (_) @type))
+(if_statement condition: (parenthesized_expression (binary_expression
+  left: (identifier) @var operator: "instanceof" right: (identifier) @type)))

@@ -18,6 +18,7 @@ from gitrag.report.told import plain_data
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
+from tests.support.indexes import asked_often
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
 ISSUE = (
@@ -52,10 +53,8 @@ def own(tmp_path_factory) -> GitRepository:
 
 @pytest.fixture(scope="module")
 def workspace(own, model_dir) -> Workspace:
-    opened = Workspace.open(own.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
-    opened.update()
-    opened.embed()
-    return opened
+    own.environment["GITRAG_MODEL_DIR"] = str(model_dir)
+    return asked_often(own, embed=True)
 
 
 # authoring
@@ -68,6 +67,14 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
     markdown = governance.related_markdown("x", Related("x", (first,)))
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
+
+
+def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace):
+    (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).proposals
+    known, unlike = replace(first, score=0.21), replace(first, score=0.001)
+    said = governance.nearest_lines(Related((first,), (known, unlike)).hinted)
+    assert [line.partition(" (")[2].partition(")")[0] for line in said] == ["0.21"]
+    assert len(governance.nearest_lines(Related((), (known, unlike)).hinted)) == 2
 
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):

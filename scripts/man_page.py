@@ -1,4 +1,4 @@
-"""The man page, made from the commands' help: ``python -m gitrag.cli.man_page > docs/gitrag.1``.
+"""The man page, made from the commands' help: ``python scripts/man_page.py > docs/gitrag.1``.
 
 The wheel has it as ``share/man/man1/gitrag.1``: git asks man for ``gitrag``, not for ``git-gitrag``, where a
 command's name begins with ``git``.
@@ -27,7 +27,7 @@ def man_page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield '.\\" Made by gitrag/cli/man_page.py from the help of the commands.'
+    yield '.\\" Made by scripts/man_page.py from the help of the commands.'
     yield '.TH GITRAG 1 "" "gitrag" "gitrag"'  # without a version, which would have to be kept up to date
     yield from (".nh", ".ad l")
     yield ".SH NAME"
@@ -56,19 +56,19 @@ def _command(path: str, command: click.Command) -> Iterator[str]:
     yield from _options(command, context)
     if isinstance(command, ExampleCommand | ExampleGroup) and command.examples:
         yield from (".PP", "Examples:")
-        for each in command.examples:
-            yield from (".TP", f".B {_escaped(each.line)}", _escaped(each.does) or "\\&")
+        for example in command.examples:
+            yield from (".TP", f".B {_escaped(example.line)}", _escaped(example.does) or "\\&")
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            own = command.get_command(context, name)
-            if own is not None and not own.hidden:
-                yield from _command(f"{path} {name}", own)
+            subcommand = command.get_command(context, name)
+            if subcommand is not None and not subcommand.hidden:
+                yield from _command(f"{path} {name}", subcommand)
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    for each in command.get_params(context):
-        record = each.get_help_record(context) if isinstance(each, click.Option) else None
-        if record is not None and "--help" not in each.opts:
+    for option in command.get_params(context):
+        record = option.get_help_record(context) if isinstance(option, click.Option) else None
+        if record is not None and "--help" not in option.opts:
             yield from (".TP", f".B {_escaped(record[0])}", _escaped(record[1]) or "\\&")
 
 
@@ -85,7 +85,7 @@ def _escaped(text: str) -> str:
     """Return text as roff prints it: hyphens that can be copied, nothing taken for a request."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     plain = plain.replace('"', "\\(dq")  # a macro would take it for a quote of its own
-    plain = "".join(each if each.isascii() else f"\\[u{ord(each):04X}]" for each in plain)
+    plain = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in plain)
     return f"\\&{plain}" if plain.startswith(".") else plain
 
 

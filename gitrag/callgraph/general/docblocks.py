@@ -1,0 +1,95 @@
+"""What PHP's docblocks declare: types of variables, parameters, results and members."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_TAG = re.compile(
+    r"@(?:phpstan-|psalm-)?(?P<tag>var|param|return|property)(?:-read|-write)?\s+"
+    r"(?P<type>\$this|(?:[^\s<$*]|<[^<>]*>)+)(?:\s+&?(?:\.\.\.)?\$(?P<name>\w+))?"
+)
+_FUNCTIONS = frozenset({"method_declaration", "function_definition"})
+_MOST_LOOKED_AT = 100
+"""Nodes of a statement among which the variable is looked for that a docblock before it is about."""
+
+
+class Documented(NamedTuple):
+    """A type that a docblock declares.
+
+    Attributes:
+        kind: Of what: a variable, a member, or what a function returns.
+        name: Its name.
+        type_name: The type, as written.
+        node: Where: the variable, or what the member or the result is of.
+    """
+
+    kind: Literal["var", "field", "returns"]
+    name: str
+    type_name: str
+    node: tree_sitter.Node
+
+
+def documented(  # noqa: C901, PLR0912 - a branch a tag
+    comment: tree_sitter.Node, text: Callable[[tree_sitter.Node], str]
+) -> Iterator[Documented]:
+    """Yield what a comment declares of what follows it.
+
+    Args:
+        comment: The comment.
+        text: Gives a node's text.
+    """
+    written, after = text(comment), comment.next_named_sibling
+    if not written.startswith("/**") or after is None:
+        return
+    for found in _TAG.finditer(written):
+        tag, type_, name = found["tag"], found["type"], found["name"] or ""
+        if tag == "return" and after.type in _FUNCTIONS:
+            yield Documented("returns", "", type_, after)
+        elif tag == "property" and name:
+            body = after.child_by_field_name("body")
+            if body is not None:
+                yield Documented("field", name, type_, body)
+        elif tag == "param" and name and after.type in _FUNCTIONS:
+            parameters = after.child_by_field_name("parameters")
+            for each in parameters.named_children if parameters is not None else ():
+                node = each.child_by_field_name("name")
+                if node is not None and text(node) == f"${name}":
+                    is_field = each.type == "property_promotion_parameter"
+                    yield Documented("field" if is_field else "var", name, type_, node)
+        elif tag == "var" and after.type == "property_declaration":
+            for each in after.named_children:
+                node = each.child_by_field_name("name") if each.type == "property_element" else None
+                if node is not None:
+                    yield Documented("field", text(node).lstrip("$"), type_, node)
+        elif tag == "var":
+            node = _given(after, name and f"${name}", text)
+            if node is not None or name:
+                own = name or text(node or comment).lstrip("$")
+                yield Documented("var", own, type_, node or comment)
+
+
+def _given(
+    statement: tree_sitter.Node, name: str, text: Callable[[tree_sitter.Node], str]
+) -> tree_sitter.Node | None:
+    """Find the variable that a statement gives something: the left one, or what a loop goes over."""
+    waiting = [statement]
+    for _ in range(_MOST_LOOKED_AT):
+        if not waiting:
+            return None
+        each = waiting.pop(0)
+        if each.type == "assignment_expression":
+            left = each.child_by_field_name("left")
+            if left is not None and left.type == "variable_name" and (not name or text(left) == name):
+                return left
+        elif each.type == "foreach_statement":
+            inner = [it for node in each.named_children[1:] for it in (node, *node.named_children[:2])]
+            return next(
+                (it for it in inner if name and it.type == "variable_name" and text(it) == name), None
+            )
+        waiting += each.named_children
+    return None

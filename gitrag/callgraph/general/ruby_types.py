@@ -1,0 +1,122 @@
+"""What Ruby's methods give and instance variables hold, where a class is written: ``Foo.new``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+    Text = Callable[[tree_sitter.Node], str]
+
+UNKNOWN = ""
+_BLOCKS = frozenset({"body_statement", "then", "else", "begin", "parenthesized_statements"})
+_BRANCHES = ("consequence", "alternative", "body")
+_BRANCHING = frozenset(
+    "if unless elsif conditional if_modifier unless_modifier rescue when rescue_modifier".split()
+)
+_NAMED = frozenset({"identifier", "instance_variable"})
+_BESIDE = frozenset({"rescue", "else"})
+_LEAVING = frozenset({"raise", "fail", "throw"})
+_OWN = frozenset({"method", "singleton_method", "lambda", "class", "module"})
+"""What a ``return`` in it leaves, not what is around."""
+
+
+def held(given: Iterable[tree_sitter.Node | None], text: Text) -> str:
+    """Return the class of what an instance variable is given; marked with ``~`` if that is not all.
+
+    Args:
+        given: The expressions that it is given anywhere in its class; None where that is not known.
+        text: Gives a node's text.
+    """
+    types = _every(given, text)
+    known = sorted(types - {UNKNOWN, "self"})
+    return ("" if len(types) == 1 else "~") + known[0] if len(known) == 1 else ""
+
+
+def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> str:
+    """Return the class of what a method gives; empty if that is not known of each of its ends.
+
+    Args:
+        method: The method.
+        text: Gives a node's text.
+        fields: Classes of the instance variables of its class, as from `held`.
+    """
+    body = method.child_by_field_name("body")
+    if body is None:
+        return ""
+    local: dict[str, list[tree_sitter.Node | None]] = {}
+    ends = [body]
+    parameters = method.child_by_field_name("parameters")
+    for each in _within(parameters) if parameters is not None else ():
+        if each.type == "identifier":
+            local.setdefault(text(each), []).append(None)
+    for each in _within(body):
+        if each.type == "return":
+            ends.append(each)
+        elif each.type in {"assignment", "operator_assignment"}:
+            left = each.child_by_field_name("left")
+            for name in _within(left) if left is not None else ():
+                if name.type == "identifier":
+                    value = each.child_by_field_name("right") if name == left else None
+                    local.setdefault(text(name), []).append(value)
+    known = dict(fields)
+    for own, given in local.items():
+        types = _every(given, text)
+        known[own] = types.pop() if len(types) == 1 else UNKNOWN
+    found = {type_ for end in ends for type_ in _types(end, text, known)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _every(given: Iterable[tree_sitter.Node | None], text: Text) -> set[str]:
+    return {type_ for node in given for type_ in (_types(node, text, {}) if node is not None else {UNKNOWN})}
+
+
+def _types(node: tree_sitter.Node, text: Text, known: Mapping[str, str]) -> set[str]:  # noqa: C901, PLR0912
+    """Return the classes of what an expression may be, ``self``, or `UNKNOWN`; nothing for ``nil``."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        left, method = each.child_by_field_name("left"), each.child_by_field_name("method")
+        right, receiver = each.child_by_field_name("right"), each.child_by_field_name("receiver")
+        if each.type in {"nil", "comment"}:
+            continue
+        if each.type in _BLOCKS:
+            inner = [it for it in each.named_children if it.type not in {"comment", "ensure"}]
+            waiting += [it for it in inner if it.type in _BESIDE]
+            waiting += [it for it in inner if it.type not in _BESIDE][-1:]
+        elif each.type in _BRANCHING:
+            waiting += [it for name in _BRANCHES if (it := each.child_by_field_name(name)) is not None]
+        elif each.type == "case":
+            waiting += [it for it in each.named_children if it.type in {"when", "else"}]
+        elif each.type == "return":
+            values = [it for arguments in each.named_children for it in arguments.named_children]
+            waiting += values if len(values) == 1 else []
+            found |= {UNKNOWN} if len(values) > 1 else set()
+        elif each.type in {"assignment", "operator_assignment"} and left is not None and right is not None:
+            if left.type == "instance_variable":
+                waiting.append(left)
+            elif left.type == "identifier":
+                waiting.append(right)
+            else:
+                found.add(UNKNOWN)
+        elif each.type == "call" and method is not None and text(method) == "new" and receiver is not None:
+            is_class = receiver.type in {"constant", "scope_resolution"}
+            found.add(text(receiver).lstrip(":").replace("::", ".") if is_class else UNKNOWN)
+        elif each.type == "call" and receiver is None and method is not None and text(method) in _LEAVING:
+            continue
+        elif each.type == "self":
+            found.add("self")
+        else:
+            found.add(known.get(text(each), UNKNOWN) if each.type in _NAMED else UNKNOWN)
+    return found
+
+
+def _within(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += [it for it in each.named_children if it.type not in _OWN]
