@@ -72,9 +72,9 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
 def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace):
     (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).proposals
     known, unlike = replace(first, score=0.21), replace(first, score=0.001)
-    said = governance.nearest_lines(Related((first,), (known, unlike)).hinted)
+    said = governance.nearest_lines(Related("x", (first,), (known, unlike)).hinted)
     assert [line.partition(" (")[2].partition(")")[0] for line in said] == ["0.21"]
-    assert len(governance.nearest_lines(Related((), (known, unlike)).hinted)) == 2
+    assert len(governance.nearest_lines(Related("x", (), (known, unlike)).hinted)) == 2
 
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
