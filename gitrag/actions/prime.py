@@ -33,12 +33,12 @@ class PrimedDocument(Struct, frozen=True):
     Attributes:
         kind: The kind of its collection.
         document: Its path, id, title and status.
-        text: Its full text.
+        text: Its full text, where there is a topic.
     """
 
     kind: CollectionKind
     document: Document
-    text: str
+    text: str = ""
 
 
 class Primed(Struct, frozen=True):
@@ -133,7 +133,7 @@ def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
 
 
 def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:
-    return [(PrimedDocument(*each), 1.0) for each in indexed_documents(workspace, KINDS)]
+    return [(PrimedDocument(kind, each), 1.0) for kind, each, _text in indexed_documents(workspace, KINDS)]
 
 
 def _about(workspace: Workspace, topic: str) -> list[tuple[PrimedDocument, float]]:

@@ -62,7 +62,7 @@ def impact(
     Markdown is fit for a comment on a pull request: docs/impact has a workflow that posts it.
     """
     from gitrag.actions.governance.change_impact import change_impact
-    from gitrag.report.impact import as_json, as_markdown, as_text
+    from gitrag.report.impact import as_markdown, as_text
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
@@ -84,6 +84,6 @@ def impact(
         workspace.config.output,
         text=lambda style: as_text(found, style),
         markdown=lambda: as_markdown(found),
-        structured=lambda: as_json(found),
+        answer=found,
     )
     return OK if found.files else NOTHING

@@ -136,8 +136,8 @@ class Terminal:
         self.out.write(text + "\n")
 
     def print_document(self, document: object) -> None:
-        """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
-        from gitrag.report.documents import json_text
+        """Write an answer, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
+        from gitrag.report.told import json_text
 
         self.print_json_text(json_text(document))
 

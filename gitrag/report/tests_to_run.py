@@ -6,12 +6,27 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from posixpath import basename, dirname, splitext
 
+from msgspec import Struct
+
+from gitrag.actions.governance.change_impact import BearingTest
 from gitrag.words.control_characters import sanitise_line
 
 PATHS = "paths"
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 _SPLIT = re.compile(r"[\s\"'\\\ud800-\udfff]")
 """What `xargs`, or a shell, splits a word at or changes in it, and what is not UTF-8."""
+
+
+class TestsToRun(Struct, frozen=True):
+    """The tests that bear on a change, as arguments of a program.
+
+    Attributes:
+        program: pytest, go, cargo or jest.
+        arguments: The arguments, the likeliest first.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
 
 
 def _of_cargo(path: str) -> str:
@@ -41,3 +56,10 @@ def arguments(tests: Iterable[str], program: str) -> tuple[str, ...]:
         f"./{each}" if each.startswith("-") and program not in {"cargo", "go"} else each for each in safe
     )
     return tuple(dict.fromkeys(plain))
+
+
+def tests_to_run(tests: Iterable[BearingTest]) -> tuple[TestsToRun, ...]:
+    """Return files of tests as arguments of each program that runs any of them."""
+    paths = [each.path for each in tests]
+    found = (TestsToRun(program, arguments(paths, program)) for program in RUNNERS if program != PATHS)
+    return tuple(each for each in found if each.arguments)

@@ -76,6 +76,8 @@ _FEWEST = 2
 
 _OPEN = "open"
 
+_MOST_UNINDEXED = 3
+
 
 class BearingTest(Struct, frozen=True):
     """A file of tests that bears on a change.
@@ -150,6 +152,14 @@ class ChangeImpact(Struct, frozen=True):
     issues: int
     notes: tuple[str, ...]
     not_indexed: tuple[str, ...]
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """What was not looked at, for callers too, and the first files not indexed, a sentence each."""
+        named = "; ".join(self.not_indexed[:_MOST_UNINDEXED])
+        more = len(self.not_indexed) - _MOST_UNINDEXED
+        unindexed = [f"{named}{f' and {more:,} more' if more > 0 else ''}."] if named else []
+        return (*(self.callers.left_out if self.callers else ()), *self.notes, *unindexed)
 
     @property
     def questions(self) -> tuple[ReviewQuestion, ...]:
