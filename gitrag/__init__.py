@@ -96,9 +96,8 @@ else:  # a type checker would take any name for public
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        found: object = getattr(
-            import_module("gitrag.errors" if name.endswith("Error") else "gitrag.api"), name
-        )
+        own = "api" if name in ("Workspace", "open") else "errors" if name.endswith("Error") else "api_types"
+        found: object = getattr(import_module(f"gitrag.{own}"), name)
         globals()[name] = found
         return found
 

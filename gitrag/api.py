@@ -33,20 +33,16 @@ from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
 from gitrag.actions.governance.presets import USES
 from gitrag.actions.governance.unreached import Unreached
-from gitrag.actions.impact import Impact
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
-from gitrag.actions.references import Reference, graph_or_references
+from gitrag.actions.references import graph_or_references
 from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
     CallAnswer,
-    CalledDefinition,
-    CallEdge,
-    CallNode,
     CheckAnswer,
     DuplicatesAnswer,
     Embedded,
@@ -54,8 +50,6 @@ from gitrag.api_types import (
     GoverningDocument,
     Hit,
     IndexStatus,
-    Line,
-    NameReference,
     Primed,
     RelatedAnswer,
     RelatedDocument,
@@ -67,7 +61,6 @@ from gitrag.api_types import (
 )
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
-from gitrag.callgraph.graph import Edge, Node
 from gitrag.config.of_repository import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NotSetUpError, UsageError
@@ -297,17 +290,14 @@ class Workspace:
         notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
         if found.graph is None:
             return CallAnswer((), (), (), "", notes, not_indexed=found.not_indexed)
-        nodes = {node: _node(node) for node in found.graph.nodes}
-        edges = tuple(map(_edge, found.graph.edges))
-        matches = tuple(nodes[each] for each in sorted(found.graph.matches))
         return CallAnswer(
-            tuple(nodes.values()),
-            edges,
-            matches,
-            as_mermaid(found.graph) if nodes else "",
+            found.graph.nodes,
+            found.graph.edges,
+            tuple(sorted(found.graph.matches)),
+            as_mermaid(found.graph) if found.graph.nodes else "",
             notes,
-            paths=tuple(tuple(map(_edge, path)) for path in found.paths.shown) if found.paths else (),
-            references=tuple(map(_reference, named.found)) if named is not None else (),
+            paths=found.paths.shown if found.paths else (),
+            references=named.found if named is not None else (),
             not_indexed=found.not_indexed,
         )
 
@@ -401,7 +391,7 @@ class Workspace:
         )
         left_out = found.impact.left_out if found.impact is not None else ()
         notes = self._told(heard, [*_unreached(found.unreached), *left_out])
-        called = _called(found.impact)
+        called = found.impact.called if found.impact else ()
         return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes, called)
 
     def prime(self, topic: str = "") -> Primed:
@@ -441,7 +431,7 @@ class Workspace:
             notes=self._told(
                 heard, [*_line(found.lacking), *(found.impact.left_out if found.impact is not None else ())]
             ),
-            called=_called(found.impact),
+            called=found.impact.called if found.impact else (),
         )
 
     def get(self, what: str) -> FileLines:
@@ -679,7 +669,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",
-        snippet=tuple(Line(line.number, line.text, line.matches) for line in hit.lines),
+        snippet=hit.lines,
         note=hit.note,
         cosine=hit.cosine if hit.cosine > _NO_COSINE else None,
         bm25=hit.bm25,
@@ -721,25 +711,6 @@ def _added(found: review_action.Added) -> AddedDefinition:
         name=chunk.qualified_name,
         kind=chunk.kind.value,
         existing=tuple(map(_similar, found.existing)),
-    )
-
-
-def _node(node: Node) -> CallNode:
-    return CallNode(node.path, node.name, (node.line_start, node.line_end), node.kind)
-
-
-def _edge(edge: Edge) -> CallEdge:
-    return CallEdge(_node(edge.caller), _node(edge.callee), edge.line, edge.confidence, edge.lines)
-
-
-def _reference(found: Reference) -> NameReference:
-    return NameReference(found.path, found.line, found.use.value, found.within, found.text, found.is_sure)
-
-
-def _called(found: Impact | None) -> tuple[CalledDefinition, ...]:
-    return tuple(
-        CalledDefinition(_node(each.node), tuple(map(_edge, each.callers)), tuple(map(_edge, each.tests)))
-        for each in (found.called if found is not None else ())
     )
 
 

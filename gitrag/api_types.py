@@ -1,4 +1,4 @@
-"""The types of the public API: what its methods take, and what they return. Pure data."""
+"""The types of the public API: what its methods take, and what they return."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
+
+from gitrag.actions.impact import Called as CalledDefinition
+from gitrag.actions.references import Reference as NameReference
+from gitrag.callgraph.graph import Edge as CallEdge
+from gitrag.callgraph.graph import Node as CallNode
+from gitrag.search.snippet import Line
+
+__all__ = ["CallEdge", "CallNode", "CalledDefinition", "Line", "NameReference"]
+"""What was found is returned as it is, under the name that the API has for it."""
 
 
 class SearchOptions(Struct, frozen=True):
@@ -39,20 +48,6 @@ class SearchOptions(Struct, frozen=True):
     committed_only: bool = False
     ref: str | None = None
     exact: Literal["", "word", "regex"] = ""
-
-
-class Line(Struct, frozen=True):
-    """A line of a file.
-
-    Attributes:
-        number: 1-based.
-        text: Its text, cut if very long.
-        matches: Whether it contains a word of the question.
-    """
-
-    number: int
-    text: str
-    matches: bool
 
 
 class Hit(Struct, frozen=True):
@@ -126,74 +121,6 @@ class Answer(Struct, frozen=True):
     only_beside: tuple[str, ...] = ()
     searched_for: str = ""
     not_indexed: tuple[str, ...] = ()
-
-
-class CallNode(Struct, frozen=True):
-    """A definition in a call graph.
-
-    Attributes:
-        path: The file.
-        name: Qualified name; ``<module>`` for the code outside definitions.
-        lines: First and last line.
-        kind: ``module``, ``function`` or ``class``.
-    """
-
-    path: str
-    name: str
-    lines: tuple[int, int]
-    kind: str
-
-
-class CallEdge(Struct, frozen=True):
-    """A call.
-
-    Attributes:
-        caller: Who calls.
-        callee: Whom.
-        line: The first line on which it does, in the caller's file.
-        confidence: From 0 to 1; 1 where the name says it.
-        lines: All lines on which it does.
-    """
-
-    caller: CallNode
-    callee: CallNode
-    line: int
-    confidence: float
-    lines: tuple[int, ...]
-
-
-class NameReference(Struct, frozen=True):
-    """A line that has a name, and is no call that the graph has.
-
-    Attributes:
-        path: The file.
-        line: The line, 1-based.
-        use: ``defined``, ``used``, ``imported`` or ``text``: what the name does there.
-        within: The definition that it stands in; empty outside of all.
-        text: The line, without the spaces around it.
-        certain: Whether the file defines the name, or imports it from where it is defined.
-    """
-
-    path: str
-    line: int
-    use: str
-    within: str
-    text: str
-    certain: bool
-
-
-class CalledDefinition(Struct, frozen=True):
-    """A function or class, and who calls it.
-
-    Attributes:
-        node: The definition.
-        callers: The calls from product code, an edge for each calling definition.
-        tests: The calls from tests.
-    """
-
-    node: CallNode
-    callers: tuple[CallEdge, ...]
-    tests: tuple[CallEdge, ...]
 
 
 class CallAnswer(Struct, frozen=True):

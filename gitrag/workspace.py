@@ -243,7 +243,7 @@ class Workspace:
         Args:
             committed_only: Ignore uncommitted changes and issues.
             with_issues: Look for issues in directories that git ignores.
-            seen_s: How many seconds ago git may have been asked last, to be asked no more.
+            seen_s: For how many seconds git's last answer holds.
         """
         asked = committed_only, with_issues
         if seen_s and self._seen is not None and self._seen[0] == asked:

@@ -7,8 +7,9 @@
     .venv/bin/python scripts/fuzz.py --replay contents:7:1234 --input DIRECTORY
 
 Survived: no process crashed, hung, took more than 2 GB or ended with a traceback or status 70; the files
-beside it are found as before; nothing ran or was written outside. What did not survive is saved below --keep,
-with what was wrong. Exits 1 if there is any.
+beside it are found as before; nothing ran or was written outside. What hangs is told by processor time, and
+by seconds in which nothing of it runs or waits to run: what else the machine does makes no difference. What
+did not survive is saved below --keep, with what was wrong. Exits 1 if there is any.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ class CurrentView:
         with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
-        seen_s: How many seconds ago git may have been asked for the files last, to be asked no more; where
-            something is to be written, it is asked in any case.
+        seen_s: For how many seconds git's last answer about the files holds; before anything is written, it
+            is asked anew.
     """
 
     def __init__(

@@ -164,7 +164,7 @@ class GraphAnswer(Struct, frozen=True):
 
 
 def not_looked_at(none: Sequence[NoCall]) -> Iterator[str]:
-    """Yield what was not looked at for what was not found, once for all that it holds for."""
+    """Yield where nothing was looked for, once for all the names that were not found."""
     for gaps in dict.fromkeys(each.gaps for each in none if each.gaps):
         yield f"Not looked at: {'; '.join(gaps)}."
 
@@ -255,7 +255,7 @@ def _with_left_out(
     if sentences := left_out.of_target(workspace, target):
         said = "; ".join(sentences)
         error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
-        error.not_indexed = sentences
+        error.not_indexed = tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED))
     return error
 
 

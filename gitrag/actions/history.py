@@ -92,6 +92,7 @@ class CommitMatch(Struct, frozen=True):
         has_word: Whether its message has a word of the question; else it was found by meaning alone.
         definitions: Qualified names of the definitions that it touches, those of tests last; None where that
             was not looked at.
+        rank: 1 for the best. There is no score to tell: how likely a commit answers has not been measured.
     """
 
     commit: StoredCommit
@@ -101,6 +102,12 @@ class CommitMatch(Struct, frozen=True):
     score: float
     has_word: bool
     definitions: tuple[str, ...] | None
+    rank: int
+
+    @property
+    def found_by(self) -> str:
+        """``words``, or ``meaning`` where its message has no word of the question."""
+        return "words" if self.has_word else "meaning"
 
 
 class HistoryAnswer(Struct, frozen=True):
@@ -180,8 +187,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
             float(scores[place]),
             has_word=question is None or bool(best.words[place] > 0),
             definitions=definitions,
+            rank=rank,
         )
-        for place, definitions in zip(shown, touched, strict=True)
+        for rank, (place, definitions) in enumerate(zip(shown, touched, strict=True), 1)
     )
     notes += known.notes
     if is_shallow(workspace.repo):

@@ -53,7 +53,7 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
 
 
 def for_report(answer: Answer) -> Answer:
-    """Show passages of hits whole, only of those that are likely beside the best one."""
+    """Show whole passages, for hits whose score is near the best one's."""
     best = max((hit.score for hit in answer.hits if hit.document is None), default=0.0)
     return with_passages(answer, CODE_CHARACTERS, best * LIKELY_SHARE)
 

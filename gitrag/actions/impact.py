@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.graph import calls_of, log_failure, tests_of
 from gitrag.actions.lines import file_lines
@@ -56,6 +57,40 @@ class Called(Struct, frozen=True):
         return len({edge.caller.path for edge in self.callers})
 
 
+class NoCaller(Struct, frozen=True):
+    """A definition that no call was resolved to; nothing calls it only where ``known`` says so.
+
+    Attributes:
+        path: The file.
+        name: Its qualified name.
+        line_start: First line.
+        known: What else is known of who calls it.
+        looked_at: What was read for it, counted.
+        also: Others that all of this holds for, the places named included.
+    """
+
+    path: str
+    name: str
+    line_start: int
+    known: Uncalled
+    looked_at: str
+    also: tuple[NoCaller, ...] = ()
+
+
+def no_callers(found: Iterable[tuple[Node, str, Uncalled, str]]) -> tuple[NoCaller, ...]:
+    """Return definitions that no call was resolved to, those together that the same places may call.
+
+    Args:
+        found: Each with its name, what is known of who calls it, and what was looked at.
+    """
+    alike: dict[tuple[Uncalled, str, Node | None], list[NoCaller]] = {}
+    for node, name, known, looked_at in found:
+        alone = None if known.unresolved or known.mentioned else node
+        own = NoCaller(node.path, name, node.line_start, known, looked_at)
+        alike.setdefault((known, looked_at, alone), []).append(own)
+    return tuple(replace(first, also=tuple(others)) for first, *others in alike.values())
+
+
 class Impact(Struct, frozen=True):
     """Who calls some definitions.
 
@@ -74,6 +109,12 @@ class Impact(Struct, frozen=True):
     definitions: int = 0
     looked_at: str = ""
     left_out: tuple[str, ...] = ()
+
+    @property
+    def without_callers(self) -> tuple[NoCaller, ...]:
+        """The definitions that no call was resolved to."""
+        known = zip(self.uncalled, self.known, strict=True)
+        return no_callers((node, node.name, own, self.looked_at) for node, own in known)
 
 
 def callers_of_change(

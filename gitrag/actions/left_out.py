@@ -31,6 +31,8 @@ from gitrag.workspace import Workspace
 _LARGE = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
 _ATTRIBUTE = "the attribute `gitrag` in .gitattributes brings it in"
 SUBMODULES = "searched with --submodules"
+NOT_SEARCHED = "not searched: "
+"""How a sentence begins on what may have what was asked for, and was not looked at."""
 _TEXT = {
     Skip.TOO_LARGE: f"over max_file_bytes {_LARGE}",
     Skip.OUTLINED: "only its outline is indexed: {size} " + _LARGE,
@@ -78,7 +80,7 @@ class LeftOut:
 
     @classmethod
     def read(cls, workspace: Workspace, view: CurrentView) -> LeftOut:
-        """Read what is left out of what was asked."""
+        """Read which files the index leaves out of a view."""
         result = view.read(candidates.left_out)
         return cls(workspace, result.found, result)
 
@@ -127,7 +129,7 @@ class LeftOut:
         if said or not modules or filters != NO_FILTERS:
             return tuple(said)
         more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
-        return (f"not searched: {', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",)
+        return (f"{NOT_SEARCHED}{', '.join(modules[:_NAMED])}{more} ({SUBMODULES})",)
 
     @cached_property
     def _every(self) -> tuple[dict[str, str], set[str], str]:

@@ -33,12 +33,12 @@ class PrimedDocument(Struct, frozen=True):
     Attributes:
         kind: The kind of its collection.
         document: Its path, id, title and status.
-        text: Its full text.
+        text: Its full text, where there is a topic.
     """
 
     kind: CollectionKind
     document: Document
-    text: str
+    text: str = ""
 
 
 class Primed(Struct, frozen=True):
@@ -105,8 +105,9 @@ def prime(
     found = _about(workspace, topic) if topic else _all(workspace)
     entries = tuple(each for each, score in found if score >= least)
     if not for_agent:
-        unembedded = read_status(workspace).unembedded
-        notes.append(unembedded_line(unembedded, texts_per_s(workspace.store.directory)))
+        standing = read_status(workspace)
+        seconds = standing.unembedded / texts_per_s(workspace.store.directory)
+        notes.append(unembedded_line(standing.unembedded_chunks, seconds))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)
@@ -132,7 +133,7 @@ def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
 
 
 def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:
-    return [(PrimedDocument(*each), 1.0) for each in indexed_documents(workspace, KINDS)]
+    return [(PrimedDocument(kind, each), 1.0) for kind, each, _text in indexed_documents(workspace, KINDS)]
 
 
 def _about(workspace: Workspace, topic: str) -> list[tuple[PrimedDocument, float]]:

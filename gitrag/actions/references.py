@@ -68,6 +68,11 @@ class Reference(Struct, frozen=True):
     is_sure: bool
 
     @property
+    def certain(self) -> bool:
+        """The same as ``is_sure``, as the Python API calls it."""
+        return self.is_sure
+
+    @property
     def is_test(self) -> bool:
         """Whether it is in a test's file."""
         return bool(traits(self.path) & Trait.TEST)

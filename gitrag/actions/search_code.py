@@ -25,7 +25,7 @@ from gitrag.errors import GitragError, UsageError
 from gitrag.git import matcher
 from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
-from gitrag.search.engine import Hit
+from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
@@ -113,6 +113,11 @@ class Snippet(Struct, frozen=True):
     text: str
     variants: tuple[str, ...] = ()
     repository: str = ""
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether it is only near, and likely no answer; an exact match is none such."""
+        return self.score is not None and self.score < LEAST_ANSWER
 
 
 class Cascade(Struct, frozen=True):

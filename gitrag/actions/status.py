@@ -36,6 +36,7 @@ class WorkspaceStatus(Struct, frozen=True):
         behind: In what it lags: ``HEAD``, ``the settings``; empty where it does not, or is being filled.
         whole: Whether the uncommitted changes and issues are indexed too.
         unembedded: Texts of the files as they are now, uncommitted ones included, without a vector.
+        unembedded_chunks: How many of them are chunks, not words of a path.
         dirty: Paths with uncommitted changes.
         updated: When the view was last moved, Unix seconds; None without an index.
         view: How much the view holds; None without an index.
@@ -57,6 +58,7 @@ class WorkspaceStatus(Struct, frozen=True):
     behind: str
     whole: bool
     unembedded: int
+    unembedded_chunks: int
     dirty: int
     updated: float | None
     view: ViewCounts | None
@@ -79,7 +81,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
     now = workspace.snapshot()
     head = now.head
     view = counts = store = updated = None
-    whole, unembedded = False, 0
+    whole, unembedded, chunks = False, 0, 0
     collections: list[CollectionCounts] = []
     unread: list[Unread] = []
     with suppress(StoreMissingError), workspace.store.read() as db:
@@ -92,7 +94,10 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
             overlay = recorded(db, now, view)
             collections = inspection.count_collections(db, view, overlay, memo)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)
-            unembedded = vectors.count_pending(db, overlay.entries, view.view_id, memo)
+            unembedded, chunks = (
+                vectors.count_pending(db, overlay.entries, view.view_id, memo, of_paths=of_paths)
+                for of_paths in (True, False)
+            )
             there = known(db, now)
             whole = there is not None and not there.waiting
     behind = _behind(view, now)
@@ -104,6 +109,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         behind=behind,
         whole=whole,
         unembedded=unembedded,
+        unembedded_chunks=chunks,
         dirty=now.dirty,
         updated=updated,
         view=counts,
@@ -162,7 +168,7 @@ def count_indexed(workspace: Workspace, directory: str = "") -> tuple[int, int]:
 
 
 def _behind(view: View | None, now: Snapshot) -> str:
-    """Return in what a view lags behind what git reports: HEAD, or the settings that it was made with."""
+    """Return what has changed since a view was made: HEAD, or the settings."""
     if view is None:
         return ""
     if view.tree != now.head.tree:

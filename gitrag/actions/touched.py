@@ -63,6 +63,11 @@ class Touched(Struct, frozen=True):
     known: Uncalled | None = None
 
     @property
+    def still_named(self) -> tuple[str, ...]:
+        """Of a removed one the places outside the change that have its name: ``path:line``."""
+        return tuple(f"{line.path}:{line.number}" for line in self.named)
+
+    @property
     def risk(self) -> int:
         """Its places in product code that may break: twice as much if no test calls it, or it is gone."""
         if self.how == "removed":

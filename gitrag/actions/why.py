@@ -86,6 +86,13 @@ class Reason(Struct, frozen=True):
     decisions: tuple[str, ...] = ()
 
 
+class Further(Struct, frozen=True):
+    """The commits that are not told of: how many, and how many of the lines are from them."""
+
+    commits: int
+    lines: int
+
+
 class Why(Struct, frozen=True):
     """Why lines are as they are.
 
@@ -96,7 +103,7 @@ class Why(Struct, frozen=True):
         lines: How many lines the file has.
         within: The definition that they are in; empty for the whole file, or outside any.
         reasons: The commits that made them so, newest first; at most five, those of the most lines.
-        further: How many more commits there are, and of how many lines.
+        further: The other commits.
         uncommitted: How many lines are in no commit yet.
         before: The newest commit that changed the lines, or their definition, and that no line is from now.
         documents: The decisions and specifications that most likely bear on the file.
@@ -109,7 +116,7 @@ class Why(Struct, frozen=True):
     lines: int
     within: str
     reasons: tuple[Reason, ...]
-    further: tuple[int, int]
+    further: Further
     uncommitted: int
     before: Reason | None
     documents: tuple[Candidate, ...]
@@ -190,7 +197,7 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
         len(own),
         within[2] if within else "",
         tuple(sorted(reasons, key=lambda each: (-each.authored, each.commit))),
-        (len(rest), sum(rest)),
+        Further(len(rest), sum(rest)),
         last - first + 1 - len(origins) if own else 0,
         read.get(before) if before else None,
         _documents(workspace, root / path, notes) if with_documents else (),

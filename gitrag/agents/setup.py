@@ -65,6 +65,13 @@ class FileStep(Struct, frozen=True):
         """Whether the file will change."""
         return self.before != self.after
 
+    @property
+    def action(self) -> str:
+        """``written``, ``changed`` or ``removed``; ``left`` for a file that is left alone; else ``none``."""
+        if not self.changes:
+            return "left" if self.note else "none"
+        return "written" if self.before is None else "removed" if self.after is None else "changed"
+
 
 class _LeaveAloneError(Exception):
     """A file must not be changed; the text says why."""

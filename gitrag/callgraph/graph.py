@@ -33,6 +33,11 @@ class Node(NamedTuple):
     line_end: int
     kind: str = "function"
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """First and last line."""
+        return (self.line_start, self.line_end)
+
 
 class Edge(Struct, frozen=True, order=True):
     """A call.

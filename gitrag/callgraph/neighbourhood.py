@@ -85,7 +85,7 @@ def _at(place: Place, rows: Iterable[tuple[Id, Node]]) -> list[tuple[Id, Node]]:
 
 
 def _members(found: Mapping[Node, Id], by_path: Mapping[str, Sequence[tuple[Id, Node]]]) -> dict[Node, Id]:
-    """Return what the classes found contain, of those of which nothing else is found."""
+    """Return the members of the classes that were found without any of their members."""
     members: dict[Node, Id] = {}
     for cls in found:
         inside = {

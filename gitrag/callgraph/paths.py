@@ -11,7 +11,7 @@ from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.resolution import ResolvedCalls
 
 MOST_PATHS = 5
-"""Paths that are returned; of those that are left out the number is."""
+"""How many paths are returned; the others are counted."""
 
 MOST_CALLS = 20
 """Calls that a path may have."""

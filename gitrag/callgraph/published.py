@@ -246,8 +246,8 @@ def _crate(name: str, folder: str, paths: Sequence[str]) -> frozenset[str]:
 def _python_package(name: str, folder: str, paths: Sequence[str]) -> frozenset[str]:
     """Return the packages and modules beside a manifest, or in its directories of sources.
 
-    Of those beside it only what is called as the distribution is taken, if there is any; of a directory of
-    sources that has that, all. Where nothing is called so, ``src`` goes before other places.
+    Beside it, one with the distribution's name stands for all, if it is there; a directory of sources with
+    such a one counts in full. Where nothing has the name, ``src`` goes before other places.
     """
     own = _normal(name)
     base = f"{folder}/" if folder else ""

@@ -44,6 +44,11 @@ _DUMP = (
     r"|(?:^INSERT INTO [^\n]*\n\s?){200}"  # beside what it creates, which is asked for
 )
 
+_BLADE = (
+    r"\A(?![\s\S]*<\?)[\s\S]*?"  # what has no PHP tag is text for PHP, too
+    r"(?:\{\{|\{!!|<x-[a-z]|@(?:extends|section|component|foreach|if|include|props|push|yield)\b)"
+)
+
 RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     # programs
     "as": (
@@ -154,7 +159,7 @@ RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("pascal", r"(?i)^[ \t]*(?:program|unit)[ \t]+\w[^\n]*;"),
         ("openedge", ""),
     ),
-    "php": (("hack", r"\A(?:#![^\n]*\n)?<\?hh\b"),),
+    "php": (("hack", r"\A(?:#![^\n]*\n)?<\?hh\b"), ("html", _BLADE)),
     "pl": (("raku", _RAKU), ("perl", _PERL), ("prolog", _CLAUSE), ("perl", "")),
     "pm": (("xpm", r"\A\s*/\* XPM \*/"), ("raku", _RAKU), ("perl", "")),
     "pp": (

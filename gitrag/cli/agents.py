@@ -230,22 +230,14 @@ def _reached(session: Session, clients: Sequence[Client], http: str | None, vari
 
 def _document(steps: Sequence[FileStep], clients: Sequence[Client], *, done: bool) -> AgentsDocument:
     """Return what happened to each file, for programs."""
-    from gitrag.report.documents import AgentsDocument, FileChange
+    from gitrag.report.documents import AgentsDocument
 
-    files = (
-        FileChange(step.path, _action(step) if step.changes else "left" if step.note else "none", step.note)
-        for step in steps
-    )
-    return AgentsDocument(tuple(client.name for client in clients), done and bool(clients), tuple(files))
-
-
-def _action(step: FileStep) -> str:
-    return "written" if step.before is None else "removed" if step.after is None else "changed"
+    return AgentsDocument(tuple(client.name for client in clients), done and bool(clients), tuple(steps))
 
 
 def _show(step: FileStep, terminal: Terminal, *, done: bool, prefix: str = "") -> None:
     if done:
-        terminal.print(f"{_action(step)} {prefix}{step.path}")
+        terminal.print(f"{step.action} {prefix}{step.path}")
         return
     old, new = ((text or "").splitlines() for text in (step.before, step.after))
     origin = "/dev/null" if step.before is None else f"a/{step.path}"

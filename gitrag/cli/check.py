@@ -68,7 +68,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         workspace.config.output,
         text=lambda style: governance.checked_text(found, style),
         markdown=lambda: governance.checked_markdown(found),
-        structured=lambda: governance.checked_json(found),
+        answer=found,
     )
     called = found.impact is not None and found.impact.called
     return OK if found.likely or found.issues or called else NOTHING
@@ -80,10 +80,9 @@ def _check_push(session: Session, *, as_json: bool) -> int:
     found = _behind(session, repo, config)
     stopped = bool(found) and config.pre_push == "block"
     if as_json:
-        from gitrag.report.documents import BehindRef, PushDocument
+        from gitrag.report.documents import PushDocument
 
-        behind = tuple(BehindRef(each.name, each.files) for each in found)
-        session.terminal.print_document(PushDocument(config.pre_push, behind, stopped))
+        session.terminal.print_document(PushDocument(config.pre_push, tuple(found), stopped))
     for behind_by in found:
         session.terminal.warn(f"the search index is behind {behind_by}")
     if found:

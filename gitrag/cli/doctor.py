@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-
-if TYPE_CHECKING:
-    from gitrag.machine.prerequisites import Check
-    from gitrag.report.documents import CheckRow
 
 _COLORS = {"ok": "green", "warn": "magenta", "fail": "red"}
 
@@ -34,7 +28,7 @@ def doctor(session: Session, *, as_json: bool) -> int:
 
     checks = examine(session.start, session.environ)
     if as_json:
-        session.terminal.print_document([_row(check) for check in checks])
+        session.terminal.print_document(checks)
     else:
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
@@ -42,10 +36,3 @@ def doctor(session: Session, *, as_json: bool) -> int:
             if check.fix:
                 session.terminal.print(f"      {'':<13} → {check.fix}")
     return NOTHING if any(check.state is CheckState.FAIL for check in checks) else OK
-
-
-def _row(check: Check) -> CheckRow:
-    """Return a check for programs."""
-    from gitrag.report.documents import CheckRow
-
-    return CheckRow(check.name, check.state.value, check.message, check.fix)

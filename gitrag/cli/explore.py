@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import structs
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from gitrag.memory.explorations import Explorations
     from gitrag.memory.observations import Observation
     from gitrag.memory.projects import Project
-    from gitrag.report.documents import TopicDocument
 
 _ALL_PROJECTS = click.option("--project", metavar="NAME", help="Only this project; else all.")
 _STDIN = "-"
@@ -86,7 +84,9 @@ def save(
     explorations, owner = _called(session, project)
     saved = explorations.save(title, given, project=owner, scope=scope, session_id=session_id)
     if as_json:
-        session.terminal.print_document(structs.replace(_document(saved.observation), is_new=saved.created))
+        from gitrag.report.documents import TopicDocument
+
+        session.terminal.print_document(TopicDocument(saved.observation, is_new=saved.created))
     else:
         session.terminal.print(Text(saved))
     return OK
@@ -110,7 +110,7 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
     explorations, owner = _called(session, project)
     found = explorations.get(wanted, owner)
     if as_json:
-        session.terminal.print_document(_document(found))
+        session.terminal.print_document(found)
     else:
         session.terminal.print(Text(observation_text(found)))
     return OK
@@ -127,7 +127,7 @@ def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
     explorations, owner = _filtered(session, project)
     found = explorations.all(project=owner)
     if as_json:
-        session.terminal.print_document([_document(each) for each in found])
+        session.terminal.print_document(found)
         return OK
     shown = shown_names({each.identity.project for each in found})
     for each in found:
@@ -164,12 +164,9 @@ def search(
     found = explorations.search(" ".join(query), project=owner, limit=limit)
     terminal = session.terminal
     if as_json:
-        terminal.print_document(
-            [
-                structs.replace(_document(each.observation), score=round(each.score, 4), section=each.section)
-                for each in found
-            ]
-        )
+        from gitrag.report.documents import TopicDocument
+
+        terminal.print_document([TopicDocument(each.observation, each.score, each.section) for each in found])
     shown = shown_names({each.observation.identity.project for each in found})
     for each in () if as_json else found:
         terminal.print(
@@ -236,7 +233,7 @@ def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
     explorations, here = session.explorations(), session.project()
     found = [explorations.adopt(number, here) for number in numbers]
     if as_json:
-        session.terminal.print_document([_document(each) for each in found])
+        session.terminal.print_document(found)
         return OK
     for each in found:
         title, project = each.title, name_of(each.identity.project)
@@ -273,26 +270,6 @@ def _called(session: Session, given: str | None) -> tuple[Explorations, Project]
 def _filtered(session: Session, given: str | None) -> tuple[Explorations, Project | None]:
     """Open the explorations; return them and the project that is given, None for all."""
     return _called(session, given) if given else (session.explorations(), None)
-
-
-def _document(observation: Observation) -> TopicDocument:
-    """Return what is remembered of a topic, for programs."""
-    from gitrag.memory.projects import is_repository, name_of
-    from gitrag.report.documents import TopicDocument, TopicIdentity
-
-    own = observation.identity
-    return TopicDocument(
-        observation_id=observation.observation_id,
-        kind=observation.kind,
-        identity=TopicIdentity(own.topic_key, name_of(own.project), own.scope),
-        repository=own.project if is_repository(own.project) else "",
-        title=observation.title,
-        session_id=observation.session_id,
-        revision=observation.revision,
-        created=observation.created,
-        updated=observation.updated,
-        sections=dict(observation.sections),
-    )
 
 
 def _row(observation: Observation, shown: Mapping[str, str], style: Callable[..., str]) -> str:

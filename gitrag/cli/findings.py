@@ -69,12 +69,12 @@ def print_finding(
     *,
     text: Callable[[Style], Text],
     markdown: Callable[[], Text],
-    structured: Callable[[], str],
+    answer: object,
 ) -> None:
     """Print a finding in the form asked for."""
     form = form_of(output, setting, terminal)
     if form == "json":
-        terminal.print_json_text(structured())
+        terminal.print_document(answer)
     elif form == "markdown":
         terminal.print(markdown())
     else:

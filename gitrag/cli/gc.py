@@ -46,19 +46,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     if as_json:
         from gitrag.report.documents import GarbageDocument
 
-        terminal.print_document(
-            GarbageDocument(
-                views=garbage.views,
-                contents=garbage.contents,
-                chunks=garbage.chunks,
-                texts=garbage.texts,
-                paths=garbage.paths,
-                commits=garbage.commits,
-                applied=really,
-                freed_bytes=freed,
-                size_bytes=before - freed,
-            )
-        )
+        terminal.print_document(GarbageDocument(garbage, really, freed, before - freed))
         return OK
     if not garbage:
         kept = age(workspace.config.gc_keep.total_seconds())

@@ -134,7 +134,7 @@ def graph(
     if callers != callees:
         direction = Direction.CALLERS if callers else Direction.CALLEES
     workspace = session.index_first(session.workspace())
-    target, to = (meant_target(workspace, each, session.start) for each in (target, to))
+    target, to = (meant_target(workspace, typed, session.start) for typed in (target, to))
     allowed = globs_from(globs, directory_of(session, workspace))
     question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
     answer, named = graph_or_references(
@@ -176,7 +176,7 @@ def _elsewhere(
 
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, workspace.repo, heard.append)
-    found = calls_elsewhere(
+    calls = calls_elsewhere(
         workspace,
         question.target or "",
         chosen,
@@ -184,13 +184,13 @@ def _elsewhere(
         direction=question.direction,
         globs=globs,
     )
-    return replace(found, notes=(*dict.fromkeys(heard), *found.notes))
+    return replace(calls, notes=(*dict.fromkeys(heard), *calls.notes))
 
 
 def _show(
     workspace: Workspace, found: _Found, form: str, terminal: Terminal, *, to: str | None, tests: bool
 ) -> None:
-    """Print what was found in one of the forms, and what of it that form has not."""
+    """Print an answer in one of the forms, and say what the form has no room for."""
     from gitrag.actions.graph import tests_of
     from gitrag.report.elsewhere_lines import elsewhere_lines
 
@@ -198,8 +198,8 @@ def _show(
     if whole is None:
         return
     if form == "text":
-        own = tests_of(workspace, whole)
-        for line in _text_lines(found.answer, found.question, named, own, terminal, with_tests=tests):
+        test_nodes = tests_of(workspace, whole)
+        for line in _text_lines(found.answer, found.question, named, test_nodes, terminal, with_tests=tests):
             terminal.print(line)
         if elsewhere is not None:
             for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
@@ -218,7 +218,7 @@ def _say_left_out(found: _Found, form: str, terminal: Terminal) -> None:
     """Say what a form has no room for."""
     named, elsewhere = found.named, found.elsewhere
     if elsewhere is not None and elsewhere.found:
-        calls = count(sum(len(each.edges) for each in elsewhere.found), "call")
+        calls = count(sum(len(repository.edges) for repository in elsewhere.found), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
     if named is not None:
         terminal.note(f"{form} has no references: text and json list {len(named.found):,}.")
@@ -291,9 +291,9 @@ def _page(
     if to is not None:
         title = f"From {about} to {to}"
     centre = graph.matches if question.target is not None and to is None else ()
-    own = tests_of(workspace, graph)
+    test_nodes = tests_of(workspace, graph)
     sources = sources_of(workspace, graph)
-    return Text(as_page(graph, centre, own, title=title, sources=sources, with_tests=tests))
+    return Text(as_page(graph, centre, test_nodes, title=title, sources=sources, with_tests=tests))
 
 
 def _styler(terminal: Terminal) -> Callable[[str, str], str]:

@@ -110,7 +110,7 @@ def _answer(
     session: Session, workspace: Workspace, query: str, options: HistoryOptions, output: str | None
 ) -> int:
     from gitrag.actions.history import history as find
-    from gitrag.report.history import as_json, as_markdown, as_text
+    from gitrag.report.history import as_markdown, as_text
 
     found = find(workspace, query, options)
     print_finding(
@@ -119,6 +119,6 @@ def _answer(
         workspace.config.output,
         text=lambda style: as_text(found, style),
         markdown=lambda: as_markdown(found),
-        structured=lambda: as_json(found),
+        answer=found,
     )
     return OK if found.matches else NOTHING

@@ -106,24 +106,11 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
 def _print_rows(reports: Sequence[HookReport], terminal: Terminal, *, with_changes: bool = False) -> int:
     """Print the status of each hook for programs, and whether it was changed."""
     from msgspec import UNSET
+    from msgspec.structs import replace
 
     from gitrag.hooking.status import HookState
-    from gitrag.report.documents import HookRow
 
-    rows = [
-        HookRow(
-            name=report.name,
-            state=report.state.value,
-            path=str(report.path),
-            detail=report.detail,
-            advice=report.advice or report.commands,
-            lines=report.lines,
-            configured=report.configured,
-            changed=report.changed if with_changes else UNSET,
-        )
-        for report in reports
-    ]
-    terminal.print_document(rows)
+    terminal.print_document(reports if with_changes else [replace(each, changed=UNSET) for each in reports])
     return OK if all(report.state is HookState.INSTALLED for report in reports) else NOTHING
 
 

@@ -265,7 +265,7 @@ def search_hub(
     """Search the hub and print the answer; the arguments are those of the command."""
     from gitrag.actions.hub import search as hub_search
     from gitrag.actions.search import SearchOptions
-    from gitrag.report.hub import as_json, as_markdown, as_text
+    from gitrag.report.hub import as_markdown, as_text
     from gitrag.search.language_filter import language_named
     from gitrag.store.candidates import Filters
 
@@ -283,7 +283,7 @@ def search_hub(
         config.output,
         text=lambda style: as_text(answer, style),
         markdown=lambda: as_markdown(answer),
-        structured=lambda: as_json(answer),
+        answer=answer,
     )
     return OK if answer.hits else NOTHING
 

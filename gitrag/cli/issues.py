@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
@@ -18,8 +18,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import age, count
 
 if TYPE_CHECKING:
-    from gitrag.actions.issues import Issue, Synced, SyncListener
-    from gitrag.report.documents import IssueDocument
+    from gitrag.actions.issues import Synced, SyncListener
     from gitrag.workspace import Workspace
 
 _LEFT_OUT_SHOWN = 5
@@ -160,7 +159,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
         if state in {"all", issue.status.value} and set(labels) <= set(issue.labels)
     ]
     if as_json:
-        session.terminal.print_document([_document(issue) for issue in found])
+        session.terminal.print_document([structs.replace(issue, body=UNSET) for issue in found])
         return OK if found else NOTHING
     width = max((len(issue.id) for issue in found), default=0)
     columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
@@ -195,7 +194,7 @@ def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
     workspace = synced_for_reading(session, no_sync=no_sync)
     found, content = read_issue(workspace, wanted)
     if as_json:
-        session.terminal.print_document(structs.replace(_document(found), body=found.body))
+        session.terminal.print_document(found)
     else:
         session.terminal.print(Text(content.decode("utf-8", "replace").rstrip("\n")))
     return OK
@@ -271,27 +270,6 @@ def _say_synced(done: Synced, terminal: Terminal) -> None:
         terminal.warn(line)
     if len(done.left_out) > _LEFT_OUT_SHOWN:
         terminal.warn(f"{len(done.left_out) - _LEFT_OUT_SHOWN} more were left out")
-
-
-def _document(issue: Issue) -> IssueDocument:
-    """Return an issue for programs, without its text."""
-    from gitrag.report.documents import IssueDocument, IssueReferences
-
-    named = issue.references
-    return IssueDocument(
-        id=issue.id,
-        title=issue.title,
-        status=issue.status.value,
-        labels=issue.labels,
-        assignees=issue.assignees,
-        author=issue.author,
-        created=issue.created,
-        updated=issue.updated,
-        closed=issue.closed,
-        url=issue.url,
-        tracker=issue.tracker,
-        references=IssueReferences(named.specs, named.adrs, named.blocks, named.blocked_by),
-    )
 
 
 for each in (sync, status, list_, show):

@@ -40,7 +40,7 @@ def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output
     and an overview of the repository, from its files and commits. With TOPIC: the decisions on it, in full.
     """
     from gitrag.actions.prime import prime as gather
-    from gitrag.report.prime import as_json, as_markdown, as_text
+    from gitrag.report.prime import as_markdown, as_text
 
     workspace = session.index_first(session.workspace())
     primed = gather(workspace, " ".join(topic), session.core_files(), since=since)
@@ -50,6 +50,6 @@ def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output
         workspace.config.output,
         text=lambda style: as_text(primed, style),
         markdown=lambda: as_markdown(primed),
-        structured=lambda: as_json(primed),
+        answer=primed,
     )
     return OK

@@ -88,7 +88,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
         workspace.config.output,
         text=lambda style: governance.related_markdown(text, found, style),
         markdown=lambda: governance.related_markdown(text, found),
-        structured=lambda: governance.related_json(text, found),
+        answer=found,
     )
     for line in governance.nearest_lines(found.hinted):
         session.terminal.hint(line)
@@ -100,6 +100,7 @@ def _duplicates(
 ) -> int:
     from gitrag.actions.governance.related import duplicates, nearest
     from gitrag.report import governance
+    from gitrag.report.documents import DuplicatesDocument
 
     found = duplicates(workspace, text, threshold)
     near = [] if found else nearest(workspace, text)
@@ -109,7 +110,7 @@ def _duplicates(
         workspace.config.output,
         text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
         markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
-        structured=lambda: governance.duplicates_json(text, found, threshold, nearest=near),
+        answer=DuplicatesDocument(text, threshold, tuple(found), tuple(near)),
     )
     return OK if found else NOTHING
 
@@ -127,7 +128,7 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
         workspace.config.output,
         text=lambda style: governance.review_markdown(found, style),
         markdown=lambda: governance.review_markdown(found),
-        structured=lambda: governance.review_json(found),
+        answer=found,
     )
     called = found.impact is not None and found.impact.called
     return OK if found.questions or found.added or called else NOTHING

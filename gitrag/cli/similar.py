@@ -80,7 +80,7 @@ def similar(
     shown = report.relative_to(found.answer, directory)
     status = OK if found.answer.hits or found.copies else NOTHING
     if form == "json":
-        terminal.print_document(written.similar_document(found))
+        terminal.print_document(found)
         return status
     if form == "markdown":
         terminal.print(written.similar_markdown(found))

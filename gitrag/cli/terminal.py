@@ -74,6 +74,7 @@ class Terminal:
         self.color = out_color
         self._err_color = err_color
         self._progress: Progress | None = None
+        self._noted = ""
 
     @classmethod
     def standard(cls, mode: ColorMode, environ: Mapping[str, str]) -> Terminal:
@@ -135,8 +136,8 @@ class Terminal:
         self.out.write(text + "\n")
 
     def print_document(self, document: object) -> None:
-        """Write a dataclass, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
-        from gitrag.report.documents import json_text
+        """Write an answer, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
+        from gitrag.report.told import json_text
 
         self.print_json_text(json_text(document))
 
@@ -153,8 +154,10 @@ class Terminal:
         self.write(shown)
 
     def note(self, text: str) -> None:
-        """Write a note to stderr."""
-        self._say(safe(text))
+        """Write a note to stderr, unless it is the one before again: two steps may fail of one cause."""
+        if text != self._noted:
+            self._say(safe(text))
+        self._noted = text
 
     def warn(self, text: str) -> None:
         """Write a warning to stderr."""

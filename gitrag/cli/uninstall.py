@@ -52,10 +52,9 @@ def uninstall(session: Session, *, everywhere: bool, yes: bool, as_json: bool) -
     if agreed:
         action.take_out(pieces)
     if as_json:
-        from gitrag.report.documents import UninstallDocument, UninstallPiece
+        from gitrag.report.documents import UninstallDocument
 
-        rows = [tuple(UninstallPiece(each.what, each.place) for each in group) for group in (pieces, left)]
-        terminal.print_document(UninstallDocument(agreed, *rows))
+        terminal.print_document(UninstallDocument(agreed, tuple(pieces), tuple(left)))
     elif agreed and pieces:
         terminal.print("Removed.")
     return OK if agreed or not pieces else NOTHING

@@ -35,7 +35,7 @@ def why(session: Session, *, target: str, output: str | None) -> int:
     Asks git, so it needs no index; without one, decisions are not looked up.
     """
     from gitrag.actions.why import why as find
-    from gitrag.report.why import as_json, as_markdown, as_text
+    from gitrag.report.why import as_markdown, as_text
 
     workspace = session.workspace()
     found = find(workspace, session.start, target)
@@ -45,6 +45,6 @@ def why(session: Session, *, target: str, output: str | None) -> int:
         workspace.config.output,
         text=lambda style: as_text(found, style),
         markdown=lambda: as_markdown(found),
-        structured=lambda: as_json(found),
+        answer=found,
     )
     return OK if found.reasons or found.uncommitted else NOTHING

@@ -75,7 +75,7 @@ def of_url(url: str, base: Path) -> str:
 
 
 def of_directory(path: Path) -> str:
-    """Return a git directory's path as text; of a ``.git`` that of the directory that it is in."""
+    """Return a git directory's path as text, for ``.git`` its parent's."""
     return written(str(path.parent if path.name == ".git" else path))
 
 

@@ -19,6 +19,8 @@ _FROM_A_PLACE = ("/", "~", "./", "../")
 
 _UP_TO_A_PATTERN = re.compile(r"(?:[^*?\[\\/]+(?:/|$))+")
 
+_SPECIAL = re.compile(r"[*?\[\\]")
+
 _LISTED = 8
 """Candidates named where several are meant."""
 
@@ -90,7 +92,7 @@ def followed(root: Path | None, path: str) -> str:
 
 
 def globs_meant(root: Path | None, globs: Sequence[str]) -> tuple[str, ...]:
-    """Return globs, with those that they are where a link leads, and in other forms of Unicode."""
+    """Return globs, with what they are where a link leads, in other forms of Unicode, and as paths typed."""
     found: list[str] = []
     for glob in globs:
         mark, bare = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
@@ -98,6 +100,9 @@ def globs_meant(root: Path | None, globs: Sequence[str]) -> tuple[str, ...]:
         fixed = place[0].rstrip("/") if place else ""
         real = followed(root, fixed)
         more = [f"/{real}{bare.lstrip('/').removeprefix(fixed)}"] if real != fixed else []
+        if root is not None and not _exists(root / bare.lstrip("/")):
+            there = (path for path in named_paths(root, root, bare) if path != "." and _exists(root / path))
+            more += ["/" + _SPECIAL.sub(r"\\\g<0>", path) for path in there][:1]
         found += [mark + form for each in (bare, *more) for form in forms(each)]
     return tuple(dict.fromkeys(found))
 

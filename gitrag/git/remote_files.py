@@ -41,7 +41,7 @@ from gitrag.machine.programs import PrintedTooMuchError
 REF: Final = "refs/gitrag/vectors"
 
 PROTOCOLS: Final = "file:https:ssh"
-"""Protocols that may be used: those that nobody on the way can change anything of."""
+"""Protocols that may be used: nobody on the way can change what they carry."""
 
 _LOCKED_TRIES, _LOCKED_S = 20, 0.1
 

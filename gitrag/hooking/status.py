@@ -78,6 +78,11 @@ class HookReport(Struct, frozen=True):
     configured: str = ""
     changed: bool = False
 
+    @property
+    def mend(self) -> str:
+        """The command to run, or what to paste into a shell; empty if none."""
+        return self.advice or self.commands
+
 
 class HookStatus(Struct, frozen=True):
     """The status of a hook: by its file alone, the enabled configured hooks, and both together."""

@@ -59,12 +59,13 @@ def refreshed_line(added: int, updated: int, removed: int) -> str | None:
     )
 
 
-def unembedded_line(chunks: int, texts_per_s: float) -> str | None:
+def unembedded_line(chunks: int, seconds: float) -> str | None:
     """Return the line about chunks that wait for a vector, and how long that takes; None when none do."""
     if not chunks:
         return None
-    seconds = max(1, round(chunks / texts_per_s))
-    return f"{chunks} chunks unembedded — run `gitrag index embed` (≈{seconds}s on this machine)"
+    return (
+        f"{chunks} chunks unembedded — run `gitrag index embed` (≈{max(1, round(seconds))}s on this machine)"
+    )
 
 
 def looked_line(files: int, collections: Sequence[str], least: float | None) -> str:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -15,12 +15,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata, func_metadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
+from gitrag.report.told import plain_data
 from gitrag.words.control_characters import printable, sanitise, sanitise_line
 
 D = TypeVar("D")
@@ -100,9 +101,6 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         hints: What to tell clients about it.
     """
     name = function.__name__
-    signature = inspect.signature(function, eval_str=True)
-    data_type = get_args(signature.return_annotation)[0]
-    adapter: TypeAdapter[Any] = TypeAdapter(data_type)
     model = func_metadata(function, skip_names=["bench", "call"], structured_output=False).arg_model
     strict = _strict(model)
 
@@ -112,7 +110,8 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         content = [TextContent(type="text", text=printable(reply.text))]
         return CallToolResult(
             content=list(content),
-            structured_content=_sanitised(adapter.dump_python(reply.data, mode="python")),
+            # Control characters are escaped as in the text: a client may show either in a terminal.
+            structured_content=plain_data(reply.data, text=sanitise),
         )
 
     return _BoundTool(
@@ -220,14 +219,3 @@ def _refusal(tool: Tool, error: ValidationError) -> str:
         problems.append(f"and {len(found) - _MOST_PROBLEMS:,} more")
     takes = ", ".join(tool.parameters["properties"]) or "nothing"
     return f"{'; '.join(problems)}. {tool.name} takes {takes}."
-
-
-def _sanitised(value: Any) -> Any:
-    """Escape control characters in the data as in the text: a client may show either in a terminal."""
-    if isinstance(value, str):
-        return sanitise(value)
-    if isinstance(value, dict):
-        return {_sanitised(key): _sanitised(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_sanitised(item) for item in value]
-    return value

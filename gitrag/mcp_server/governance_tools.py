@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
+from gitrag.actions.governance import (
+    change_impact as change_impact_action,
+)
 from gitrag.actions.governance import (
     check as check_action,
 )
@@ -18,6 +22,12 @@ from gitrag.actions.governance import (
 from gitrag.actions.governance import (
     review as review_action,
 )
+from gitrag.actions.governance.check import Checked
+from gitrag.actions.governance.related import Proposal
+from gitrag.actions.governance.review import Added, ReviewQuestion
+from gitrag.actions.governance.unreached import NearDocument
+from gitrag.actions.impact import Impact
+from gitrag.actions.instead import Instead
 from gitrag.actions.issues import sync_before_reading
 from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
@@ -26,33 +36,30 @@ from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
-from gitrag.report.impact_lines import MOST_CALLERS, MOST_DEFINITIONS, impact_data
+from gitrag.report.impact import MOST_TESTS
+from gitrag.report.tests_to_run import PATHS, arguments
+from gitrag.search.similar_chunks import SimilarChunk
 
 
-@dataclass(frozen=True, slots=True)
-class Governing:
+class Governing(Struct, frozen=True):
     """What bears on a file."""
 
-    target: str
-    candidates: list[dict[str, Any]]
-    issues: list[dict[str, Any]]
-    missing: list[str]
-    impact: dict[str, Any] | None
+    found: Checked
     freshness: replies.Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedFound:
+class RelatedFound(Struct, frozen=True, kw_only=True):
     """What is there already: of these lists those that were asked for."""
 
-    edges: list[dict[str, Any]]
-    duplicates: list[dict[str, Any]]
-    nearest: list[dict[str, Any]]
-    questions: list[dict[str, Any]]
-    helpers: list[dict[str, Any]]
-    impact: dict[str, Any] | None
+    edges: tuple[Proposal, ...] = ()
+    duplicates: Sequence[SimilarChunk] = ()
+    nearest: Sequence[Proposal | SimilarChunk | NearDocument] = ()
+    questions: tuple[ReviewQuestion, ...] = ()
+    helpers: tuple[Added, ...] = ()
+    impact: Impact | None = None
+    tests: tuple[str, ...] = ()
     freshness: replies.Freshness
-    instead: dict[str, Any] = field(default_factory=dict)
+    instead: Instead | Mapping[str, object] = {}
 
 
 def check(
@@ -68,19 +75,9 @@ def check(
     sync_before_reading(workspace, bench.listener(call), PurePath(target).stem)
     top = workspace.repo.root or workspace.repo.git_dir
     found = check_action.check(workspace, meant_path(workspace.repo, top, target, directories=True))
-    data = json.loads(governance.checked_json(found))
     freshness = replies.of_status(read_status(workspace), bench.notes())
-    return Reply(
-        governance.checked_markdown(found).followed_by("", f"[{replies.freshness_line(freshness)}]"),
-        Governing(
-            target=data["target"],
-            candidates=data["candidates"],
-            issues=data["issues"],
-            missing=data["missing"],
-            impact=impact_data(found.impact, MOST_DEFINITIONS, MOST_CALLERS),
-            freshness=freshness,
-        ),
-    )
+    text = governance.checked_markdown(found).followed_by("", f"[{replies.freshness_line(freshness)}]")
+    return Reply(text, Governing(found, freshness))
 
 
 def related(
@@ -102,37 +99,39 @@ def related(
 ) -> Reply[RelatedFound]:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: mode duplicates. In a review: diff, also who calls what it changes.
+    Before writing a helper: mode duplicates. In a review: diff, also its callers and tests to run.
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):
         raise UsageError("related takes either text or diff.", "Give one of them.")
     if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call), text)
-    impact = None
     if diff:
         review = review_action.review(workspace, diff, threshold, call.advance)
-        markdown, data = governance.review_markdown(review), json.loads(governance.review_json(review))
-        impact = impact_data(review.impact, MOST_DEFINITIONS, MOST_CALLERS)
+        markdown = governance.review_markdown(review)
+        bearing = change_impact_action.bearing_tests(workspace, diff, review.impact)
+        tests = arguments([each.path for each in bearing], PATHS)
+        if tests:
+            more = ", …" if len(tests) > MOST_TESTS else ""
+            markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")
+        answer = partial(
+            RelatedFound,
+            questions=review.questions,
+            helpers=review.added,
+            nearest=review.unreached.nearest if review.unreached else (),
+            impact=review.impact,
+            tests=tests,
+        )
     elif mode == "duplicates":
         found = related_action.duplicates(workspace, text, threshold)
         near = [] if found else related_action.nearest(workspace, text)
         markdown = governance.duplicates_markdown(found, threshold, nearest=near)
-        data = json.loads(governance.duplicates_json(text, found, threshold, nearest=near))
+        answer = partial(RelatedFound, duplicates=found, nearest=near)
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
         markdown = governance.related_markdown(text, edges)
         markdown = markdown.followed_by(*governance.nearest_lines(edges.hinted))
-        data = json.loads(governance.related_json(text, edges))
+        answer = partial(RelatedFound, edges=edges.proposals, nearest=edges.nearest, instead=edges.instead)
     freshness = replies.of_status(read_status(workspace), bench.notes())
-    answer = RelatedFound(
-        edges=data.get("edges", []),
-        duplicates=data.get("duplicates", []),
-        nearest=data.get("nearest", []),
-        questions=data.get("questions", []),
-        helpers=data.get("helpers", []),
-        impact=impact,
-        freshness=freshness,
-        instead=data.get("instead", {}),
-    )
-    return Reply(markdown.followed_by("", f"[{replies.freshness_line(freshness)}]"), answer)
+    text = markdown.followed_by("", f"[{replies.freshness_line(freshness)}]")
+    return Reply(text, answer(freshness=freshness))

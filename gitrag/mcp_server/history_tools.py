@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
+from msgspec import Struct
 from pydantic import Field
 
-from gitrag.actions.history import HistoryOptions
+from gitrag.actions.history import CommitMatch, HistoryOptions
 from gitrag.actions.history import history as ask
-from gitrag.actions.why import why
+from gitrag.actions.why import Why, why
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.report.history import as_json as history_json
 from gitrag.report.history import as_markdown as history_markdown
-from gitrag.report.why import as_json as why_json
 from gitrag.report.why import as_markdown as why_markdown
 
 
-@dataclass(frozen=True, slots=True)
-class CommitsFound:
+class CommitsFound(Struct, frozen=True):
     """Commits: those that say what was asked, or those that made lines what they are."""
 
-    commit_matches: list[dict[str, Any]]
-    why: dict[str, Any] | None
+    commit_matches: tuple[CommitMatch, ...]
+    why: Why | None
     freshness: replies.Freshness
 
 
@@ -45,14 +41,14 @@ def history(
         raise UsageError("history takes either query or lines.", "Give one of them.")
     if lines and path:
         raise UsageError("history takes path with query only.", "lines names its file itself.")
-    matches: list[dict[str, Any]] = []
-    reasons: dict[str, Any] | None = None
+    matches: tuple[CommitMatch, ...] = ()
+    reasons: Why | None = None
     if lines:
-        explained = why(workspace, workspace.repo.root or workspace.repo.git_dir, lines)
-        text, reasons = why_markdown(explained), json.loads(why_json(explained))
+        reasons = why(workspace, workspace.repo.root or workspace.repo.git_dir, lines)
+        text = why_markdown(reasons)
     else:
         found = ask(workspace, query, HistoryOptions(limit=limit, path=path))
-        text, matches = history_markdown(found), json.loads(history_json(found))["commit_matches"]
+        text, matches = history_markdown(found), found.matches
     freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
     said = text.followed_by(f"[{replies.freshness_line(freshness)}]")
     return Reply(said, CommitsFound(matches, reasons, freshness))

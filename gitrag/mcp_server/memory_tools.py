@@ -47,7 +47,7 @@ def explore(
         scope=scope,
         session_id=session_id,
     )
-    return Reply(Text(saved), replies.remembered(saved.observation, created=saved.created))
+    return Reply(Text(saved), replies.Remembered(saved.observation, saved.created))
 
 
 def memory_search(
@@ -66,10 +66,10 @@ def memory_search(
     if query.strip():
         hits = explorations.search(query, kind=kind, project=owner, limit=limit)
         found = [each.observation for each in hits]
-        results = [replies.remembered(each.observation, score=each.score) for each in hits]
+        results = [replies.Remembered(each.observation, score=each.score) for each in hits]
     else:
         found = explorations.all(kind=kind, project=owner)[:limit]
-        results = [replies.remembered(each) for each in found]
+        results = [replies.Remembered(each) for each in found]
     text = Text("\n\n".join(observation_text(each) for each in found))
     data = replies.Recollection(results)
     if not found:
@@ -90,7 +90,7 @@ def mark_core(
     own = core_path(bench.workspace, path, _root(bench))
     marked = mark(bench.core, project_of(bench.workspace), own, summary or None)
     text = f"Marked {marked.path} as core of {marked.project}."
-    return Reply(text, replies.Core(marked.project, replies.core_rows([marked]), changed=True))
+    return Reply(text, replies.Core(marked.project, [marked], changed=True))
 
 
 def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[replies.Core]:
@@ -102,7 +102,7 @@ def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[re
     return Reply(
         joined([*lines, *marked.notes])
         or f"No file of {owner} is marked as core. mark_core marks one; `gitrag core suggest` names some.",
-        replies.Core(owner, replies.core_rows(marked.files)),
+        replies.Core(owner, marked.files),
     )
 
 
@@ -114,7 +114,7 @@ def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Co
     root = _root(bench)
     changed = any(bench.core.unmark(keys, each) for each in named_paths(root, root, path))
     text = f"Unmarked {path}." if changed else f"{path} was not marked."
-    left = replies.core_rows(marked_files(bench.core, here).files)
+    left = marked_files(bench.core, here).files
     return Reply(text, replies.Core(here.name, left, changed=changed))
 
 

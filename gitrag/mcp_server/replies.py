@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+
+from msgspec import Struct
 
 from gitrag.actions.graph import GraphAnswer
+from gitrag.actions.impact import NoCaller
 from gitrag.actions.lines import MOST_LINES, Outline, Range
-from gitrag.actions.references import References
+from gitrag.actions.references import Reference, References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
@@ -19,9 +20,8 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.memory.projects import name_of
-from gitrag.report import listed_paths, reworded_lines, shown, wording_line
-from gitrag.report.documents import UncalledDefinition
+from gitrag.report import listed_paths, reworded_lines, wording_line
+from gitrag.report.documents import SearchDocument
 from gitrag.report.graph_data import uncalled
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
@@ -37,8 +37,7 @@ CALLS = 40
 """Most calls in one answer, some 1,500 tokens: the callers of a base class's method may be hundreds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """What an answer rests on."""
 
     commit: str | None
@@ -46,36 +45,11 @@ class Freshness:
     uncommitted_files: int = 0
     unembedded: int | None = None
     waiting_files: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = []
     drafted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SnippetData:
-    """Lines of a file; ``variants`` are the paths of files that are nearly the same.
-
-    ``nearest``: it is only near, and likely no answer.
-    ``repository``: where several were asked, its name, which is also that of a project.
-    """
-
-    id: str
-    path: str
-    line_start: int
-    line_end: int
-    name: str
-    class_name: str
-    kind: str
-    language: str
-    score: float | None
-    via: str
-    text: str
-    variants: list[str] = field(default_factory=list)
-    repository: str = ""
-    nearest: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WordData:
+class WordData(Struct, frozen=True):
     """What is known of the question's words.
 
     Where no hit is likely, ``missing``: no file that was searched contains them; ``only_beside``: only tests,
@@ -83,103 +57,67 @@ class WordData:
     occur where it is not in English (``english_only``); empty where as asked.
     """
 
-    missing: list[str] = field(default_factory=list)
-    only_beside: list[str] = field(default_factory=list)
+    missing: list[str] = []
+    only_beside: list[str] = []
     note: str = ""
     searched_for: str = ""
     english_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFound:
+class CodeFound(Struct, frozen=True):
     """Snippets, best first; what exists and is ``not_indexed``, or not all of it, a sentence each."""
 
     query: str
     project: str
     sufficient: bool
-    results: list[SnippetData]
+    results: Sequence[Snippet]
     freshness: Freshness
-    words: WordData = field(default_factory=WordData)
-    not_indexed: list[str] = field(default_factory=list)
+    words: WordData = WordData()
+    not_indexed: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """Decisions, specifications, code, and issues where there are copies of any.
 
     ``variants``: for the path of a code snippet, those of files that are nearly the same.
     """
 
-    query: str
-    adr_matches: list[dict[str, Any]]
-    spec_matches: list[dict[str, Any]]
-    code_snippets: list[dict[str, Any]]
-    call_graphs: list[dict[str, Any]]
+    found: SearchDocument
     freshness: Freshness
-    words: WordData = field(default_factory=WordData)
-    issue_matches: list[dict[str, Any]] = field(default_factory=list)
-    variants: dict[str, list[str]] = field(default_factory=dict)
-    not_indexed: list[str] = field(default_factory=list)
+    words: WordData
+    variants: Mapping[str, Sequence[str]]
+    not_indexed: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class CallData:
-    """A call, and how certain it is."""
-
-    caller: str
-    caller_path: str
-    line: int
-    callee: str
-    callee_path: str
-    callee_line: int
-    confidence: float
-    lines: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceData:
-    """A line that has a name; ``sure``: its file defines the name, or imports it from where it is defined."""
-
-    path: str
-    line: int
-    use: str
-    within: str
-    text: str
-    sure: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CallsOfRepository:
+class CallsOfRepository(Struct, frozen=True):
     """Calls between the repository that was asked and another one; the other's end has that one's path."""
 
     repository: str
     direction: str
     found_by: str
-    calls: list[CallData]
+    calls: Sequence[Edge]
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Who calls whom; who names what no call leads to; what exists and is ``not_indexed``, or not whole."""
 
     filter: str | None
     matches: list[str]
-    calls: list[CallData]
+    calls: Sequence[Edge]
     left_out: int
     mermaid: str | None
     error: str | None
     freshness: Freshness
-    references: list[ReferenceData] = field(default_factory=list)
+    references: Sequence[Reference] = ()
     references_left_out: int = 0
     matches_left_out: int = 0
-    elsewhere: list[CallsOfRepository] = field(default_factory=list)
-    without_callers: list[UncalledDefinition] = field(default_factory=list)
-    not_indexed: list[str] = field(default_factory=list)
+    elsewhere: list[CallsOfRepository] = []
+    without_callers: Sequence[NoCaller] = ()
+    not_indexed: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedCode:
+class IndexedCode(Struct, frozen=True):
     """What is indexed."""
 
     project: str
@@ -188,15 +126,13 @@ class IndexedCode:
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """That it will be done."""
 
     files: int
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``.
 
     ``not_indexed``: why searches do not find the file, or only its outline.
@@ -210,11 +146,10 @@ class Lines:
     moved: str
     freshness: Freshness
     is_outline: bool = False
-    not_indexed: list[str] = field(default_factory=list)
+    not_indexed: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """How the index stands."""
 
     project: str
@@ -229,44 +164,32 @@ class Standing:
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """Markdown for a session's start."""
 
     markdown: str
     freshness: Freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     """Something remembered."""
 
-    id: int
-    type: str
-    topic_key: str
-    title: str
-    project: str
-    scope: str
-    revision: int
-    updated: str
-    sections: dict[str, str]
+    observation: Observation
     created: bool = False
     score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(Struct, frozen=True):
     """What is remembered, best or latest first."""
 
     results: list[Remembered]
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(Struct, frozen=True):
     """Core files."""
 
     project: str
-    files: list[dict[str, str]]
+    files: Sequence[CoreFile]
     changed: bool = False
 
 
@@ -326,31 +249,6 @@ def freshness_line(freshness: Freshness) -> str:
     return "; ".join([*[", ".join(said)], *freshness.notes])
 
 
-def snippet_data(snippet: Snippet) -> SnippetData:
-    """Return a snippet as data."""
-    return SnippetData(
-        id=snippet.id,
-        path=snippet.path,
-        line_start=snippet.line_start,
-        line_end=snippet.line_end,
-        name=snippet.name,
-        class_name=snippet.enclosing,
-        kind=snippet.kind,
-        language=snippet.language,
-        score=snippet.score,
-        via=snippet.via.value,
-        text=snippet.text,
-        variants=list(snippet.variants),
-        repository=snippet.repository,
-        nearest=is_nearest(snippet),
-    )
-
-
-def is_nearest(snippet: Snippet) -> bool:
-    """Return whether a snippet is only near, and likely no answer; an exact match is none such."""
-    return snippet.score is not None and snippet.score < LEAST_ANSWER
-
-
 def word_data(answer: Answer | None) -> WordData:
     """Return what is known of a question's words; nothing where the index was not searched."""
     if answer is None:
@@ -376,12 +274,12 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         lines.append(f"No code found for '{found.query}'. Try a broader search term.{_NOT_CODE}")
     if note := word_data(found.answer).note:
         lines.append(f"{note}; nearest:" if found.snippets else note)
-    elif found.snippets and all(map(is_nearest, found.snippets)):
+    elif found.snippets and all(each.is_nearest for each in found.snippets):
         lines.append(f"nothing scores {LEAST_ANSWER:.2f} or more; nearest:")
     for each in found.snippets:
         name = ".".join(part for part in (each.enclosing, each.name) if part)
         score = f"{each.score:.2f} " if each.score is not None else ""
-        score += "nearest " if is_nearest(each) else ""
+        score += "nearest " if each.is_nearest else ""
         what = " ".join(part for part in (each.kind, name) if part)
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
@@ -389,19 +287,6 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         lines += [*each.text.split("\n"), ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
     return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
-
-
-def _call(edge: Edge) -> CallData:
-    return CallData(
-        caller=edge.caller.name,
-        caller_path=edge.caller.path,
-        line=edge.line,
-        callee=edge.callee.name,
-        callee_path=edge.callee.path,
-        callee_line=edge.callee.line_start,
-        confidence=edge.confidence,
-        lines=list(edge.lines),
-    )
 
 
 def calls(
@@ -427,20 +312,17 @@ def calls(
     return Calls(
         filter=found.filter,
         matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
-        calls=list(map(_call, edges[:limit])),
+        calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
         matches_left_out=max(len(matches) - limit, 0),
         mermaid=mermaid,
         error=found.error,
         freshness=freshness,
-        references=[
-            ReferenceData(each.path, each.line, each.use.value, each.within, each.text, each.is_sure)
-            for each in places[:limit]
-        ],
+        references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
-        without_callers=list(uncalled(found.none))[:limit],
-        not_indexed=list(found.not_indexed),
+        without_callers=uncalled(found.none)[:limit],
+        not_indexed=found.not_indexed,
     )
 
 
@@ -450,7 +332,7 @@ def _elsewhere(between: CallsBetween, limit: int) -> CallsOfRepository:
         repository=between.repository,
         direction="callers" if between.by_other else "callees",
         found_by=between.found_by,
-        calls=list(map(_call, edges[:limit])),
+        calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
     )
 
@@ -472,7 +354,7 @@ def calls_text(found: Calls) -> Text:
             lines.append(f"{other.left_out} more of its calls are left out: raise limit.")
     for place in found.references:
         within = f" {place.within}" if place.within else ""
-        unsure = "" if place.sure or place.use == Use.TEXT else " (by name alone)"
+        unsure = "" if place.is_sure or place.use is Use.TEXT else " (by name alone)"
         lines.append(f"- {place.path}:{place.line}{within} {place.use}{unsure}: {place.text}")
     if found.references_left_out:
         lines.append(f"{found.references_left_out} more places are left out: raise limit.")
@@ -481,11 +363,12 @@ def calls_text(found: Calls) -> Text:
     return joined([*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"])
 
 
-def _call_line(each: CallData, caller_in: str = "", callee_in: str = "") -> str:
+def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
     unsure = "" if each.confidence >= _SURE else " (likely)"
     return (
-        f"- {caller_in}{each.caller_path}:{','.join(map(str, each.lines))} {each.caller} -> {each.callee}"
-        f" {callee_in}{each.callee_path}:{each.callee_line}{unsure}"
+        f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
+        f" -> {each.callee.name}"
+        f" {callee_in}{each.callee.path}:{each.callee.line_start}{unsure}"
     )
 
 
@@ -519,41 +402,3 @@ def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> Text:
     else:
         said.append(f"Git ignores what is in {path}, or the settings leave it out: `gitrag status` says why.")
     return joined([*said, f"[{freshness_line(data.freshness)}]"])
-
-
-def remembered(each: Observation, *, created: bool = False, score: float | None = None) -> Remembered:
-    """Return an observation as data."""
-    return Remembered(
-        id=each.observation_id,
-        type=each.kind,
-        topic_key=each.identity.topic_key,
-        title=each.title,
-        project=name_of(each.identity.project),
-        scope=each.identity.scope,
-        revision=each.revision,
-        updated=each.updated,
-        sections=dict(each.sections),
-        created=created,
-        score=None if score is None else round(score, 4),
-    )
-
-
-def core_rows(files: Sequence[CoreFile]) -> list[dict[str, str]]:
-    """Return core files as data."""
-    return [{"project": each.project, "path": each.path, "summary": each.summary} for each in files]
-
-
-def searched(found: Mapping[str, Any], answer: Answer, freshness: Freshness, words: WordData) -> Searched:
-    """Return the report's JSON as data, and what it has no place for."""
-    return Searched(
-        query=found["query"],
-        adr_matches=found["adr_matches"],
-        spec_matches=found["spec_matches"],
-        code_snippets=found["code_snippets"],
-        call_graphs=found["call_graphs"],
-        freshness=freshness,
-        words=words,
-        issue_matches=found.get("issue_matches", []),
-        variants={shown(hit.path): list(map(shown, hit.variants)) for hit in answer.hits if hit.variants},
-        not_indexed=list(answer.not_indexed),
-    )

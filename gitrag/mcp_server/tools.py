@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from datetime import date
 from typing import Annotated, Literal
@@ -28,7 +27,8 @@ from gitrag.errors import UsageError
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.report import as_json, as_markdown
+from gitrag.report import as_markdown
+from gitrag.report.documents import search_document
 from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
@@ -97,7 +97,7 @@ def search_code(
         query=found.query,
         project=asked.name,
         sufficient=found.sufficient,
-        results=[replies.snippet_data(each) for each in found.snippets],
+        results=found.snippets,
         freshness=freshness,
         words=replies.word_data(found.answer),
         not_indexed=list(found.not_indexed),
@@ -122,7 +122,7 @@ def _search_several(
         query=found.query,
         project="",
         sufficient=found.sufficient,
-        results=[replies.snippet_data(each) for each in found.snippets],
+        results=found.snippets,
         freshness=freshness,
         words=replies.word_data(found.answer),
         not_indexed=list(found.not_indexed),
@@ -155,7 +155,9 @@ def search(
     if words.note and not answer.hits:
         text = text.followed_by(f"{words.note[0].upper()}{words.note[1:]}.")
     text = text.followed_by("", f"[{replies.freshness_line(freshness)}]")
-    return Reply(text, replies.searched(json.loads(as_json(answer, drawn)), answer, freshness, words))
+    variants = {hit.path: hit.variants for hit in answer.hits if hit.variants}
+    found = search_document(answer, drawn)
+    return Reply(text, replies.Searched(found, freshness, words, variants, answer.not_indexed))
 
 
 def call_graph(

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.errors import BusyError, StoreError
+from gitrag.memory.projects import is_repository, name_of
 
 NAME = "memory.sqlite3"
 """The file's name in GITRAG_HOME."""
@@ -44,6 +45,16 @@ class Identity(Struct, frozen=True):
     topic_key: str
     project: str
     scope: str
+
+    @property
+    def name(self) -> str:
+        """What the project is called."""
+        return name_of(self.project)
+
+    @property
+    def repository(self) -> str:
+        """The project's remote, or place and first commit; empty where only a name was given."""
+        return self.project if is_repository(self.project) else ""
 
 
 class Observation(Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gitrag.report.documents import as_json
     from gitrag.report.markdown import as_markdown
     from gitrag.report.parts import (
         PIECE,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         wording_line,
     )
     from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
-    from gitrag.report.structured import as_json
     from gitrag.report.text import as_text
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "documents": ("as_json",),
     "markdown": ("as_markdown",),
     "parts": (
         "PIECE",
@@ -79,7 +80,6 @@ _MODULES = {
         "located",
         "relative_to",
     ),
-    "structured": ("as_json",),
     "text": ("as_text",),
 }
 """The module that each name is of."""

@@ -1,4 +1,4 @@
-"""The findings of `check`, `related` and a review, as text, Markdown or JSON. Pure."""
+"""The findings of `check`, `related` and a review, as text or Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -8,23 +8,9 @@ from gitrag.actions.governance.check import Candidate, Checked, name_of
 from gitrag.actions.governance.related import NONE_RELATED, Proposal, Related
 from gitrag.actions.governance.review import Added, Review, ReviewQuestion
 from gitrag.actions.governance.unreached import Unreached
-from gitrag.corpus.documents import Document
 from gitrag.report import Style, plain, shown, standing
-from gitrag.report.documents import (
-    AddedDefinition,
-    AskedQuestion,
-    BearingDocument,
-    CheckDocument,
-    DuplicatesDocument,
-    LikeChunk,
-    NearDocument,
-    RelatedDocument,
-    RelatedEdge,
-    ReviewDocument,
-    json_text,
-)
-from gitrag.report.impact_lines import impact_lines, impact_part
-from gitrag.report.instead import instead_lines, instead_part
+from gitrag.report.impact_lines import impact_lines
+from gitrag.report.instead import instead_lines
 from gitrag.report.parts import lines_of
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.control_characters import Text, joined
@@ -68,20 +54,6 @@ def checked_markdown(found: Checked) -> Text:
     return joined(lines)
 
 
-def checked_json(found: Checked) -> str:
-    """Return a check as JSON; scores rounded to four places."""
-    return json_text(
-        CheckDocument(
-            target=shown(found.target),
-            query=found.query,
-            candidates=tuple(map(_candidate_data, found.candidates)),
-            issues=tuple(map(_candidate_data, found.issues)),
-            missing=found.missing,
-            impact=impact_part(found.impact),
-        )
-    )
-
-
 def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
@@ -117,29 +89,6 @@ def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
     ]
 
 
-def related_json(text: str, found: Related) -> str:
-    """Return proposed references as JSON, and where there are few what is nearest."""
-    return json_text(
-        RelatedDocument(
-            text,
-            tuple(map(_proposal_data, found.proposals)),
-            tuple(map(_proposal_data, found.nearest)),
-            instead_part(found.instead),
-        )
-    )
-
-
-def _proposal_data(each: Proposal) -> RelatedEdge:
-    return RelatedEdge(
-        relation=each.relation,
-        **document_data(each.document),
-        kind=each.kind.value,
-        score=round(each.score, 4),
-        section=each.section,
-        note=each.note,
-    )
-
-
 def duplicates_markdown(
     found: Sequence[SimilarChunk],
     threshold: float,
@@ -157,14 +106,6 @@ def duplicates_markdown(
     return joined([less, *(_alike(each, style) for each in nearest)])
 
 
-def duplicates_json(
-    text: str, found: Sequence[SimilarChunk], threshold: float, *, nearest: Sequence[SimilarChunk] = ()
-) -> str:
-    """Return what covers a text, or else what is nearest, as JSON."""
-    like, near = tuple(map(_alike_data, found)), tuple(map(_alike_data, nearest))
-    return json_text(DuplicatesDocument(text, threshold, like, near))
-
-
 def review_markdown(found: Review, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}", "", "### Not named", ""]
@@ -178,42 +119,6 @@ def review_markdown(found: Review, style: Style = plain) -> Text:
     return joined(lines)
 
 
-def review_json(found: Review) -> str:
-    """Return a review as JSON."""
-    questions = (
-        AskedQuestion(
-            question=each.asks,
-            **document_data(each.document),
-            kind=each.kind.value,
-            score=round(each.score, 4),
-            section=each.section,
-            touched_by=shown(each.path),
-            note=each.note,
-        )
-        for each in found.questions
-    )
-    helpers = (
-        AddedDefinition(
-            path=shown(each.path),
-            name=each.chunk.qualified_name,
-            line_start=each.chunk.line_start,
-            line_end=each.chunk.line_end,
-            existing=tuple(map(_alike_data, each.existing)),
-        )
-        for each in found.added
-    )
-    return json_text(
-        ReviewDocument(
-            range=found.span,
-            questions=tuple(questions),
-            helpers=tuple(helpers),
-            named=tuple(found.named),
-            nearest=near_documents(found.unreached),
-            impact=impact_part(found.impact),
-        )
-    )
-
-
 def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
     """Return that nothing scores enough, and what comes nearest: never a bare no."""
     if not found.nearest:
@@ -224,15 +129,6 @@ def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
         path = style(shown(each.document.path), "path")
         lines.append(f"- {name} (score: {each.score:.2f}) {path}")
     return lines
-
-
-def near_documents(found: Unreached | None) -> tuple[NearDocument, ...]:
-    """Return the nearest documents, which do not score enough, for JSON."""
-    near = found.nearest if found is not None else ()
-    return tuple(
-        NearDocument(**document_data(each.document), kind=each.kind.value, score=round(each.score, 4))
-        for each in near
-    )
 
 
 def _none_asked(found: Review, style: Style) -> list[str]:
@@ -276,27 +172,6 @@ def _alike(each: SimilarChunk, style: Style) -> str:
     return f"- **{path}** {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
 
 
-def _alike_data(each: SimilarChunk) -> LikeChunk:
-    return LikeChunk(
-        path=shown(each.path),
-        name=each.chunk.qualified_name,
-        kind=each.chunk.kind.value,
-        line_start=each.chunk.line_start,
-        line_end=each.chunk.line_end,
-        cosine=round(each.cosine, 4),
-    )
-
-
-def document_data(document: Document) -> dict[str, str]:
-    """Return the fields that every document has in JSON."""
-    return {
-        "id": document.id,
-        "title": document.title,
-        "status": standing(document),
-        "path": shown(document.path),
-    }
-
-
 def _opening(found: Checked) -> str:
     """Return the sentence above the documents that are not likely; empty where all are."""
     if not found.candidates:
@@ -329,20 +204,6 @@ def _item(each: Candidate) -> Iterator[str]:
     yield f"  Why: {_why(each)}."
     if each.note:
         yield f"  {each.note}"
-
-
-def _candidate_data(each: Candidate) -> BearingDocument:
-    return BearingDocument(
-        **document_data(each.document),
-        kind=each.kind.value,
-        score=round(each.score, 4),
-        section=each.section,
-        why=each.why,
-        named=each.line is not None,
-        named_line=each.line,
-        governing=each.governs,
-        note=each.note,
-    )
 
 
 def _why(each: Candidate) -> str:

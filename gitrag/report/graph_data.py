@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import UNSET
 
 from gitrag.actions.graph import NoCall, not_looked_at
+from gitrag.actions.impact import NoCaller, no_callers
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.callgraph.graph import Graph, Node
-from gitrag.callgraph.reach import Uncalled
 from gitrag.report.documents import (
     CallElsewhere,
     GraphDocument,
     GraphEdge,
     GraphNode,
-    PackageName,
-    PlacedName,
     RepositoryCalls,
-    UncalledDefinition,
-    json_text,
 )
 from gitrag.report.parts import shown
-from gitrag.report.reference_lines import named_places
+from gitrag.report.told import json_text
 
 
 def graph_json(
@@ -54,53 +50,26 @@ def graph_json(
             edges=tuple(edges),
             files=tuple(map(shown, graph.files)) or UNSET,
             left_out=notes or UNSET,
-            references=UNSET if named is None else named_places(named),
+            references=UNSET if named is None else named,
             elsewhere=UNSET if elsewhere is None else tuple(map(repository_calls, elsewhere.found)),
-            without_callers=tuple(uncalled(none)) or UNSET,
-            not_indexed=tuple(map(shown, not_indexed)) or UNSET,
+            without_callers=uncalled(none) or UNSET,
+            not_indexed=tuple(not_indexed) or UNSET,
         )
     )
 
 
-def uncalled(none: Sequence[NoCall]) -> Iterator[UncalledDefinition]:
-    """Yield what no call was resolved to."""
-    yield from uncalled_definitions(
+def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
+    """Return what no call was resolved to."""
+    return no_callers(
         (each.subject.own, each.subject.name, each.known, each.looked_at)
         for each in none
         if each.known is not None
     )
 
 
-def uncalled_definitions(found: Iterable[tuple[Node, str, Uncalled, str]]) -> Iterator[UncalledDefinition]:
-    """Yield definitions that no call was resolved to, those together that the same places may call.
-
-    Args:
-        found: Each with its name, what is known of who calls it, and what was looked at.
-    """
-    alike: dict[tuple[Uncalled, str, Node | None], list[PlacedName]] = {}
-    for node, name, known, looked_at in found:
-        alone = None if known.unresolved or known.mentioned else node
-        own = PlacedName(shown(node.path), shown(name), node.line_start)
-        alike.setdefault((known, looked_at, alone), []).append(own)
-    for (known, looked_at, _), (first, *others) in alike.items():
-        yield UncalledDefinition(
-            path=first.path,
-            name=first.name,
-            line_start=first.line_start,
-            is_without_caller=known.is_without_caller,
-            unresolved=tuple(map(shown, known.unresolved)),
-            registered=known.registered,
-            base_outside=known.base_outside,
-            mentioned=tuple(map(shown, known.mentioned)),
-            looked_at=looked_at,
-            also=tuple(others),
-        )
-
-
 def empty_json(notes: tuple[str, ...], not_indexed: Sequence[str] = ()) -> str:
     """Return a graph without anything, and why."""
-    not_indexed = tuple(map(shown, not_indexed))
-    return json_text(GraphDocument((), (), left_out=notes, not_indexed=not_indexed or UNSET))
+    return json_text(GraphDocument((), (), left_out=notes, not_indexed=tuple(not_indexed) or UNSET))
 
 
 def repository_calls(between: CallsBetween) -> RepositoryCalls:
@@ -108,7 +77,7 @@ def repository_calls(between: CallsBetween) -> RepositoryCalls:
     return RepositoryCalls(
         repository=between.repository,
         direction="callers" if between.by_other else "callees",
-        packages=tuple(PackageName(each.name, shown(each.manifest)) for each in between.packages),
+        packages=between.packages,
         files=between.files,
         found_by=between.found_by,
         calls=tuple(

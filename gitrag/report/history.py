@@ -1,14 +1,13 @@
-"""What a history says, as text, Markdown or JSON. Pure."""
+"""What a history says, as text or Markdown. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gitrag.actions.history import CommitMatch, HistoryAnswer
 from gitrag.report import Style, plain, shown
-from gitrag.report.documents import CommitEntry, HistoryDocument, json_text
-from gitrag.report.parts import cut
-from gitrag.report.why import SHORT, day
+from gitrag.report.parts import cut, day
+from gitrag.report.why import SHORT
 from gitrag.store.commits import StoredCommit
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
@@ -41,29 +40,6 @@ def as_text(found: HistoryAnswer, style: Style = plain) -> Text:
 def as_markdown(found: HistoryAnswer) -> Text:
     """Return it as Markdown, for agents."""
     return joined([f"## History{': ' if found.query else ''}{found.query}", "", *as_text(found).split("\n")])
-
-
-def as_json(found: HistoryAnswer) -> str:
-    """Return it as JSON."""
-    return json_text(HistoryDocument(found.query, entries(found.matches), found.searched, found.notes))
-
-
-def entries(matches: Sequence[CommitMatch]) -> tuple[CommitEntry, ...]:
-    """Return commits for JSON, best first."""
-    return tuple(
-        CommitEntry(
-            commit=match.commit.id,
-            date=day(match.commit.authored),
-            author=match.commit.author,
-            subject=match.said.subject,
-            rank=rank,
-            paths=tuple(map(shown, match.commit.paths)),
-            definitions=None if match.definitions is None else match.definitions,
-            snippet=match.said.reason,
-            found_by="words" if match.has_word else "meaning",
-        )
-        for rank, match in enumerate(matches, 1)
-    )
 
 
 def _paragraph(match: CommitMatch, style: Style) -> Iterator[str]:

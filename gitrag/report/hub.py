@@ -1,4 +1,4 @@
-"""What a hub answers, and what it holds, as text, Markdown or JSON. Pure."""
+"""What a hub answers, and what it holds, as text or Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from gitrag.actions.hub.search import HubAnswer, HubHit, away
 from gitrag.hub.hub import FRONT
-from gitrag.hub.upkeep import Absent, HubStatus
+from gitrag.hub.upkeep import HubStatus
 from gitrag.report import Style, plain, shown
-from gitrag.report.documents import json_text
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count, size
 
@@ -40,87 +39,6 @@ class HubTried(Struct, frozen=True):
 
     address: str
     running: bool
-
-
-class HubMatch(Struct, frozen=True):
-    """A file of a repository in the hub that answers, by its best chunk.
-
-    Attributes:
-        repository: The repository's name in the hub.
-        path: The file, in that repository.
-        collection: What it is: code, adrs, specs or issues.
-        score: How likely it answers, in [0, 1].
-        name: Of the best chunk; empty for none.
-        kind: Its kind.
-        line_start: Its first line.
-        line_end: Its last line.
-        snippet: Its text.
-    """
-
-    repository: str
-    path: str
-    collection: str
-    score: float
-    name: str
-    kind: str
-    line_start: int
-    line_end: int
-    snippet: str
-
-
-class HubSearched(Struct, frozen=True):
-    """A branch that was searched, and the commit that was pushed."""
-
-    repository: str
-    branch: str
-    commit: str | None
-
-
-class HubSearchDocument(Struct, frozen=True):
-    """What `gitrag hub search` prints.
-
-    Attributes:
-        query: The question.
-        matches: The files, best first.
-        searched: The branches that were searched.
-        files: How many files they have.
-        absent: The repositories that were not searched, because their servers do not answer.
-    """
-
-    query: str
-    matches: tuple[HubMatch, ...]
-    searched: tuple[HubSearched, ...]
-    files: int
-    absent: tuple[Absent, ...]
-
-
-def document_of(answer: HubAnswer) -> HubSearchDocument:
-    """Return an answer as a document; scores rounded to four places."""
-    return HubSearchDocument(
-        answer.query,
-        tuple(
-            HubMatch(
-                repository=each.repository,
-                path=shown(each.hit.path),
-                collection=each.kind.value,
-                score=round(each.hit.score, 4),
-                name=each.hit.chunk.qualified_name,
-                kind=each.hit.chunk.kind.value,
-                line_start=each.hit.chunk.line_start,
-                line_end=each.hit.chunk.line_end,
-                snippet=each.hit.chunk.text,
-            )
-            for each in answer.hits
-        ),
-        tuple(HubSearched(each.name, each.branch, each.commit) for each in answer.asked),
-        answer.files,
-        answer.absent,
-    )
-
-
-def as_json(answer: HubAnswer) -> str:
-    """Return an answer as JSON."""
-    return json_text(document_of(answer))
 
 
 def as_text(answer: HubAnswer, style: Style = plain) -> Text:

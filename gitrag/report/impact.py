@@ -1,4 +1,4 @@
-"""What a change may break, as text, as Markdown for a pull request's comment, or as JSON. Pure.
+"""What a change may break, as text or as Markdown for a pull request's comment. Pure.
 
 In Markdown every word of the repository stands in a code span, where a forge makes neither a mention nor a
 link nor a picture of it: what a pull request calls its files is up to whoever opened it.
@@ -9,18 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from msgspec import UNSET, Struct, UnsetType
-
 from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
 from gitrag.actions.governance.check import name_of
-from gitrag.actions.governance.review import ReviewQuestion
 from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
 from gitrag.report import Style, plain, shown
-from gitrag.report.documents import AskedQuestion, Caller, NearDocument, json_text
-from gitrag.report.governance import document_data, near_documents
-from gitrag.report.impact_lines import callers
 from gitrag.search.cochange import Companion
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
@@ -38,132 +32,6 @@ Form = Callable[[str, str], str]
 """Shows words of the repository in a role."""
 
 
-class TouchedEntry(Struct, frozen=True):
-    """A definition that a change adds, changes or removes.
-
-    Attributes:
-        path: Its file.
-        name: Qualified name.
-        kind: function, method or class.
-        how: added, changed or removed.
-        line_start: Its first line; of a removed one the first that it had.
-        risk: Its places that may break, twice as much without a test; by which they are ordered.
-        looked_for: Whether its callers were looked for; of a removed one, what still has its name.
-        callers: The calls from product code, an entry for each calling definition.
-        tests: The calls from tests.
-        still_named: Of a removed one the places outside the change that have its name: ``path:line``.
-        is_without_caller: Whether everything was searched, and nothing found that may call it.
-        unresolved: Where no call was resolved to it: places, ``path:line``, that may call it.
-        registered: The same: decorators, annotations and modifiers by which a framework calls it.
-        base_outside: The same: a base of its class, outside of the repository, that may call it; or empty.
-    """
-
-    path: str
-    name: str
-    kind: str
-    how: str
-    line_start: int
-    risk: int
-    looked_for: bool
-    callers: tuple[Caller, ...]
-    tests: tuple[Caller, ...]
-    still_named: tuple[str, ...]
-    is_without_caller: bool
-    unresolved: tuple[str, ...]
-    registered: tuple[str, ...]
-    base_outside: str
-
-
-class CompanionEntry(Struct, frozen=True):
-    """A file that changed together with one of the change before, and does not here.
-
-    Attributes:
-        path: The file.
-        beside: The changed file with which it changed most regularly.
-        together: How many of the last commits of that one changed both.
-        of: How many last commits these are, at most 50.
-        usual: Whether a change without it is rare.
-    """
-
-    path: str
-    beside: str
-    together: int
-    of: int
-    usual: bool
-
-
-class TestEntry(Struct, frozen=True):
-    """A file of tests that bears on a change.
-
-    Attributes:
-        path: The file.
-        calls: How many of its tests call what is changed.
-        named_alike: Whether it is named after a changed file.
-        together: What is known of changes together with it; null if there were none.
-        changed: Whether the change touches it too.
-    """
-
-    path: str
-    calls: int
-    named_alike: bool
-    together: CompanionEntry | None
-    changed: bool
-
-
-class ClosingEntry(Struct, frozen=True):
-    """An issue that a change may close.
-
-    Attributes:
-        id: Its number or key.
-        title: Its title; empty where there is no copy of it.
-        state: Its state; empty likewise.
-        named: Whether a commit's message names it.
-        score: How likely it is about the same, in [0, 1]; 1 where it is named.
-    """
-
-    id: str
-    title: str
-    state: str
-    named: bool
-    score: float
-
-
-class ImpactDocument(Struct, frozen=True):
-    """What `gitrag impact` prints.
-
-    Attributes:
-        range: The range as git reads it.
-        change: What it is.
-        files: The files that it changes.
-        definitions: What it adds, changes and removes, the riskiest first.
-        callers_looked_at: What was read for the callers; empty where nothing was.
-        tests: The files of tests that bear on it, the likeliest first.
-        companions: What changed together with it before and does not here, best first.
-        commits_looked_at: How many earlier commits were looked at for that.
-        questions: The decisions and specifications that it should name, best first.
-        named: Ids of those that it names.
-        nearest: Where there is neither, what comes nearest.
-        issues: The issues that it may close.
-        notes: What was not looked at, a sentence each.
-        not_indexed: Which of the files are not in the index, or only their outlines, a sentence each, if any.
-    """
-
-    range: str
-    change: str
-    files: tuple[str, ...]
-    definitions: tuple[TouchedEntry, ...]
-    callers_looked_at: str
-    tests: tuple[TestEntry, ...]
-    companions: tuple[CompanionEntry, ...]
-    commits_looked_at: int
-    questions: tuple[AskedQuestion, ...]
-    named: tuple[str, ...]
-    nearest: tuple[NearDocument, ...]
-    issues: tuple[ClosingEntry, ...]
-    notes: tuple[str, ...]
-    not_indexed: tuple[str, ...] | UnsetType = UNSET
-
-
 def as_text(found: ChangeImpact, style: Style = plain) -> Text:
     """Return it for a terminal: the riskiest first, then what it forgets."""
     return joined(_lines(found, style, lambda title: style(title, "title"), style))
@@ -176,40 +44,6 @@ def as_markdown(found: ChangeImpact) -> Text:
         return Text(f"## Impact\n\n{text}")
     whole = text[:MOST_CHARACTERS].rpartition("\n")[0]
     return Text(f"## Impact\n\n{whole}\n\n… cut: `--output json` has all.")
-
-
-def as_json(found: ChangeImpact) -> str:
-    """Return it as JSON."""
-    return json_text(
-        ImpactDocument(
-            range=shown(found.span),
-            change=shown(found.said),
-            files=tuple(map(shown, found.files)),
-            definitions=tuple(map(_touched_entry, found.definitions)),
-            callers_looked_at=found.callers.looked_at if found.callers else "",
-            tests=tuple(
-                TestEntry(
-                    shown(each.path),
-                    each.calls,
-                    each.is_named_alike,
-                    _companion_entry(each.companion) if each.companion else None,
-                    each.is_changed,
-                )
-                for each in found.tests
-            ),
-            companions=tuple(map(_companion_entry, found.companions)),
-            commits_looked_at=found.searched,
-            questions=tuple(map(_question_entry, found.questions)),
-            named=found.documents.named,
-            nearest=near_documents(found.documents.unreached),
-            issues=tuple(
-                ClosingEntry(each.id, each.title, each.state, each.is_named, round(each.score, 4))
-                for each in found.closing
-            ),
-            notes=tuple(_notes(found)),
-            not_indexed=tuple(map(shown, found.not_indexed)) or UNSET,
-        )
-    )
 
 
 def _lines(found: ChangeImpact, form: Form, title: Callable[[str], str], note: Form) -> Iterator[str]:
@@ -226,17 +60,9 @@ def _lines(found: ChangeImpact, form: Form, title: Callable[[str], str], note: F
         yield title(heading)
         yield ""
         yield from lines
-    if notes := list(_notes(found)):
+    if notes := found.every_note:
         yield ""
         yield from (f"- {note(each, 'dim')}" for each in notes)
-
-
-def _notes(found: ChangeImpact) -> Iterator[str]:
-    yield from found.callers.left_out if found.callers else ()
-    yield from found.notes
-    if found.not_indexed:
-        said = "; ".join(map(shown, found.not_indexed[:MOST_CALLERS]))
-        yield f"{said}{_more(len(found.not_indexed), MOST_CALLERS)}."
 
 
 def _definition_lines(  # noqa: C901 - one kind of definition after another
@@ -388,41 +214,6 @@ def _issue(each: Closing, form: Form) -> str:
 
 def _issue_name(each: Closing) -> str:
     return f"#{each.id}" if each.id.isdecimal() else each.id
-
-
-def _touched_entry(each: Touched) -> TouchedEntry:
-    return TouchedEntry(
-        path=shown(each.path),
-        name=each.name,
-        kind=each.kind,
-        how=each.how,
-        line_start=each.line_start,
-        risk=each.risk,
-        looked_for=each.is_looked_for,
-        callers=callers(each.called.callers) if each.called else (),
-        tests=callers(each.called.tests) if each.called else (),
-        still_named=tuple(f"{shown(line.path)}:{line.number}" for line in each.named),
-        is_without_caller=each.known.is_without_caller if each.known else False,
-        unresolved=tuple(map(shown, each.known.unresolved)) if each.known else (),
-        registered=each.known.registered if each.known else (),
-        base_outside=each.known.base_outside if each.known else "",
-    )
-
-
-def _companion_entry(each: Companion) -> CompanionEntry:
-    return CompanionEntry(shown(each.path), shown(each.beside), each.together, each.of, each.is_usual)
-
-
-def _question_entry(each: ReviewQuestion) -> AskedQuestion:
-    return AskedQuestion(
-        question=each.asks,
-        **document_data(each.document),
-        kind=each.kind.value,
-        score=round(each.score, 4),
-        section=each.section,
-        touched_by=shown(each.path),
-        note=each.note,
-    )
 
 
 def _code(text: str, _role: str) -> str:

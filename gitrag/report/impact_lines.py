@@ -1,15 +1,12 @@
-"""Who calls what a change touches, or what a file defines, as lines or as data. Pure."""
+"""Who calls what a change touches, or what a file defines, as lines. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from gitrag.actions.impact import Called, Impact
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
-from gitrag.report.documents import CalledDefinition, Caller, ImpactPart, plain_data
-from gitrag.report.graph_data import uncalled_definitions
 from gitrag.report.parts import Style, plain, shown
 from gitrag.words.numbers import count
 
@@ -61,52 +58,6 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
         yield style(sentence, "dim")
 
 
-def impact_part(
-    found: Impact | None, most_definitions: int | None = None, most_callers: int | None = None
-) -> ImpactPart | None:
-    """Return who calls some definitions, for JSON; None where it is not known of any.
-
-    Args:
-        found: The callers.
-        most_definitions: How many definitions are listed; None for all.
-        most_callers: How many callers of each, and tests; None for all.
-    """
-    if found is None:
-        return None
-    called = (
-        CalledDefinition(
-            path=shown(each.node.path),
-            name=each.node.name,
-            line_start=each.node.line_start,
-            places=len(each.callers),
-            files=each.files,
-            test_places=len(each.tests),
-            callers=callers(each.callers[:most_callers]),
-            tests=callers(each.tests[:most_callers]),
-        )
-        for each in found.called[:most_definitions]
-    )
-    uncalled = uncalled_definitions(
-        (node, node.name, known, found.looked_at)
-        for node, known in zip(found.uncalled[:most_definitions], found.known, strict=False)
-    )
-    return ImpactPart(
-        called=tuple(called),
-        with_callers=len(found.called),
-        without_callers=tuple(uncalled),
-        definitions=found.definitions,
-        looked_at=found.looked_at,
-        left_out=found.left_out,
-    )
-
-
-def impact_data(
-    found: Impact | None, most_definitions: int | None = None, most_callers: int | None = None
-) -> Any:
-    """Return the same as plain data; see `impact_part`."""
-    return plain_data(impact_part(found, most_definitions, most_callers))
-
-
 def _called(each: Called, style: Style) -> Iterator[str]:
     place = f"{style(shown(each.node.path), 'path')}:{each.node.line_start}"
     said = []
@@ -130,11 +81,3 @@ def _places(edges: Sequence[Edge]) -> str:
     ]
     more = [f"{len(edges) - MOST_CALLERS:,} more"] if len(edges) > MOST_CALLERS else []
     return ", ".join([*named, *more])
-
-
-def callers(edges: Sequence[Edge]) -> tuple[Caller, ...]:
-    """Return who calls, as JSON has it."""
-    return tuple(
-        Caller(shown(edge.caller.path), edge.caller.name, edge.line, edge.confidence, edge.lines)
-        for edge in edges
-    )

@@ -1,15 +1,12 @@
-"""What code and commits say where there is no document, as lines and for JSON. Pure."""
+"""What code and commits say where there is no document, as lines. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gitrag.actions.instead import Instead
-from gitrag.report.documents import InsteadPart
-from gitrag.report.history import entries
-from gitrag.report.parts import Style, place_of, plain, range_of
-from gitrag.report.structured import code_match
-from gitrag.report.why import SHORT, day
+from gitrag.report.parts import Style, day, place_of, plain, range_of
+from gitrag.report.why import SHORT
 
 
 def instead_lines(found: Instead, style: Style = plain) -> Iterator[str]:
@@ -24,8 +21,3 @@ def instead_lines(found: Instead, style: Style = plain) -> Iterator[str]:
     for match in found.commits:
         commit = match.commit
         yield f"- {style(commit.id[:SHORT], 'name')} {day(commit.authored)} {match.said.subject}"
-
-
-def instead_part(found: Instead) -> InsteadPart:
-    """Return it for JSON."""
-    return InsteadPart(tuple(map(code_match, found.files)), entries(found.commits))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
@@ -176,6 +177,14 @@ def standing(document: Document) -> str:
     """Return the status of a document: ``accepted``, ``superseded by ADR-0007``; empty if unknown."""
     by = next((edge.target for edge in document.edges if edge.relation == "superseded-by"), "")
     return f"superseded by {by}" if by else document.status
+
+
+def day(moment: int) -> str:
+    """Return a date; a commit may name any time."""
+    try:
+        return datetime.fromtimestamp(moment, UTC).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return "date unknown"
 
 
 def lines_of(chunk: Chunk) -> str:

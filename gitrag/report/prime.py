@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-from msgspec import UNSET
-
 from gitrag.actions.overview import LATELY, Overview
 from gitrag.actions.prime import KINDS, Primed, PrimedDocument
 from gitrag.actions.since import Passed
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
-from gitrag.report.documents import PrimedEntry, PrimeDocument, json_text
-from gitrag.report.governance import near_documents, unreached_lines
-from gitrag.report.instead import instead_lines, instead_part
-from gitrag.report.parts import cut
-from gitrag.report.why import SHORT, day
+from gitrag.report.governance import unreached_lines
+from gitrag.report.instead import instead_lines
+from gitrag.report.parts import cut, day
+from gitrag.report.why import SHORT
 from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.numbers import count
 
@@ -56,35 +52,6 @@ def as_text(primed: Primed, style: Style) -> Text:
     return Text(joined(lines) + primed.core.rstrip("\n"))
 
 
-def as_json(primed: Primed) -> str:
-    """Return it as JSON: the documents (with text if a topic was given), an overview, the core files."""
-    documents = (
-        PrimedEntry(
-            kind=entry.kind.value,
-            id=entry.document.id,
-            title=entry.document.title,
-            status=standing(entry.document),
-            path=shown(entry.document.path),
-            text=entry.text if primed.topic else UNSET,
-        )
-        for entry in primed.entries
-    )
-    return json_text(
-        PrimeDocument(
-            topic=primed.topic,
-            notes=tuple(primed.notes),
-            documents=tuple(documents),
-            nearest=near_documents(primed.unreached),
-            instead=instead_part(primed.instead),
-            overview=_shown(primed.overview),
-            core=primed.core.strip("\n"),
-            since=None
-            if primed.passed is None
-            else msgspec.convert(_readable(msgspec.to_builtins(primed.passed)), Passed),
-        )
-    )
-
-
 def passed_lines(found: Passed) -> list[str]:
     """Return what happened since one was here, in ten lines at most; the first is a title."""
     commits = f"the newest {found.commits:,} commits" if found.is_cut else count(found.commits, "commit")
@@ -116,11 +83,6 @@ _ROOM = {
     "Tests": 260,
 }
 """Characters for each line of the overview: with what stands around them, 1,500 in all at most."""
-
-
-def _shown(found: Overview | None) -> Overview | None:
-    """Return an overview with paths as valid text."""
-    return None if found is None else msgspec.convert(_readable(msgspec.to_builtins(found)), Overview)
 
 
 def overview_lines(found: Overview) -> Iterator[tuple[str, list[str]]]:
@@ -184,15 +146,6 @@ def _fitted(items: Iterable[str], room: int) -> list[str]:
 
 def _one_line(text: str) -> str:
     return sanitise_line(shown(text))
-
-
-def _readable(value: object) -> object:
-    """Make paths valid text throughout."""
-    if isinstance(value, str):
-        return shown(value)
-    if isinstance(value, dict):
-        return {key: _readable(item) for key, item in value.items()}
-    return [_readable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _none_about(primed: Primed, style: Style = plain) -> list[str]:

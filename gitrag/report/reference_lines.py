@@ -1,4 +1,4 @@
-"""Who names a thing that no call leads to, as lines for a terminal, or as data. Pure."""
+"""Who names a thing that no call leads to, as lines for a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from gitrag.actions.references import Reference, References
 from gitrag.chunking.occurrences import Use
-from gitrag.report.documents import NamedPlace, NamedPlaces
-from gitrag.report.parts import Style, cut, plain, shown
+from gitrag.report.parts import Style, cut, plain
 from gitrag.words.numbers import count
 
 MOST_LISTED = 20
@@ -58,22 +57,6 @@ def reference_lines(
         yield style("--tests lists those in tests", "dim")
     if has_unsure:
         yield style(UNSURE, "dim")
-
-
-def named_places(found: References) -> NamedPlaces:
-    """Return references for JSON."""
-    places = (
-        NamedPlace(
-            path=shown(each.path),
-            line=each.line,
-            use=each.use.value,
-            within=each.within,
-            text=shown(each.text),
-            is_sure=each.is_sure,
-        )
-        for each in found.found
-    )
-    return NamedPlaces(found.name, tuple(places), found.unread)
 
 
 def _heading(found: References, name: str) -> str:

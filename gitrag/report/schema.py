@@ -1,4 +1,4 @@
-"""The JSON Schemas of what commands print with ``--json``, made from the dataclasses that they print."""
+"""The JSON Schemas of what commands print with ``--json``, made from the types that they print."""
 
 from __future__ import annotations
 
@@ -11,26 +11,36 @@ from typing import Any, Final
 import msgspec
 
 from gitrag.actions.core_context import Suggested
+from gitrag.actions.governance.change_impact import ChangeImpact
+from gitrag.actions.governance.check import Checked
+from gitrag.actions.governance.related import Related
+from gitrag.actions.governance.review import Review
+from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
-from gitrag.actions.issues import IssuesStatus, Synced
+from gitrag.actions.hub.search import HubAnswer
+from gitrag.actions.issues import Issue, IssuesStatus, Synced
+from gitrag.actions.prime import Primed
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.sharing.pull import Pulled
 from gitrag.actions.sharing.push import Pushed
 from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
+from gitrag.actions.similar import Similar
 from gitrag.actions.status import WorkspaceStatus
+from gitrag.actions.why import Why
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
+from gitrag.hooking.status import HookReport
 from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
 from gitrag.hub.servers import Placed, Server
 from gitrag.hub.upkeep import Dropped, HubStatus
+from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
 from gitrag.report.exact import ExactDocument
-from gitrag.report.hub import HubMade, HubSearchDocument, HubTried
-from gitrag.report.impact import ImpactDocument
-from gitrag.report.similar import SimilarDocument
+from gitrag.report.hub import HubMade, HubTried
+from gitrag.report.told import shape_of
 from gitrag.words.spelling import did_you_mean
 
 VERSION: Final = 1
@@ -43,11 +53,11 @@ _ATTRIBUTE = re.compile(r"^    (?P<name>\w+): (?P<text>.+?)(?=^    \w+: |^\S|\Z)
 DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "init": (documents.InitDocument, documents.AgentsDocument),
     "search": (documents.SearchDocument, ExactDocument),
-    "similar": (SimilarDocument,),
-    "history": (documents.HistoryDocument,),
-    "why": (documents.WhyDocument,),
-    "impact": (ImpactDocument,),
-    "prime": (documents.PrimeDocument,),
+    "similar": (Similar,),
+    "history": (HistoryAnswer,),
+    "why": (Why,),
+    "impact": (ChangeImpact,),
+    "prime": (Primed,),
     "graph": (documents.GraphDocument,),
     "status": (WorkspaceStatus,),
     "index": (documents.UpdateDocument,),
@@ -63,8 +73,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "gc": (documents.GarbageDocument,),
     "issues sync": (Synced,),
     "issues status": (IssuesStatus,),
-    "issues list": (list[documents.IssueDocument],),
-    "issues show": (documents.IssueDocument,),
+    "issues list": (list[Issue],),
+    "issues show": (Issue,),
     "agents install": (documents.AgentsDocument,),
     "agents remove": (documents.AgentsDocument,),
     "explore save": (documents.TopicDocument,),
@@ -80,8 +90,8 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "core unmark": (documents.UnmarkedDocument,),
     "core adopt": (list[CoreFile],),
     "core suggest": (list[Suggested],),
-    "check": (documents.CheckDocument, documents.PushDocument),
-    "related": (documents.RelatedDocument, documents.DuplicatesDocument, documents.ReviewDocument),
+    "check": (Checked, documents.PushDocument),
+    "related": (Related, documents.DuplicatesDocument, Review),
     "share pull": (Pulled,),
     "share push": (Pushed,),
     "share status": (SharedStatus,),
@@ -91,7 +101,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub add-server": (Server,),
     "hub place": (Placed,),
     "hub push": (Pushes,),
-    "hub search": (HubSearchDocument,),
+    "hub search": (HubAnswer,),
     "hub status": (HubStatus,),
     "hub grant": (list[Grant],),
     "hub branch": (Searched,),
@@ -100,10 +110,10 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hub try": (HubTried,),
     "model fetch": (ModelFetch,),
     "model status": (ModelStatus,),
-    "doctor": (list[documents.CheckRow],),
-    "hooks install": (list[documents.HookRow],),
-    "hooks uninstall": (list[documents.HookRow],),
-    "hooks status": (list[documents.HookRow],),
+    "doctor": (list[Check],),
+    "hooks install": (list[HookReport],),
+    "hooks uninstall": (list[HookReport],),
+    "hooks status": (list[HookReport],),
     "config": (list[documents.SettingRow],),
     "schema": (list[documents.CommandRow],),
 }
@@ -132,7 +142,8 @@ def schema_of(command: str) -> dict[str, Any]:
             f'There is no schema of "{command[:60]}".{did_you_mean(command, list(DOCUMENTS))}',
             "`gitrag schema` lists the commands that have one.",
         )
-    roots, definitions = msgspec.json.schema_components(types, schema_hook=_of_path, ref_template=_REF)
+    shapes = list(map(shape_of, types))
+    roots, definitions = msgspec.json.schema_components(shapes, schema_hook=_of_path, ref_template=_REF)
     for each in definitions.values():
         _describe(each)
     root = roots[0] if len(roots) == 1 else {"anyOf": list(roots)}

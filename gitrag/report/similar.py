@@ -1,74 +1,10 @@
-"""What is near a place in meaning, as Markdown, JSON or a line. Pure."""
+"""What is near a place in meaning, as Markdown or a line. Pure."""
 
 from __future__ import annotations
-
-from msgspec import Struct
 
 from gitrag.actions.similar import Place, Similar
 from gitrag.report.parts import gist, kind_of, lines_of, range_of, shown
 from gitrag.words.control_characters import Text, joined
-
-
-class Neighbour(Struct, frozen=True):
-    """A chunk near a place in meaning.
-
-    Attributes:
-        path: The file, from the repository's top.
-        line_start: First line, 1-based.
-        line_end: Last line, inclusive.
-        name: The definition or heading; empty for none.
-        kind: What it is: function, method, class, module or section.
-        cosine: Of the two vectors, in [-1, 1].
-        snippet: Its text.
-    """
-
-    path: str
-    line_start: int
-    line_end: int
-    name: str
-    kind: str
-    cosine: float
-    snippet: str
-
-
-class SimilarDocument(Struct, frozen=True):
-    """What `gitrag similar` prints as JSON.
-
-    Attributes:
-        place: What is compared.
-        similar: The chunks nearest to it, the nearest first.
-        copies: Where the same text lies.
-        drafts: How many texts of the repository are compared by draft vectors.
-        commit: The commit that was searched; null before the first one.
-        dirty: How many paths with uncommitted changes are in the answer.
-    """
-
-    place: Place
-    similar: tuple[Neighbour, ...]
-    copies: tuple[Place, ...]
-    drafts: int
-    commit: str | None
-    dirty: int
-
-
-def similar_document(found: Similar) -> SimilarDocument:
-    """Return an answer for programs."""
-    neighbours = tuple(
-        Neighbour(
-            path=shown(hit.path),
-            line_start=hit.chunk.line_start,
-            line_end=hit.chunk.line_end,
-            name=hit.chunk.qualified_name,
-            kind=hit.chunk.kind.value,
-            cosine=hit.cosine,
-            snippet=hit.chunk.text,
-        )
-        for hit in found.answer.hits
-    )
-    return SimilarDocument(
-        found.place, neighbours, found.copies, found.drafts, found.answer.commit, found.answer.dirty
-    )
-
 
 NONE = "Nothing else was found with these options."
 

@@ -1,20 +1,12 @@
-"""Why lines are as they are, as text, Markdown or JSON. Pure."""
+"""Why lines are as they are, as text or Markdown. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from gitrag.actions.why import NamedIssue, Reason, Why
 from gitrag.report import Style, plain, shown, standing
-from gitrag.report.documents import (
-    IssueName,
-    OtherCommits,
-    ReasonEntry,
-    RuledBy,
-    WhyDocument,
-    json_text,
-)
+from gitrag.report.parts import day
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 
@@ -53,34 +45,6 @@ def as_markdown(found: Why) -> Text:
     return Text(f"## Why: {as_text(found)}")
 
 
-def as_json(found: Why) -> str:
-    """Return it as JSON."""
-    documents = tuple(
-        RuledBy(
-            each.document.id,
-            each.document.title,
-            standing(each.document),
-            shown(each.document.path),
-            round(each.score, 4),
-        )
-        for each in found.documents
-    )
-    return json_text(
-        WhyDocument(
-            path=shown(found.path),
-            line_start=found.line_start,
-            line_end=found.line_end,
-            within=found.within,
-            reasons=tuple(map(_entry, found.reasons)),
-            further=OtherCommits(*found.further),
-            uncommitted=found.uncommitted,
-            before=None if found.before is None else _entry(found.before),
-            documents=documents,
-            notes=found.notes,
-        )
-    )
-
-
 def _heading(found: Why, style: Style) -> str:
     whole = (found.line_start, found.line_end) == (1, max(found.lines, 1))
     last = "" if found.line_start == found.line_end else f"-{found.line_end}"
@@ -117,28 +81,6 @@ def _number(issue: NamedIssue) -> str:
 
 
 def _rest(found: Why) -> list[str]:
-    commits, lines = found.further
-    return [f"{count(lines, 'more line')} from {count(commits, 'other commit')}", ""] if commits else []
-
-
-def day(moment: int) -> str:
-    """Return a date; a commit may name any time."""
-    try:
-        return datetime.fromtimestamp(moment, UTC).date().isoformat()
-    except (OverflowError, ValueError, OSError):
-        return "date unknown"
-
-
-def _entry(reason: Reason) -> ReasonEntry:
-    return ReasonEntry(
-        commit=reason.commit,
-        date=day(reason.authored),
-        author=reason.author,
-        subject=reason.said.subject,
-        reason=reason.said.reason,
-        lines=reason.lines,
-        paths=tuple(map(shown, reason.paths)),
-        merge=reason.merge,
-        issues=tuple(IssueName(each.id, each.title, each.state) for each in reason.issues),
-        decisions=reason.decisions,
-    )
+    more = found.further
+    lines, commits = count(more.lines, "more line"), count(more.commits, "other commit")
+    return [f"{lines} from {commits}", ""] if more.commits else []

@@ -297,7 +297,7 @@ def _has_a_rare_one(
 
 
 def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
-    """Tell which of the question's terms are of what is asked, not of asking."""
+    """Tell which of the question's terms name what is asked about; the others only ask."""
     import numpy as np
 
     return np.array([wording.is_telling(word) for word in question.words], dtype=bool)

@@ -378,7 +378,7 @@ def _from_messages(
     words: Sequence[str],
     postings: Postings,
 ) -> Iterator[Site]:
-    """Fill the column of messages; yield the chunks that have one of them, or the template of one.
+    """Fill the column of messages; yield the chunks with a message or its template.
 
     What stands between two values of a filled template is in the code word for word; so runs of words count.
     """

@@ -32,7 +32,7 @@ _SHORTEST_OF_ALL_ERRORS = 5
 
 _MARKS = {"a": "áàâãäå", "c": "ç", "e": "éèêë", "i": "íìîï", "n": "ñ", "o": "óòôõöø", "u": "úùûü"}
 _USUAL_MARKS = frozenset("áãäçéíñóõöúü")
-"""Letters whose marks people leave out; and those that a word may have two of."""
+"""Letters whose marks people leave out, and those that may occur twice in a word."""
 
 _TWO_ERRORS = 8
 """Least length of a word in which two letters may be wrong."""

@@ -46,14 +46,14 @@ _MOST_RESOURCES = 4
 """Chunks whose paths are read for a message, the best by BM25; of code, and of resources, their texts."""
 
 _LINES_AROUND = 3
-"""Lines before and after two words of a message in which its template is looked for."""
+"""How many lines around two of a message's words are searched for its template."""
 
 _MOST_FILES = 12
 """Files that may have a template, or use its name; what more have says nothing about any of them."""
 
 _LEAST_SHARE = 0.3
 _LEAST_SHARE_OF_PROSE = 0.6
-"""Share of a message's words that a template has; of one that nothing seems filled into the second."""
+"""Least share of a message's words in its template; the second where nothing seems filled in."""
 
 _NEARLY_BEST = 0.8
 """Share of the longest template's words that another one has to be believed too."""

@@ -34,14 +34,14 @@ class Directory:
 
     def list(self) -> Mapping[str, int]:
         """List the packs' files; see `gitrag.sharing.place.Place`."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         try:
             with os.scandir(self._path) as entries:
                 for entry in entries:
                     if is_of_a_pack(entry.name) and entry.is_file(follow_symlinks=False):
                         with suppress(FileNotFoundError):  # dropped meanwhile
-                            found[entry.name] = entry.stat(follow_symlinks=False).st_size
-                    if len(found) > MOST_FILES:
+                            sizes[entry.name] = entry.stat(follow_symlinks=False).st_size
+                    if len(sizes) > MOST_FILES:
                         raise SharingError(f"{self.address} has more than {MOST_FILES} packs' files.")
         except (FileNotFoundError, NotADirectoryError) as error:
             raise NoPlaceError(
@@ -49,7 +49,7 @@ class Directory:
             ) from error
         except OSError as error:
             raise self._unusable("read", error) from error
-        return found
+        return sizes
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Do nothing: files are read where they are."""
@@ -104,11 +104,11 @@ class Directory:
     def _write_listing(self, mode: int, without: Collection[str] = ()) -> None:
         """Write the listing, and again if somebody else has changed the directory meanwhile."""
         written = None
-        while written != (found := self.list()):
-            kept = sorted(name for name in found if name not in without)
-            lines = "".join(f"{name} {found[name]}\n" for name in kept)
+        while written != (sizes := self.list()):
+            kept = sorted(name for name in sizes if name not in without)
+            lines = "".join(f"{name} {sizes[name]}\n" for name in kept)
             replace(self._path / LISTING, lines.encode(), mode)
-            written = found
+            written = sizes
 
     def _unusable(self, what: str, error: OSError) -> NoPlaceError | DiskFullError:
         if error.errno in _FULL:

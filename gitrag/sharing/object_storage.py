@@ -53,15 +53,13 @@ class Bucket:
 
     def list(self) -> Mapping[str, int]:
         """List the packs' files; see `gitrag.sharing.place.Place`."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         with self._told():
-            for some in self._store().list():
-                for each in some:
-                    if is_of_a_pack(each["path"]):
-                        found[each["path"]] = each["size"]
-                if len(found) > MOST_FILES:
+            for listed in self._store().list():
+                sizes |= {file["path"]: file["size"] for file in listed if is_of_a_pack(file["path"])}
+                if len(sizes) > MOST_FILES:
                     raise SharingError(f"{self.address} has more than {MOST_FILES} packs' files.")
-        return found
+        return sizes
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         """Do nothing: files are fetched one after the other."""
@@ -78,8 +76,8 @@ class Bucket:
             from obstore.exceptions import NotSupportedError
 
             try:
-                found = store.get(name, options={"range": (start, start + length)})
-                return self._received(name, found, length)
+                file = store.get(name, options={"range": (start, start + length)})
+                return self._received(name, file, length)
             except NotSupportedError:  # a web server that knows no ranges
                 return self.get(name, MOST_ROWS_BYTES)[start : start + length]
 
@@ -97,14 +95,14 @@ class Bucket:
             if gone:
                 self._store().delete(gone)
 
-    def _received(self, name: str, found: GetResult, most_bytes: int) -> bytes:
+    def _received(self, name: str, file: GetResult, most_bytes: int) -> bytes:
         """Return what comes, which may be more than the server says."""
         too_large = TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
-        begin, end = found.range
+        begin, end = file.range
         if end - begin > most_bytes:
             raise too_large
         data = bytearray()
-        for part in found:
+        for part in file:
             self.received += len(part)
             data += part
             if len(data) > most_bytes:
@@ -185,12 +183,12 @@ class Server(Bucket):
             raise NoPlaceError(
                 f"{self.address} has no {LISTING}.", "Is it a directory that `gitrag share push` wrote to?"
             ) from error
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for line in data.decode("ascii", "replace").splitlines():
             name, _, size = line.partition(" ")
             if is_of_a_pack(name) and size.isascii() and size.isdigit():
-                found[name] = int(size[:12])
-        return found
+                sizes[name] = int(size[:12])
+        return sizes
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
         """Raise: a web server takes no files.

@@ -30,7 +30,7 @@ _SWEEPING = 50
 TELLING = f"changed BETWEEN 1 AND {_SWEEPING}"
 
 _KEPT_BESIDE = 32
-"""Histories kept beside those of views: of branches that one returns to."""
+"""How many histories are kept beside those of views, for branches that are returned to."""
 
 _OF_VIEWS = "lower(hex(id)) IN (SELECT commit_id FROM views WHERE commit_id IS NOT NULL)"
 _KEPT = f"made >= to_timestamp(?) OR {_OF_VIEWS} OR lower(hex(id)) IN (SELECT unnest(?::VARCHAR[]))"

@@ -321,6 +321,8 @@ def count_pending(
     entries: Iterable[tuple[int, int]] = (),
     view_id: int | None = None,
     memo: Memo | None = None,
+    *,
+    of_paths: bool = True,
 ) -> int:
     """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
 
@@ -329,6 +331,7 @@ def count_pending(
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
         memo: Cache for what else is asked of the same state.
+        of_paths: Count those of paths too.
     """
     import numpy as np
 
@@ -341,7 +344,7 @@ def count_pending(
     paths, contents = pairs(entries)
     needed = held_texts(
         db,
-        np.concatenate([held["path_id"], paths]),
+        np.concatenate([held["path_id"], paths])[: None if of_paths else 0],
         np.concatenate([held["content_id"], contents]),
         memo or Memo(),
     )

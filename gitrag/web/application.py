@@ -12,7 +12,7 @@ from gitrag.callgraph.extraction import unsupported
 from gitrag.chunking.languages import is_code
 from gitrag.errors import NOTHING, USAGE
 from gitrag.machine.refusals import refusal
-from gitrag.report.why import day
+from gitrag.report.parts import day
 from gitrag.web import addresses
 from gitrag.web.addresses import REPOSITORY, Addresses
 from gitrag.web.calls_page import calls_page

@@ -227,7 +227,7 @@ def _values(
 
 
 def _folder(path: str, among: Found) -> str:
-    """Return the folder of a file that is one step below the folders that all files found are in."""
+    """Return the part of a path that is one folder longer than what all paths found share."""
     common = _common(hit.path for _, hit in among)
     parts = path.split("/")[:-1]
     return "/".join(parts[: common + 1]) if len(parts) > common else ""

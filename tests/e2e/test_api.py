@@ -17,6 +17,7 @@ import pytest
 import gitrag
 from tests.hostile.test_imports import MUCH
 from tests.support.command import PATIENCE_S, SOURCES, Gitrag, Project, user_environment
+from tests.support.recorded import assert_recorded, public
 from tests.support.repository import create_repository
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -278,6 +279,36 @@ def test_the_other_methods_answer_as_the_commands(own):
         found = repo.get(hit.id)
         assert (found.text, found.moved) == (hit.text, f"moved from {hit.lines[0]}-{hit.lines[1]}")
         assert found.lines == (hit.lines[0] + 2, hit.lines[1] + 2)
+
+
+def test_every_method_returns_what_is_recorded(own):
+    """Programs read these attributes."""
+    copy = SOURCES["client.py"].replace("retry_with_backoff", "repeat_with_backoff")
+    own.git.commit({"src/again.py": copy}, message="Call other services again with backoff (ADR-0001)")
+    asked = {
+        "update": lambda repo: repo.update(embed=False),
+        "embed": lambda repo: repo.embed(),
+        "status": lambda repo: repo.status(),
+        "search": lambda repo: repo.search("retry with backoff"),
+        "search exactly": lambda repo: repo.search("retry", gitrag.SearchOptions(exact="word", limit=2)),
+        "search for nothing": lambda repo: repo.search("zebra crossing tariff"),
+        "graph": lambda repo: repo.graph("retry_with_backoff", references=True),
+        "graph of everything": lambda repo: repo.graph(),
+        "graph to": lambda repo: repo.graph("place", to="retry_with_backoff"),
+        "graph of no call": lambda repo: repo.graph("repeat_with_backoff"),
+        "prime": lambda repo: repo.prime(),
+        "related": lambda repo: repo.related("Retry calls of other services with backoff"),
+        "duplicates": lambda repo: repo.duplicates("retry a call with backoff", threshold=0.2),
+        "nearest duplicates": lambda repo: repo.duplicates("retry a call with backoff", threshold=0.99),
+        "review": lambda repo: repo.review("HEAD~1..HEAD"),
+        "check": lambda repo: repo.check("client.py"),
+        "get": lambda repo: repo.get("client.py:4-5"),
+    }
+    with gitrag.open(own.path) as repo:
+        values = [
+            (what, json.dumps(public(ask(repo)), ensure_ascii=False, indent=1)) for what, ask in asked.items()
+        ]
+    assert_recorded("api", values, own.path)
 
 
 @pytest.mark.parametrize("question", ["retry_with_backoff", "when is an order placed", "retries of services"])

@@ -87,6 +87,10 @@ def test_uncommitted_changes_are_taken_with_callers_tests_and_what_is_forgotten(
         {"path": "docs/tax.md", "beside": "shop/tax.py", "together": 7, "of": 7, "usual": True}
     ]
     assert said["commits_looked_at"] == 7
+    assert said["tests_to_run"] == [{"program": "pytest", "arguments": ["tests/test_tax.py"]}]
+    assert own.gitrag("impact", "--tests=pytest").out == "tests/test_tax.py\n"
+    none = own.gitrag("impact", "--tests=go")
+    assert (none.status, none.out) == (NOTHING, "")
 
     text = own.gitrag("impact", "-o", "text").out
     assert text.startswith("uncommitted changes: 1 file, 1 definition\n")

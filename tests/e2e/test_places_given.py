@@ -162,6 +162,10 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
         ("src/shop", "./client.py", ["client.py"]),
         ("src/shop/[odd]", "./*.py", ["part.py"]),
         ("src/shop", "/src/bank/", ["../bank/util.py"]),
+        (".", "src\\shop\\client.py", ["src/shop/client.py"]),
+        (".", "'src/shop/[odd]/part.py'", ["src/shop/[odd]/part.py"]),
+        (".", "https://github.com/a/b/blob/main/src/bank/util.py#L3", ["src/bank/util.py"]),
+        (".", "file://{here}/src/bank", ["src/bank/util.py"]),
         (
             "src/shop",
             "*.py",
@@ -177,5 +181,6 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
     ],
 )
 def test_globs_hold_from_where_one_stands(shop, place, glob, found):
+    glob = glob.replace("{here}", str(shop.path))
     done = at(shop, place)("search", "--regex", "^def ", "--path", glob, "-o", "paths")
     assert sorted(done.out.splitlines()) == found

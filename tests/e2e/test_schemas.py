@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import psycopg
@@ -15,6 +16,7 @@ from gitrag.cli.root import COMMANDS, root
 from gitrag.report.schema import DOCUMENTS, schema_id
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.postgres import make_server, system
+from tests.support.recorded import assert_recorded, keys_of
 from tests.support.repository import create_repository
 
 NO_JSON = {"completion", "mcp", "hook run", "ui", "web"}
@@ -39,19 +41,34 @@ LIMIT = 3
     "large.bin": b"\0\1\2",
 }
 
+CHANGE = {
+    "shop/again.py": '''from shop.client import retry
+
+
+def retry_once_more(call):
+    """Call again after a failure."""
+    return call() or retry(call)
+''',
+    "tests/test_client.py": "from shop.client import retry\n\n\ndef test_retry():\n    retry(int)\n",
+    "shop/client.py": FILES["shop/client.py"].replace("after a failure", "after any failure"),
+}
+
 RUNS = [
-    ("init", []),
+    ("init", ["--skip-embed"]),
     ("init", ["--agents", "claude", "--skip-embed"]),
     ("init", ["--agents", "--remove"]),
+    ("issues sync", []),
+    ("index embed", ["--foreground"]),  # what follows does not depend on a worker's progress
     ("search", ["where are retries"]),
     ("search", ["where are retries", "--graph", "-c", "issues", "-c", "code", "-c", "adrs"]),
     ("search", ["--word", "retry"]),
     ("search", ["--regex", "nothing like it"]),
     ("similar", ["client.py:1"]),
-    ("history", ["add files"]),
+    ("history", ["servers are slow"]),
     ("why", ["client.py:1-2"]),
     ("why", ["client.py"]),
     ("impact", ["HEAD"]),
+    ("impact", ["HEAD~1..HEAD"]),
     ("prime", []),
     ("prime", ["retries"]),
     ("prime", ["--since=30d"]),
@@ -63,12 +80,10 @@ RUNS = [
     ("index", []),
     ("index update", []),
     ("index embed", ["--skip"]),
-    ("index embed", ["--foreground"]),
     ("index embed", []),
     ("index status", []),
     ("gc", []),
     ("gc", ["--apply"]),
-    ("issues sync", []),
     ("issues status", []),
     ("issues list", ["--status", "all"]),
     ("issues show", ["tasks-retries-1.1"]),
@@ -93,7 +108,7 @@ RUNS = [
     ("check", ["--push"]),
     ("related", ["retry what fails"]),
     ("related", ["--duplicates", "call again after a failure"]),
-    ("related", ["--diff", "HEAD"]),
+    ("related", ["--diff", "HEAD~1..HEAD"]),
     ("share push", []),
     ("share pull", []),
     ("share status", []),
@@ -113,6 +128,8 @@ RUNS = [
     ("repos add", []),
     ("repos group", ["work", "project"]),
     ("repos list", []),
+    ("search", ["where are retries", "--repo", "project"]),
+    ("graph", ["retry", "--repo", "project"]),
     ("repos forget", ["project"]),
     ("model fetch", []),
     ("model status", []),
@@ -155,6 +172,7 @@ def shop(tmp_path_factory, model_dir, postgres) -> Project:
     environment = user_environment(directory / "home", model_dir)
     git = create_repository(directory / "project", environment, FILES)
     made = Project(git, Gitrag(git.path, environment))
+    git.commit(CHANGE, "Retry once more, since servers are slow (#7, ADR-0001)")
     git.git("config", "gitrag.tracker", "tasks-md")
     (directory / "shared").mkdir()
     git.git("config", "--global", "gitrag.share", (directory / "shared").as_uri())
@@ -163,15 +181,15 @@ def shop(tmp_path_factory, model_dir, postgres) -> Project:
     return made
 
 
-def test_what_every_command_prints_is_what_its_schema_says(shop):
+def test_what_every_command_prints_is_what_its_schema_says_and_what_is_recorded(shop, postgres):
     """In one go and in this order: later commands need what earlier ones made."""
-    validators = {}
+    validators, schemas, printed = {}, {}, []
     for name in DOCUMENTS:
         done = shop.gitrag("schema", *name.split())
         schema = json.loads(done.out)
         Draft202012Validator.check_schema(schema)
         assert (schema["$id"], schema["version"]) == (schema_id(name), 1)
-        validators[name] = Draft202012Validator(schema)
+        validators[name], schemas[name] = Draft202012Validator(schema), "\n".join(keys_of(schema))
     for name, args in RUNS:
         done = shop.gitrag(*name.split(), *args, "--json", stdin=b"")
         assert done.out, (name, args, done)
@@ -179,6 +197,10 @@ def test_what_every_command_prints_is_what_its_schema_says(shop):
         problems = [error.message for error in validators[name].iter_errors(document)]
         assert problems == [], (name, args, document)
         assert done.status in {0, 1}, (name, args, done)
+        printed.append((" ".join([name, *args]), done.out))
+    assert_recorded("schemas", schemas.items())
+    places = [shop.path.parent, Path(shop.gitrag.environment["GITRAG_MODEL_DIR"]), postgres.sockets]
+    assert_recorded("commands", printed, *places)
 
 
 def test_a_server_that_was_added_is_printed_as_its_schema_says(shop):

@@ -83,6 +83,7 @@ def test_a_merge_with_sixty_parents(own):
         said(own, name)
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     ("message", "who", "more"),
     [

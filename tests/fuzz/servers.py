@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import queue
 import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +36,8 @@ class Streams:
         self._said = space.parent / "server.err"
         self._numbers = itertools.count()
         self._server = _started(self._mine, self._said)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
         self._ask("initialize", **hello())
         self._send(message(None, "notifications/initialized"))
 
@@ -57,6 +61,13 @@ class Streams:
         self._server.wait()
         self._mine.close()
 
+    def _read(self) -> None:
+        """Read while an input is written, as clients do: the server waits for whoever lets answers lie."""
+        assert self._server.stdout is not None
+        while line := self._server.stdout.readline(_MOST_READ):
+            self._lines.put(line)
+        self._lines.put(b"")
+
     def _send(self, data: bytes) -> None:
         assert self._server.stdin is not None
         self._server.stdin.write(data)
@@ -64,10 +75,9 @@ class Streams:
 
     def _ask(self, method: str, **params: Any) -> dict[str, Any]:
         """Ask, and read what the server says until that is answered; the watch ends a wait for ever."""
-        assert self._server.stdout is not None
         number = f"asked {next(self._numbers)}"
         self._send(message(number, method, **params))
-        while line := self._server.stdout.readline(_MOST_READ):
+        while line := self._lines.get():
             answer = json.loads(line)
             if not isinstance(answer, dict) or answer.get("jsonrpc") != "2.0":
                 raise ValueError(f"it said {line[:300]!r}")

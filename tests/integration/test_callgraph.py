@@ -25,7 +25,7 @@ from gitrag.report.pictures.drawn import MOST_DRAWN
 from gitrag.report.reference_lines import MOST_LISTED
 from gitrag.store.connection import Store
 from tests.support.command import Gitrag
-from tests.support.indexes import open_app
+from tests.support.indexes import of_texts, open_app
 from tests.support.mermaid import assert_parses
 from tests.support.repository import GitRepository, made_once
 
@@ -161,6 +161,51 @@ def test_the_code_of_templates_is_read(make_repository):
     found = call_graph(workspace, GraphQuestion("badge", direction=Direction.CALLERS))
     assert [edge.caller.path for edge in found.graph.edges] == ["app/views/show.html.erb"]
     assert call_graph(workspace, GraphQuestion("badge")).made == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "callers", "may"),
+    [
+        ("openDialog", ["src/A.vue:5", "src/B.svelte:3", "src/C.astro:3"], []),
+        ("slow", ["a.py:6"], []),
+        ("handle_a", ["a.py:17"], []),
+        ("scaled", [], ["a.py:9"]),
+        ("page", [], ["@app.route"]),
+        ("check", [], ["@model_validator"]),
+        ("listed", [], ["a.py:19"]),
+    ],
+)
+def test_calls_that_tools_of_this_kind_miss(missed, target, callers, may):
+    found = call_graph(missed, GraphQuestion(target, direction=Direction.CALLERS))
+    assert [f"{edge.caller.path}:{edge.line}" for edge in found.graph.edges] == callers
+    known = [each.known for each in found.none if each.known is not None]
+    assert [place for each in known for place in (*each.unresolved, *each.registered)] == may
+    assert not any(each.is_without_caller for each in known)
+
+
+MISSED = {
+    "src/m.ts": "export function openDialog() { return 1; }\n",
+    "src/A.vue": '<p/>\n<script setup lang="ts">\nimport { openDialog } from "./m";\n'
+    "function show() {\n  openDialog();\n}\n</script>\n",
+    "src/B.svelte": '<script lang="ts">\nimport { openDialog } from "./m";\n'
+    "function show() { openDialog(); }\n</script>\n",
+    "src/C.astro": '---\nimport { openDialog } from "./m";\nfunction show() { openDialog(); }\n---\n<p/>\n',
+    "a.py": (
+        "import asyncio, functools\n\n"
+        "def slow(): pass\n\nasync def go():\n    await asyncio.to_thread(slow)\n"
+        "def scaled(k, x): return k * x\ndef triple():\n    return functools.partial(scaled, 3)\n"
+        "@app.route('/x')\ndef page(): return 1\n"
+        "class M:\n    @model_validator(mode='after')\n    def check(self): return self\n"
+        "class D:\n    def handle_a(self): pass\n"
+        "    def run(self, x): return getattr(self, f'handle_{x}')()\n"
+        "def listed(): pass\nTABLE = {'a': listed}\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def missed(tmp_path_factory):
+    return of_texts(tmp_path_factory.mktemp("missed"), MISSED)
 
 
 def test_a_module_scopes_the_graph(make_repository):

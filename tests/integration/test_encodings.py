@@ -42,6 +42,7 @@ FILES = [
     ("newlines.txt", "\ufeffਊ\nafter_gurmukhi\n".encode("utf-16-le"), "after_gurmukhi", 2, "after_gurmukhi"),
     ("cp1252.pas", "// x\n// “€Kurs”\n".encode("cp1252"), "€Kurs", 2, "// “€Kurs”"),
     ("latin1.py", "# x\nnaïve = 'größe'\n".encode("latin-1"), "größe", 2, "naïve = 'größe'"),
+    ("kasse.php", "<?php\nfunction prüfe() {}\n".encode("latin-1"), "prüfe", 2, "function prüfe() {}"),
     ("undefined.txt", b"x\nodd\x81byte caf\xe9_un\n", "café_un", 2, "odd\x81byte café_un"),
     ("one-byte.py", b'a = "caf\xe9_eins"\nb = "caf\xc3\xa9_zwei"\n', "café_zwei", 2, 'b = "café_zwei"'),
     ("one-byte-2.py", b'a = "caf\xe9_drei"\nb = "caf\xc3\xa9"\n', "café_drei", 1, 'a = "café_drei"'),

@@ -347,7 +347,6 @@ def assert_exact(repo: GitRepository, directory: Path) -> None:
     assert logical(open_app(repo)) == expected
 
 
-@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_an_index_kept_up_to_date_equals_one_built_from_nothing(make_repository, tmp_path, script):
     for number, repo in enumerate(script(make_repository(FILES), tmp_path)):

@@ -243,6 +243,11 @@ def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
     assert json.loads(data).get("not_indexed") == ([told] if told else None)
 
 
+def test_a_graph_of_what_nothing_has_is_an_error_still(workspace):
+    with pytest.raises(NoMatchError, match="Not searched: lib"):
+        graph_or_references(workspace, GraphQuestion(target="no_such_xyzzy"))
+
+
 def test_an_exact_search_names_the_file(workspace):
     found = search_exactly(workspace, Pattern("run_zeta", is_regex=False))
     assert exact_notes(found)[0] == f'"run_zeta" is in etl/pipeline.pas, left out: {LARGE}.'

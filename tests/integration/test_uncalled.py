@@ -14,7 +14,8 @@ from gitrag.indexing import records
 from gitrag.mcp_server import replies
 from gitrag.report.call_tree import CallTree
 from gitrag.report.graph_data import graph_json
-from gitrag.report.impact_lines import impact_data, impact_lines
+from gitrag.report.impact_lines import impact_lines
+from gitrag.report.told import plain_data
 from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment
 
@@ -67,7 +68,7 @@ def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
     (said,) = found.negatives
     assert ("no caller" in said) == is_without
     assert said in "\n".join(f"{name}: {line}" for line in CallTree(found.graph, found.none).lines(None))
-    assert replies.calls(found, None, 9, None, None).without_callers[0].unresolved == tuple(unresolved)
+    assert replies.calls(found, None, 9, None, None).without_callers[0].known.unresolved == tuple(unresolved)
 
 
 def test_a_file_has_no_caller_only_where_none_of_its_definitions_may(workspace):
@@ -78,7 +79,7 @@ def test_a_file_has_no_caller_only_where_none_of_its_definitions_may(workspace):
 
 def test_a_check_and_an_impact_say_the_same(workspace):
     impact = callers_from_outside(workspace, "shop/views.py", ["shop/views.py"])
-    data = {each["name"]: each for each in impact_data(impact)["without_callers"]}
+    data = {each["name"]: each for each in plain_data(impact)["without_callers"]}
     assert {
         name: (each["is_without_caller"], list(each["unresolved"]), list(each["registered"]))
         for name, each in data.items()

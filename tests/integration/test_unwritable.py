@@ -49,6 +49,7 @@ def paths(workspace: Workspace, question: str, **options) -> list[str]:
     return [hit.path for hit in search(workspace, question, SearchOptions(**options)).hits]
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("name", ERRNOS)
 def test_what_cannot_be_written_is_held_in_memory(behind, name):
     said: list[str] = []
@@ -275,6 +276,7 @@ def test_an_index_in_the_cache_is_the_users_alone_with_whomever_the_repository_i
 # another user's index
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     "args", [("search", "x"), ("status",), ("index",), ("graph", "x"), ("gc",), ("prime",)]
 )

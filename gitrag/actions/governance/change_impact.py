@@ -76,6 +76,8 @@ _FEWEST = 2
 
 _OPEN = "open"
 
+_MOST_UNINDEXED = 3
+
 
 class BearingTest(Struct, frozen=True):
     """A file of tests that bears on a change.
@@ -152,6 +154,14 @@ class ChangeImpact(Struct, frozen=True):
     not_indexed: tuple[str, ...]
 
     @property
+    def every_note(self) -> tuple[str, ...]:
+        """What was not looked at, for callers too, and the first files not indexed, a sentence each."""
+        named = "; ".join(self.not_indexed[:_MOST_UNINDEXED])
+        more = len(self.not_indexed) - _MOST_UNINDEXED
+        unindexed = [f"{named}{f' and {more:,} more' if more > 0 else ''}."] if named else []
+        return (*(self.callers.left_out if self.callers else ()), *self.notes, *unindexed)
+
+    @property
     def questions(self) -> tuple[ReviewQuestion, ...]:
         """The decisions and specifications that it should name."""
         return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
@@ -225,6 +235,19 @@ def change_impact(
         tuple(notes),
         LeftOut.read(workspace, CurrentView(workspace)).among(paths),
     )
+
+
+def bearing_tests(workspace: Workspace, span: str, callers: Impact | None) -> tuple[BearingTest, ...]:
+    """Return the files of tests that bear on a change, the likeliest first.
+
+    Args:
+        workspace: gitrag on the repository.
+        span: A range as git reads it.
+        callers: Who calls what it changes, as from `callers_of_change`.
+    """
+    files = changed_files(workspace.repo, span)
+    together, _ = _companions(workspace, span, [file.path for file in files], [])
+    return _tests(files, callers, together, _every_path(workspace))
 
 
 def _files_of(workspace: Workspace, span: str, notes: list[str]) -> list[ChangedFile]:

@@ -97,6 +97,7 @@ class Related(Struct, frozen=True):
     """What is related to a text.
 
     Attributes:
+        text: The text.
         proposals: Best first; each with the least score of its purpose or more.
         nearest: Where there are fewer than three, the next nearest decisions and specifications.
         lacking: What is said where there is no decision or specification to compare with; empty where there
@@ -105,6 +106,7 @@ class Related(Struct, frozen=True):
         instead: What code and commits say where there is no document at all.
     """
 
+    text: str
     proposals: tuple[Proposal, ...]
     nearest: tuple[Proposal, ...] = ()
     lacking: str = ""
@@ -160,6 +162,7 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
             chosen.setdefault(each.document.path, each)
     others = _best_first(each for path, each in near.items() if path not in chosen)
     return Related(
+        text,
         tuple(_best_first(chosen.values())),
         tuple(others[: max(0, _NEAREST - len(chosen))]),
         none_indexed(asked) if asked and not there else "",

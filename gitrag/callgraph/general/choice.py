@@ -10,11 +10,11 @@ from gitrag.callgraph.general.resolving import C_FAMILY, CERTAIN, CHOOSING, Foun
 from gitrag.callgraph.general.tables import Id, Tables
 
 OVERLOADED = 0.6
-"""Confidence in each of several functions of one name, all of which take what the call gives."""
+"""Confidence in each of several overloads, where all take the arguments given."""
 
 
 class Choice:
-    """Leaves of overloaded functions those that a call may mean.
+    """Chooses the overloads that a call may mean.
 
     Args:
         tables: The definitions.
@@ -26,7 +26,7 @@ class Choice:
         self._resolver = resolver
 
     def fitting(self, found: Found, call: WrittenCall, caller: Id) -> Found:
-        """Leave of what a call may call that which takes what it gives."""
+        """Return the functions that take the arguments given."""
         if not found or self._tables.language(caller[0]) not in CHOOSING:
             return found
         if call.given is None:

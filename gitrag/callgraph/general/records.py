@@ -10,7 +10,7 @@ SCOPED = "::"
 
 
 ELEMENT = "[]"
-"""Last part of an expression: one of the many that it holds. Before a type's name: many of the type."""
+"""Last part of an expression: an element of it. Before a type's name: many of the type."""
 
 UNSURE = "~"
 """Before a type's name: it is one that a variable may have, of others that are not known."""
@@ -22,7 +22,7 @@ NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
 
 ANY_OF = "|"
-"""Between the numbers of those that one use may mean."""
+"""Between the numbers of the variables that a use may mean."""
 
 
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):

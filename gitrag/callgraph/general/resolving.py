@@ -458,7 +458,7 @@ class Resolver:
         return []
 
     def _built(self, found: list[Id], path: str) -> list[Id]:
-        """Leave of a Go package's functions of one name those that a build of a file may have."""
+        """Return the functions of a Go package that are built together with a file."""
         if path.endswith("_test.go"):
             return [each for each in found if each[0] == path] or found
         return [each for each in found if not each[0].endswith("_test.go")] or found
@@ -789,7 +789,7 @@ class Resolver:
         return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
 
     def _owned(self, cls: Owner, name: str) -> list[Id]:
-        """Return the methods of one name of all classes of a name."""
+        """Return the methods so called of every class with the name of the owner."""
         found = self._tables.members.get((cls.name, name), [])
         if not cls.full:
             return found

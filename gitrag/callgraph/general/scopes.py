@@ -96,6 +96,7 @@ class Scopes:
         self._blocks: dict[int, Span] = {}
         self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}
         self._bodies: set[int] = set()
+        self._tested: set[int] = set()  # known in a branch only, also where variables know no blocks
         self._holes: dict[
             int, Span
         ] = {}  # what a negated condition decides on: its binding is not known there
@@ -231,7 +232,8 @@ class Scopes:
             is_whole = before <= _MOST_LOOKED_AT and not any(each.assigned for each in every)
             if self._has_blocks and is_whole and not bound:
                 return None
-            return list(range(len(every))) if len(every) <= _MOST_MEANT else []
+            any_of = [at for at, each in enumerate(every) if each.node.start_byte not in self._tested]
+            return any_of if len(every) <= _MOST_MEANT else []
         start, end = self._block(every[nearest])
         until = end if inner else max(at, self._loop_end(node, start))
         after = bisect_right(by_place, (until, len(every)))
@@ -266,6 +268,7 @@ class Scopes:
                         continue
                     start, end = each.start_byte, each.end_byte
                     if is_condition and self._language in _THEN_ONLY and not variable.assigned:
+                        self._tested.add(variable.node.start_byte)
                         parts = each.children
                         end = next((it.start_byte for it in parts if it.type.startswith("else")), end)
                     if _BODY.search(each.type):

@@ -99,7 +99,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 _LIFETIME = re.compile(r"'[a-z_]\w*\b,?\s*")
 _WORD = re.compile(r"\w+")
 _TYPED = re.compile(
-    r"\(\s*(?:new\s+(?P<made>[\w.\\]+)\s*(?:\([^()]*\))?|[\w.$@]+\s+as[?!]?\s+(?P<as>[\w.]+)\??"
+    r"\A\(\s*(?:new\s+(?P<made>[\w.\\]+)\s*(?:\([^()]*\))?|[\w.$@]+\s+as[?!]?\s+(?P<as>[\w.]+)\??"
     r"|\((?P<cast>[\w.]+)\)\s*[\w.$]+)\s*\)(?=\s*(?:[?!]?\.|\??->))"
 )
 """What is made or cast in brackets before a dot: ``(new A()).f``, ``(a as A).f``, ``((A) a).f``."""
@@ -793,16 +793,17 @@ def _scoped(text: str, parts: list[str]) -> list[str]:
     return [SCOPED, *parts] if _QUALIFIED.match(text) else parts
 
 
+def _bare(found: re.Match[str]) -> str:
+    return f"{found['made']}()" if found["made"] else found["as"] or found["cast"]
+
+
 def _blank(found: re.Match[str]) -> str:
     return "\1" if found[0][0] == "[" else "\0"
 
 
 @lru_cache(maxsize=4_096)  # the calls of a long chain share their beginning, and only that much is read
 def _parts_of(text: str) -> tuple[str, ...]:
-    if text.startswith("("):
-        text = _TYPED.sub(
-            lambda it: f"{it['made']}()" if it["made"] else it["as"] or it["cast"], text, count=1
-        )
+    text = _TYPED.sub(_bare, text)
     for _ in range(6):
         shorter = _GENERICS.sub("", _ARGUMENTS.sub(_blank, text))
         if shorter == text:

@@ -145,7 +145,7 @@ class GeneralView:
         return found | {"Self"}
 
     def _family(self, classes: Iterable[str]) -> set[str]:
-        """Return names of classes, and the names of those that inherit from one of that name."""
+        """Return the names of classes and of their subclasses."""
         found: set[str] = set()
         waiting = list(classes)
         while waiting:

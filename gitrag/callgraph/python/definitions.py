@@ -62,7 +62,7 @@ class Definitions:
             self._note_creation(own, self._whole.evaluate(own), frame)
 
     def _note_creation(self, own: Id, body: Frame, frame: Frame) -> None:
-        """Note what creating a class calls: of its metaclass, of what it inherits, of what its body makes."""
+        """Note what creating a class calls: hooks of its metaclass, its bases and the values in its body."""
         classes = self._classes
         metaclass = classes.metaclass(own)
         members = [classes.find(own, "__init_subclass__", after=own)]

@@ -1,4 +1,4 @@
-"""Methods of Python objects of which nothing is known but what is asked of them: those of that name."""
+"""Calls on objects of unknown type: the methods that have the name called."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Namesakes:
         return known
 
     def _held_as(self, name: str) -> Sequence[Id]:
-        """Return what calling an attribute of a name calls, of the few families of classes that hold one."""
+        """Return what calling an attribute runs, where only a few families of classes have it."""
         holders = self._program.holders(name)
         if len(holders) > MAX_OVERRIDES or self._classes.families(holders) > MAX_NAMED_FAMILIES:
             return ()

@@ -152,14 +152,14 @@ class ContextManager(_Value, frozen=True):
 
 
 class PickedByPrefix(_Value, frozen=True):
-    """Functions, one of which was picked by the beginning of its name."""
+    """Functions among which the start of a name chooses while the program runs."""
 
     mark: ClassVar[str] = "G"
     held: Values
 
 
 class Namesake(_Value, frozen=True):
-    """A method of something unknown, which only a few classes have one of that name of."""
+    """A method of an unknown object; only a few classes have a method so called."""
 
     mark: ClassVar[str] = "n"
     functions: tuple[Id, ...]

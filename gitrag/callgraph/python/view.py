@@ -205,7 +205,7 @@ class PythonView:
         return found
 
     def _family(self, classes: Iterable[str]) -> set[str]:
-        """Return names of classes, and the names of those that inherit from one of that name."""
+        """Return the names of classes and of their subclasses."""
         found: set[str] = set()
         waiting = list(classes)
         while waiting:

@@ -29,10 +29,10 @@ def elements(layout: Layout, drawn: Drawn, numbers: Mapping[Node, int] | None = 
     """
     numbers = numbers or {}
     matches = drawn.graph.matches if len(drawn.graph.matches) < len(drawn.graph.nodes) else frozenset()
-    found = [_arrow(line, numbers) for line in layout.lines]
+    parts = [_arrow(line, numbers) for line in layout.lines]
     for card in layout.cards:
-        found += _card(card, matches, numbers)
-    return found
+        parts += _card(card, matches, numbers)
+    return parts
 
 
 def style(name: str) -> str:

@@ -12,6 +12,7 @@ from mcp import Client
 
 from tests.support.command import PATIENCE_S, Project, everything_in
 from tests.support.mcp_client import ADR, CALLS, TOOLS, data_of, text_of, use
+from tests.support.recorded import assert_recorded
 from tests.support.repository import create_repository
 
 
@@ -54,6 +55,39 @@ def test_commits_are_found_by_what_they_say_and_by_lines(own: Project):
     assert asked["commit_matches"][0]["subject"] == "Wait for couriers (#7)"
     assert lines["why"]["reasons"][0]["lines"] == 2
     assert "either query or lines" in both
+
+
+def test_every_tool_replies_what_is_recorded(own: Project):
+    """As text and as data; agents read both."""
+    again = own.git.file("client.py").read_text().replace("retry_with_backoff", "repeat_with_backoff")
+    placed = "def place(order):\n    # Governing: ADR-0001\n    return retry_with_backoff(order.send)\n"
+    added = {"again.py": again, "orders.py": f"from client import retry_with_backoff\n\n\n{placed}"}
+    own.git.commit(added, "Call other services again with backoff, since they are slow")
+    assert own.gitrag("index", "embed", "--foreground").status == 0
+    more: list[tuple[str, dict[str, Any]]] = [
+        ("search_code", {"query": "call", "exact": "word"}),
+        ("search", {"query": "zebra crossing tariff"}),
+        ("get", {"what": "ADR-0001-retries.md"}),
+        ("call_graph", {"target": "sleep", "references": True}),
+        ("call_graph", {"target": "place"}),
+        ("prime", {"topic": "retries"}),
+        ("check", {"target": "orders.py"}),
+        ("related", {"text": "retry with backoff", "mode": "duplicates"}),
+        ("related", {"diff": "HEAD~1..HEAD"}),
+        ("history", {"query": "slow services"}),
+        ("memory_search", {}),
+        ("reindex", CALLS["reindex"]),  # last: nothing depends on how far the worker is
+    ]
+
+    async def steps(client: Client) -> list[tuple[str, str]]:
+        replies = []
+        for tool, arguments in [*((tool, CALLS[tool]) for tool in TOOLS if tool != "reindex"), *more]:
+            reply = await client.call_tool(tool, arguments)
+            said = [text_of(reply), json.dumps(reply.structured_content, ensure_ascii=False, indent=1)]
+            replies.append((f"{tool} {json.dumps(arguments)}", "\n".join(said)))
+        return replies
+
+    assert_recorded("tools", use(own, steps), own.path, own.path.parent)
 
 
 CORE = ["search_code", "get", "call_graph", "prime", "check", "related"]

@@ -258,6 +258,7 @@ def test_an_interrupt_leaves_what_the_next_sync_goes_on_from(tracked):
     assert len(tracked.ids()) == 9
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     "command",
     [

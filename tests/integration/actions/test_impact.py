@@ -159,3 +159,5 @@ def test_agents_are_told_who_calls(project):
     for answer in use(own, ask):
         assert "called from 2 places in 2 files; 1 test" in text_of(answer)
         assert data_of(answer)["impact"]["called"][0]["name"] == "rate"
+    assert data_of(answer)["tests"] == ["tests/test_tax.py"]
+    assert "Tests to run: tests/test_tax.py" in text_of(answer)

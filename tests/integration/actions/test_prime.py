@@ -20,7 +20,8 @@ from gitrag.embedding.draft import drafter
 from gitrag.errors import NotSetUpError
 from gitrag.memory.core_files import CoreFiles
 from gitrag.report import governance
-from gitrag.report.prime import as_json, as_markdown
+from gitrag.report.prime import as_markdown
+from gitrag.report.told import json_text, plain_data
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.repository import GitRepository
@@ -110,8 +111,9 @@ def test_a_clock_that_was_ahead_holds_no_update_back(workspace, own, clock):
 def test_a_session_hears_of_chunks_without_vectors(workspace):
     """With the time it would take, so that the reader can decide to embed them."""
     note = prime(workspace).notes[-1]
-    unembedded = read_status(workspace).unembedded
-    assert note.startswith(f"{unembedded} chunks unembedded — run `gitrag index embed` (≈")
+    standing = read_status(workspace)
+    assert standing.unembedded > standing.view.chunks  # words of paths are no chunks
+    assert note.startswith(f"{standing.view.chunks} chunks unembedded — run `gitrag index embed` (≈")
     assert note.endswith("s on this machine)")
     assert prime(workspace, for_agent=True).notes == ()
     workspace.embed()
@@ -173,7 +175,7 @@ def test_where_there_is_no_document_code_and_commits_answer(make_repository, git
         assert "sessions.py:1-3 sign_session (" in told
         assert "Rotate the signing keys every month" in told
         assert "drafting from scratch" not in told
-    for data in (as_json(primed), governance.related_json("signing keys", found)):
+    for data in map(json_text, (primed, found)):
         instead = json.loads(data)["instead"]
         assert [each["path"] for each in instead["files"]] == ["sessions.py"]
         assert [each["subject"] for each in instead["commits"]] == ["Rotate the signing keys every month"]
@@ -229,7 +231,7 @@ def test_an_overview_is_short_and_plain_whatever_a_repository_says(make_reposito
     assert "\x1b" not in text
     assert "\\x1b[31m3 mmm" in text
     assert all(label in text for label in ("Languages", "Entry points", "core", "Latest", "Changed", "Tests"))
-    assert len(json.loads(as_json(primed))["overview"]["entry_points"]) == 20
+    assert len(plain_data(primed)["overview"]["entry_points"]) == 20
 
 
 def test_an_overview_stands_below_the_decisions(workspace):

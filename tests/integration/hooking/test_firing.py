@@ -224,6 +224,7 @@ def run_hook(path: Path, live, name, stdin=STDIN, env=None):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("shebang", SHELLS)
 @pytest.mark.parametrize("name", ["post-checkout", "pre-push"])
 def test_a_users_hook_does_what_it_did_before(hooked, name, shebang):

@@ -986,8 +986,11 @@ CASES |= {
             + "function h($x) { if (!($x instanceof Item)) { log(); } $x->go(); }\n"
             + "function i($x, $y) { if (!$y && $x instanceof Item) { $x->go(); } $x->go(); }\n"
             + "function j($x) { if ($x instanceof Item || $x instanceof Other) { $x->go(); } }\n"
+            + "function k($x) { if ($x instanceof Item) { } elseif ($x instanceof Other) { $x->go(); }"
+            + " else { $x->go(); } }\n"
+            + "function l($x) { return ($x instanceof Item) ? 1 : $x->go(); }\n"
         },
-        {"f -> Item.go", "g -> Item.go", "i -> Item.go"},
+        {"f -> Item.go", "g -> Item.go", "i -> Item.go", "k -> Other.go"},
     ),
     "php, methods that strings name, and what is made in brackets": (
         {

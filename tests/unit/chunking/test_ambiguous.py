@@ -127,6 +127,9 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("door.cgi", "#!/usr/bin/env python3\nprint(1)\n", "python"),
         ("door.php", "<?hh\nfunction open(): int { return 1; }\n", "hack"),
         ("door.php", "<html><?php echo 1 ?>\n", "php"),
+        ("door.blade.php", "@extends('a')\n@section('door')\n<p>{{ $key }}</p>\n@endsection\n", "html"),
+        ("page.php", "{{ x }}\n@if (a)\n<?= $key ?>\n", "php"),
+        ("door.php", "return 1;\n", "php"),
         # data in any format
         ("spec/cassettes/door.yml", VCR, "cassette"),
         ("door.yaml", "interactions:\n- request:\n    body: null\n", "cassette"),

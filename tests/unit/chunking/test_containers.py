@@ -258,11 +258,53 @@ PLAYBOOK = """\
 """
 
 
+ERB = """\
+<% content_for :title, "Agents" %>
+<% content_for :sidebar do %>
+  <% if admin? %>
+    <%= link_to "Edit" if x %>
+  <% end %>
+  <%= form_for agent do |f| %>
+    <%= f.submit %>
+  <% end -%>
+<% end %>
+<p>Agents</p>
+"""
+BLADE = """\
+@extends('layout')
+
+@section('title', 'Carts')
+
+@push('scripts')
+  <b>x</b>
+@endpush
+
+@section("content")
+  @if ($empty) <p>Empty</p> @endif
+@endsection
+"""
+EJS = """\
+<% function row(item) { %>
+  <% if (item.sold) { %>
+    <s><%= item.name %></s>
+  <% } else { %> <b><%= item.name %></b> <% } %>
+<% } %>
+<% items.forEach(function (item) { %>
+  <% row(item) %>
+<% }) %>
+"""
+
+
 @pytest.mark.parametrize(
     ("language", "text", "found"),
     [
         ("go-template", HELM, ["function web.name 1-9", "function web.labels 11-13"]),
         ("html", MACROS, ["function field 3-6", "function send 8-10", "function closed 11-11"]),
+        ("html", ERB, ["section sidebar 2-9"]),
+        ("html", BLADE, ["section scripts 5-7", "section content 9-11"]),
+        ("html", EJS, ["function row 1-5"]),
+        ("html", "<% content_for :a, 'b' %>\n<% if x %>\nc\n<% end %>\n", []),
+        ("html", "<% content_for :a do %>\nb\n<%= f { %>\n<% end %>\n<% } %>\n", None),
         ("html", '{{#*inline "row"}}\n<td>\n{{/inline}}\n', ["function row 1-3"]),
         ("yaml", PLAYBOOK, ["section Install Docker 5-6", "section Start it on boot 8-11"]),
         ("yaml", "steps:\n- name: Test\n  run: make test\n", ["section Test 2-3"]),

@@ -149,3 +149,11 @@ def test_an_error_inside_takes_the_progress_down(monkeypatch):
     stream = io.StringIO()
     with pytest.raises(ValueError, match="stop"), Bar("Embedding", None, stream, color=False):
         raise ValueError("stop")
+
+
+def test_a_note_is_written_once_in_a_row():
+    err = io.StringIO()
+    shown = Terminal(io.StringIO(), err, out_color=False, err_color=False)
+    for text in ("No space", "No space", "Other", "No space"):
+        shown.note(text)
+    assert err.getvalue() == "No space\nOther\nNo space\n"

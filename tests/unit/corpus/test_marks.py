@@ -12,6 +12,7 @@ pytestmark = pytest.mark.timeout(60)  # unbounded, a megabyte takes forty minute
 LONG = 300_000
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", [documents._MARKS, prose._INLINE_MARKS])
 @pytest.mark.parametrize("hostile", ["[", "<", "[a](", "`a", "*", "![" * 2, "<a"])

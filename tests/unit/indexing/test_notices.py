@@ -56,8 +56,8 @@ def test_what_waits_for_its_vector_is_said_with_the_time_it_takes():
     """The estimate helps to decide whether to embed now."""
     assert unembedded_line(0, 50.0) is None
     line = "847 chunks unembedded — run `gitrag index embed` (≈17s on this machine)"
-    assert unembedded_line(847, 50.0) == line
-    assert unembedded_line(1, 1000.0) == (
+    assert unembedded_line(847, 17.4) == line
+    assert unembedded_line(1, 0.001) == (
         "1 chunks unembedded — run `gitrag index embed` (≈1s on this machine)"
     )
 

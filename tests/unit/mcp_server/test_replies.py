@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.search_code import Cascade, Snippet, Via
-from gitrag.mcp_server.replies import Freshness, code_text, freshness_line, snippet_data
+from gitrag.mcp_server.replies import Freshness, code_text, freshness_line
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_is_only_near_is_marked_and_the_head_says_so_where_all_is(scores: t
         for place, score in enumerate(scores)
     )
     near = [score is not None and score < 0.3 for score in scores]
-    assert [snippet_data(each).nearest for each in snippets] == near
+    assert [each.is_nearest for each in snippets] == near
     lines = str(
         code_text(Cascade("q", snippets, False, None), Freshness("0" * 40, uncommitted_included=True))
     ).splitlines()

@@ -44,10 +44,11 @@
     . (array_element_initializer . [(string) (encapsed_string)] @method .)) .)))))) (#eq? @_name "getSubscribedEvents"))
 
 ; What a test says of a variable holds in its branch; of a negated one that leaves, after it.
-(if_statement condition: (parenthesized_expression [
+(_ condition: (parenthesized_expression [
   (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type)
   (binary_expression operator: "&&"
-    (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type))]))
+    (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type))])
+  body: [(compound_statement) (colon_block) (expression_statement) (return_statement)])
 (if_statement condition: (parenthesized_expression (unary_op_expression "!" argument: [
     (binary_expression left: (variable_name) @var operator: "instanceof" right: [(name) (qualified_name)] @type)
     (parenthesized_expression

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
@@ -11,6 +10,7 @@ from gitrag.actions.governance.check import check
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import governance
+from gitrag.report.told import plain_data
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.indexes import embedded_app
@@ -108,7 +108,7 @@ def test_each_form_says_why_and_whether_it_is_named(workspace):
     assert "- **ADR-0004: Limit calls per client with a token bucket** (score: " in markdown
     assert "the file does not name it" in markdown
     assert "shares" in governance.checked_text(checked)
-    (row, *_) = json.loads(governance.checked_json(checked))["candidates"]
+    (row, *_) = plain_data(checked)["candidates"]
     assert (row["id"], row["named"], row["named_line"]) == ("ADR-0004", False, None)
     assert row["path"].startswith("docs/adrs/ADR-0004")
     assert "shares " in row["why"]
@@ -147,7 +147,7 @@ def test_an_issue_about_the_same_comes_up_beside(workspace):
     listed = "### Issues\n\n- **#12: Token bucket forgets clients at restart** (score: "
     assert listed in governance.checked_markdown(checked)
     assert "\nIssues\n\n#12  Token bucket forgets clients at restart  " in governance.checked_text(checked)
-    [row] = json.loads(governance.checked_json(checked))["issues"]
+    [row] = plain_data(checked)["issues"]
     assert (row["id"], row["kind"], row["named"]) == ("12", "issues", False)
 
 

@@ -122,7 +122,7 @@ def test_a_purpose_chooses_what_is_looked_at(workspace):
     assert kinds == {"discover": {"specs"}, "plan": {"code"}, "work": {"code"}, "audit": {"specs"}}
     (first, *_) = related(workspace, "deliver an email", ["plan"]).proposals
     assert (first.relation, first.document.path) == ("extends", "worker/main.go")
-    assert "**extends: worker/main.go**" in governance.related_markdown("x", Related((first,)))
+    assert "**extends: worker/main.go**" in governance.related_markdown("x", Related("x", (first,)))
 
 
 def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):

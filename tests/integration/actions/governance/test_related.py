@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -15,6 +14,7 @@ from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.report import governance
+from gitrag.report.told import plain_data
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
@@ -65,16 +65,16 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     text = "Replace the token bucket by a sliding window to limit calls per client"
     (first, *_) = related(workspace, text, ["adr"]).proposals
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
-    markdown = governance.related_markdown("x", Related((first,)))
+    markdown = governance.related_markdown("x", Related("x", (first,)))
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
 def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace):
     (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).proposals
     known, unlike = replace(first, score=0.21), replace(first, score=0.001)
-    said = governance.nearest_lines(Related((first,), (known, unlike)).hinted)
+    said = governance.nearest_lines(Related("x", (first,), (known, unlike)).hinted)
     assert [line.partition(" (")[2].partition(")")[0] for line in said] == ["0.21"]
-    assert len(governance.nearest_lines(Related((), (known, unlike)).hinted)) == 2
+    assert len(governance.nearest_lines(Related("x", (), (known, unlike)).hinted)) == 2
 
 
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
@@ -93,7 +93,7 @@ def test_of_few_documents_the_nearest_are_shown_as_nearest(workspace):
     found = replace(found, nearest=tuple(replace(each, score=0.01) for each in found.nearest))
     rows = governance.related_markdown("x", found).split("\n")[2:]
     assert [row.endswith(", nearest") for row in rows if row.startswith("- **")] == [True] * 3
-    data = json.loads(governance.related_json("x", found))
+    data = plain_data(found)
     assert (data["edges"], len(data["nearest"])) == ([], 3)
 
 
@@ -194,7 +194,7 @@ def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
         f"{none}; the nearest, which may cover it in other words:\n- **service/periods.py**"
     )
     assert governance.duplicates_markdown([], 0.99) == f"{none}: there is none to compare with."
-    assert json.loads(governance.duplicates_json(text, found, 0.7))["duplicates"][0]["name"] == "as_duration"
+    assert plain_data(found)[0]["name"] == "as_duration"
 
 
 # changes
@@ -236,7 +236,7 @@ def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
     assert question.asks == "Should this PR reference ADR-0004?"
     assert question.section.startswith("ADR-0004: Limit calls per client")
     assert "**Should this PR reference ADR-0004?**" in governance.review_markdown(found)
-    (row, *_) = json.loads(governance.review_json(found))["questions"]
+    (row, *_) = plain_data(found)["questions"]
     assert (row["question"], row["touched_by"]) == (
         "Should this PR reference ADR-0004?",
         "service/rate_limit.py",

@@ -1,0 +1,314 @@
+"""What programs are told of what was found: JSON, its schema, and the data of tools, made by one table.
+
+What is not in the table is told whole, by its fields. Paths and other texts are valid Unicode in any case.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import cache, reduce
+from inspect import cleandoc, getdoc
+from operator import or_
+from pathlib import Path
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gitrag.report.parts import day, standing
+from gitrag.report.tests_to_run import TestsToRun, tests_to_run
+from gitrag.words.control_characters import in_whole_characters
+
+_CHUNK = "name=chunk.qualified_name kind=chunk.kind line_start=chunk.line_start line_end=chunk.line_end"
+_DOCUMENT = "id=document.id title=document.title status=standing(document) path=document.path"
+_NEAREST = "nearest=many(unreached.nearest)"
+_UNCALLED = (
+    "is_without_caller=known.is_without_caller unresolved=known.unresolved registered=known.registered"
+    " base_outside=known.base_outside mentioned=known.mentioned looked_at also@PlacedName"
+)
+_OBSERVATION = (
+    "observation_id=observation.observation_id kind=observation.kind identity=observation.identity"
+    " repository=observation.identity.repository title=observation.title session_id=observation.session_id"
+    " revision=observation.revision created=observation.created updated=observation.updated"
+    " sections=observation.sections"
+)
+_NODE = "path=node.path name=node.name line_start=node.line_start"
+_CALLED = f"{_NODE} places=len(callers) files test_places=len(tests)"
+_IMPACT = "with_callers=len(called) without_callers{} definitions looked_at left_out"
+
+TOLD: Final[Mapping[str, str]] = {
+    "actions.governance.change_impact.BearingTest": "path calls named_alike=is_named_alike together=companion"
+    " changed=is_changed",
+    "actions.governance.change_impact.ChangeImpact": "range=span change=said files definitions"
+    " callers_looked_at=callers.looked_at tests tests_to_run=runnable(tests) companions"
+    " commits_looked_at=searched questions named=documents.named nearest=many(documents.unreached.nearest) issues=closing notes=every_note"
+    " not_indexed=given(not_indexed)?",
+    "actions.governance.change_impact.Closing": "id title state named=is_named score~",
+    "actions.governance.check.Candidate": f"{_DOCUMENT} kind score~ section why named=known(line)"
+    " named_line=line governing=governs note",
+    "actions.governance.check.Checked": "target query candidates issues missing impact",
+    "actions.governance.related.Proposal": f"relation {_DOCUMENT} kind score~ section note",
+    "actions.governance.related.Related": "text edges=proposals nearest instead",
+    "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
+    " line_end=chunk.line_end existing",
+    "actions.governance.review.Review": f"range=span questions helpers=added named {_NEAREST} impact",
+    "actions.governance.review.ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section"
+    " touched_by=path note",
+    "actions.governance.unreached.NearDocument": f"{_DOCUMENT} kind score~",
+    "actions.history.CommitMatch": "commit=commit.id date=day(commit.authored) author=commit.author"
+    " subject=said.subject rank paths=commit.paths definitions snippet=said.reason found_by",
+    "actions.history.HistoryAnswer": "query commit_matches=matches searched notes",
+    "actions.impact.Called": f"{_CALLED} callers@Caller tests@Caller",
+    "actions.impact.Impact": f"called {_IMPACT.format('')}",
+    "actions.hub.search.HubAnswer": "query matches=hits searched=asked@HubSearched files absent",
+    "actions.hub.search.HubHit": "repository path=hit.path collection=kind score=hit.score~"
+    " name=hit.chunk.qualified_name kind=hit.chunk.kind line_start=hit.chunk.line_start"
+    " line_end=hit.chunk.line_end snippet=hit.chunk.text",
+    "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
+    "actions.instead.Instead": "files@CodeMatch commits",
+    "actions.prime.Primed": f"topic notes documents=entries {_NEAREST} instead overview core=stripped(core)"
+    " since=passed",
+    "actions.prime.PrimedDocument": f"kind {_DOCUMENT} text=given(text)?",
+    "actions.references.Reference": "path line use within text is_sure",
+    "actions.references.References": "name places=found files_not_read=unread",
+    "actions.repositories.ask.Asked": "name path outcome why commit",
+    "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
+    " via text variants repository nearest=is_nearest",
+    "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
+    " dirty=answer.dirty",
+    "actions.touched.Touched": "path name kind how line_start risk looked_for=is_looked_for"
+    " callers=many(called.callers)@Caller tests=many(called.tests)@Caller still_named"
+    " is_without_caller=bool(known.is_without_caller) unresolved=many(known.unresolved)"
+    " registered=many(known.registered) base_outside=known.base_outside",
+    "actions.why.NamedIssue": "id title state",
+    "actions.why.Reason": "commit date=day(authored) author subject=said.subject reason=said.reason lines"
+    " paths merge issues decisions",
+    "actions.why.Why": "path line_start line_end within reasons further uncommitted before documents@RuledBy"
+    " notes",
+    "actions.uninstall.Left": "what place",
+    "actions.uninstall.Piece": "what place",
+    "agents.setup.FileStep": "path action note",
+    "callgraph.published.Package": "name manifest",
+    "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
+    "machine.prerequisites.Check": "name state message mend=fix",
+    "mcp_server.governance_tools.Governing": "target=found.target candidates=found.candidates"
+    " issues=found.issues missing=found.missing impact=found.impact@ShortImpact freshness",
+    "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions helpers"
+    " impact@ShortImpact tests freshness instead",
+    "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
+    " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
+    "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
+    "mcp_server.replies.Core": "project files@CoreLine changed",
+    "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"
+    " topic_key=observation.identity.topic_key title=observation.title project=observation.identity.name"
+    " scope=observation.identity.scope revision=observation.revision updated=observation.updated"
+    " sections=observation.sections created score~",
+    "mcp_server.replies.Searched": "query=found.query adr_matches=found.adr_matches@DocumentMatch"
+    " spec_matches=found.spec_matches@DocumentMatch code_snippets=found.code_snippets@CodeMatch"
+    " call_graphs=found.call_graphs freshness words issue_matches=many(found.issue_matches)@DocumentMatch"
+    " variants not_indexed",
+    "memory.observations.Identity": "topic_key project=name scope",
+    "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
+    "model.CallGraph": "filter mermaid error",
+    "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
+    " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",
+    "report.documents.SearchDocument": "query adr_matches@DocumentMatch spec_matches@DocumentMatch"
+    " code_snippets@CodeMatch call_graphs issue_matches@DocumentMatch? repositories? not_indexed?",
+    "report.documents.TopicDocument": f"{_OBSERVATION} score~? section? is_new?",
+    "search.cochange.Companion": "path beside together of usual=is_usual",
+    "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
+    "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
+    " references body?",
+    "trackers.issue.References": "specs adrs blocks blocked_by",
+    "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
+    " callee_line=callee.line_start confidence lines",
+    "Caller": "path=caller.path name=caller.name line confidence lines",
+    "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
+    " nearest=given(is_nearest)?",
+    "CoreLine": "project path summary",
+    "DocumentMatch": "id=document.id title=document.title path score~ snippet=chunk.text"
+    " repository=given(repository)? nearest=given(is_nearest)?",
+    "HubSearched": "repository=name branch commit",
+    "NamedLine": "path line use within text sure=is_sure",
+    "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
+    " kind=chunk.kind cosine snippet=chunk.text",
+    "PlacedName": "path name line_start",
+    "RuledBy": f"{_DOCUMENT} score~",
+    "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
+    "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",
+}
+"""The keys of a class's JSON in their order, by its name in gitrag; or of a form that a key asks for.
+
+    key=path          what is at ``path``, dotted; without ``key=`` the path is the key
+    key=name(path)    the same, through a function of ``_FUNCTIONS``
+    path@Form         each told by this row, not by that of its class
+    path~             rounded to four places
+    path?             left out where it has no value
+"""
+
+_KEY = re.compile(
+    r"(?:(?P<key>\w+)=)?(?:(?P<function>\w+)\()?(?P<path>[\w.]+)\)?(?:@(?P<form>\w+))?(?P<rounded>~)?(?P<optional>\??)"
+)
+_FUNCTIONS: Final[Mapping[str, tuple[Callable[[Any], Any], Any]]] = {
+    "bool": (bool, bool),
+    "day": (day, str),
+    "five": (lambda value: value[:5], None),
+    "given": (lambda value: value or UNSET, None),
+    "known": (lambda value: value is not None, bool),
+    "len": (len, int),
+    "many": (lambda value: value or (), None),
+    "runnable": (tests_to_run, tuple[TestsToRun, ...]),
+    "standing": (standing, str),
+    "stripped": (lambda value: value.strip("\n"), str),
+    "ten": (lambda value: value[:10], None),
+}
+"""With the type of what they return; None for that of their argument."""
+
+_ATTRIBUTE = re.compile(r"^    (?P<name>\w+): (?P<text>.+?)(?=^    \w+: |^\S|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class _Key(Struct, frozen=True):
+    name: str
+    path: tuple[str, ...]
+    function: str = ""
+    form: str = ""
+    is_rounded: bool = False
+    is_optional: bool = False
+
+    def of(self, value: object) -> Any:
+        """Return what is told of a value under this key; what lies behind nothing is empty."""
+        for name in self.path:
+            value = "" if value is None else getattr(value, name)
+        if self.function:
+            value = _FUNCTIONS[self.function][0](value)
+        return round(value, 4) if self.is_rounded and isinstance(value, float) else value
+
+
+def json_text(answer: object) -> str:
+    """Return an answer as JSON."""
+    return json.dumps(plain_data(answer), ensure_ascii=False, indent=2)
+
+
+def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_whole_characters) -> Any:
+    """Return an answer, or a list of them, as dicts, lists, texts and numbers.
+
+    Args:
+        value: It.
+        form: The row that it is told by; empty for that of its class.
+        text: Makes a text fit for its readers.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str | Path):
+        return text(str(value))
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {text(str(key)): plain_data(own, form, text) for key, own in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain_data(each, form, text) for each in value]
+    if isinstance(value, Struct):
+        keys = _row(form) or _row(_name(type(value))) or _fields(type(value))
+        told = ((key, key.of(value)) for key in keys)
+        return {key.name: plain_data(own, key.form, text) for key, own in told if own is not UNSET}
+    return msgspec.to_builtins(value, str_keys=True)
+
+
+def shape_of(kind: Any, form: str = "") -> Any:
+    """Return a type, or one that has the keys that are told of it, for its schema."""
+    if (arguments := get_args(kind)) and get_origin(kind) is not None:
+        shapes = [shape_of(each, form) for each in arguments]
+        if get_origin(kind) in (Union, types.UnionType):
+            return reduce(or_, shapes)
+        return kind if shapes == list(arguments) else get_origin(kind)[tuple(shapes)]
+    return _shape(kind, form) if isinstance(kind, type) and issubclass(kind, Struct) else kind
+
+
+@cache
+def _shape(kind: type[Struct], form: str) -> type[Struct]:
+    row = _row(form) or _row(_name(kind))
+    keys = row or _fields(kind)
+    fields: list[Any] = []
+    as_it_is = not row
+    said = [" ".join(cleandoc(kind.__doc__ or "").partition("Attributes:")[0].split()), "", "Attributes:"]
+    for key in keys:
+        owner, own = _type_at(kind, key.path)
+        own = _FUNCTIONS[key.function][1] or own if key.function else own
+        before = own
+        own = str if row and isinstance(own, type) and issubclass(own, Enum) else shape_of(own, key.form)
+        as_it_is &= own == before
+        fields.append((key.name, own | UnsetType, UNSET) if key.is_optional else (key.name, own))
+        if _FUNCTIONS.get(key.function, ("", None))[1] in (
+            None,
+            str,
+        ):  # what counts or asks tells another thing
+            said.append(f"    {key.name}: {_said_of(owner, key.path[-1])}")
+    if as_it_is:
+        return kind
+    name, doc = form or kind.__name__, {"__doc__": "\n".join(said)}
+    return msgspec.defstruct(name, fields, namespace=doc, module=kind.__module__, kw_only=True)
+
+
+def _type_at(kind: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
+    """Return the class that has the last attribute of a path, and the attribute's type."""
+    owner = kind
+    for name in path:
+        owner = next((each for each in get_args(kind) if isinstance(each, type)), kind)
+        own: Any = getattr(owner, name, None)
+        is_property = isinstance(own, property)
+        kind = _hints(own.fget)["return"] if is_property else _hints(owner)[name]
+    return owner, kind
+
+
+@cache
+def _hints(of: Any) -> dict[str, Any]:
+    from gitrag.corpus.layout import CollectionKind
+    from gitrag.search.engine import Hit
+    from gitrag.search.sections import AnswerSection
+    from gitrag.store.commits import StoredCommit
+
+    # Where they are named, they are imported for type checkers only.
+    late = {each.__name__: each for each in (AnswerSection, CollectionKind, Hit, StoredCommit)}
+    return get_type_hints(of, localns=late)
+
+
+def _said_of(owner: Any, name: str) -> str:
+    """Return what a class's docstring says of an attribute, or a property's."""
+    if isinstance(own := getattr(owner, name, None), property):
+        return " ".join((getdoc(own) or "").split())
+    found = {each["name"]: each["text"] for each in _ATTRIBUTE.finditer(cleandoc(owner.__doc__ or ""))}
+    return " ".join(found.get(name, "").split())
+
+
+@cache
+def _row(name: str) -> tuple[_Key, ...]:
+    return tuple(map(_read, TOLD.get(name, "").split()))
+
+
+def _read(text: str) -> _Key:
+    found = _KEY.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return _Key(
+        found["key"] or found["path"],
+        tuple(found["path"].split(".")),
+        found["function"] or "",
+        found["form"] or "",
+        bool(found["rounded"]),
+        bool(found["optional"]),
+    )
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[_Key, ...]:
+    needed = len(kind.__struct_fields__) - len(kind.__struct_defaults__)
+    names = enumerate(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
+    return tuple(_Key(key, (name,), is_optional=at >= needed) for at, (key, name) in names)
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("gitrag.")

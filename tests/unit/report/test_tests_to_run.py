@@ -1,0 +1,38 @@
+"""The tests that bear on a change, as arguments for what runs them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.report.tests_to_run import arguments
+
+TESTS = [
+    "tests/test_b.py",
+    "tests/conftest.py",
+    "-x/test_a.py",
+    "tests/test c.py",
+    "tests/test_d'.py",
+    "tests/test_\u202e\x1b.py",
+    "pkg/a/a_test.go",
+    "pkg/a/b_test.go",
+    "top_test.go",
+    "-v/a_test.go",
+    "core/tests/api.rs",
+    "core/tests/all/main.rs",
+    "core/src/tests.rs",
+    "web/src/a.test.tsx",
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("pytest", ("tests/test_b.py", "./-x/test_a.py")),
+        ("go", ("./pkg/a", "./", "./-v")),
+        ("cargo", ("--test=api", "--test=all", "--lib")),
+        ("jest", ("web/src/a.test.tsx",)),
+        ("paths", ("tests/test_b.py", "./-x/test_a.py", *TESTS[6:9], "./-v/a_test.go", *TESTS[10:])),
+    ],
+)
+def test_a_program_is_given_its_own_tests_once_and_no_word_that_a_shell_splits(program, expected):
+    assert arguments(TESTS, program) == expected
