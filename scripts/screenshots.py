@@ -1,4 +1,4 @@
-"""Take the pictures of the page that the README shows, in Chromium.
+"""Take the pictures of the page that `docs/page.md` shows, in Chromium.
 
     .venv/bin/python scripts/screenshots.py ~/src/django docs/screenshots
 
