@@ -21,6 +21,7 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending
 from gitrag.indexing.draft_commits import text_of as embedded_text
+from gitrag.late import np
 from gitrag.machine.files import within
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
@@ -29,7 +30,6 @@ from gitrag.words.typed_paths import is_url, spellings
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
@@ -143,8 +143,6 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         CommitError: git cannot read the refs.
         NotSetUpError: There is no index, or no commit.
     """
-    import numpy as np
-
     from gitrag.indexing.history import read_history
     from gitrag.search.history import newest
 
@@ -270,8 +268,6 @@ def _allowed(
     known: KnownCommits, options: HistoryOptions, touching: Sequence[str] | None
 ) -> NDArray[np.bool_] | None:
     """Return for each commit whether it may answer; None where all may."""
-    import numpy as np
-
     reached = known.reached
     if touching is None and (options.since, options.until, options.author, options.path) == (
         None,
@@ -331,8 +327,6 @@ def _cosines(
     encoder: Encoder | None, asked: NDArray[np.float32], own: Sequence[StoredCommit]
 ) -> NDArray[np.float64]:
     """Return the cosine of each subject and the question, by the model, else by drafts."""
-    import numpy as np
-
     from gitrag.embedding.draft import drafter
 
     if not own:

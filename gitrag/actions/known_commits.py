@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.errors import BusyError, StoreError
+from gitrag.late import np
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.git.commits import Tips
@@ -63,8 +63,6 @@ class KnownCommits(Struct, frozen=True):
 
     def by_author(self, part: str) -> NDArray[np.int32]:
         """Return the numbers of the commits whose author's name has a part, in any case."""
-        import numpy as np
-
         from gitrag.store import commits
 
         with self._indexes() as indexes:
@@ -72,8 +70,6 @@ class KnownCommits(Struct, frozen=True):
 
     def changing(self, meant: Callable[[Sequence[str]], Sequence[str]]) -> NDArray[np.int32]:
         """Return the numbers of the commits that change a path that is meant, given all that any changes."""
-        import numpy as np
-
         from gitrag.store import commits
 
         with self._indexes() as indexes:
@@ -90,8 +86,6 @@ class KnownCommits(Struct, frozen=True):
             asked: float32 (384,), the question's vector.
             most: How many to return at most.
         """
-        import numpy as np
-
         from gitrag.store import commit_drafts
 
         with self._indexes() as indexes:

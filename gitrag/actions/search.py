@@ -17,6 +17,7 @@ from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.worker import running
+from gitrag.late import np
 from gitrag.search import lookup, wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
@@ -24,7 +25,6 @@ from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.actions.current_view import Read, ReadResult

@@ -13,6 +13,7 @@ from gitrag.actions.search import Answer, SearchOptions, led_by_links, with_mean
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.git import ambiguous, seen_from
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search import lookup
 from gitrag.search.engine import Hit, Scoped
@@ -27,7 +28,6 @@ from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.connection import Connection
@@ -207,8 +207,6 @@ def _places(db: Connection, named: Sequence[Named], directory: str) -> list[str]
 
 def _mean(db: Connection, scope: SearchScope, chunks: Iterable[int]) -> NDArray[np.float32] | None:
     """Return the mean of the chunks' vectors, float32 (384,), L2-normalised; None where none has one."""
-    import numpy as np
-
     rows = np.flatnonzero(np.isin(scope.chunk_id, list(chunks)) & (scope.text_id > 0))
     known = vectors.read(db, np.unique(scope.text_id[rows]), Memo())
     if not len(known.text_ids):

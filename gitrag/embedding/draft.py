@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Self
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS
 from gitrag.embedding.word_pieces import WordPieces
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
@@ -52,8 +52,6 @@ class Drafter:
     """The loaded table. Threads may share it: of a word that two of them cut, both cache the same pieces."""
 
     def __init__(self, tensors: dict[str, NDArray[np.generic]]) -> None:
-        import numpy as np
-
         def floats(name: str) -> Vectors:
             return np.ascontiguousarray(tensors[name], np.float32)
 
@@ -89,8 +87,6 @@ class Drafter:
         Args:
             texts: Results of ``embedding.text``, or questions.
         """
-        import numpy as np
-
         drafts = np.empty((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), _BLOCK):
             pieces = [self._pieces.cut(text, MAX_PIECES) for text in texts[start : start + _BLOCK]]
@@ -101,8 +97,6 @@ class Drafter:
 
     def rough(self, words: Sequence[str]) -> Vectors:
         """Return the sum of each word's rows: float32 (n, 384), L2-normalised; a tenth of a draft's time."""
-        import numpy as np
-
         pieces = [self._pieces.cut(word, MAX_PIECES) for word in words]
         sizes = np.array([len(own) for own in pieces], dtype=np.int64)
         flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
@@ -116,8 +110,6 @@ class Drafter:
 
     def _sums(self, pieces: Sequence[Sequence[int]]) -> Vectors:
         """Return each text's two sums of rows, each normalised, side by side; zeros if it has no pieces."""
-        import numpy as np
-
         sizes = np.array([len(own) for own in pieces])
         owner = np.repeat(np.arange(len(pieces)), sizes)
         place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -138,8 +130,6 @@ class Drafter:
 
     def _correct(self, sums: Vectors) -> Vectors:
         """Pass sums through the layers."""
-        import numpy as np
-
         hidden: Vectors = sums @ self._into
         hidden += self._bias
         # The first columns are the linear part, the others the hidden layer.
@@ -160,8 +150,6 @@ class Undrafted:
 
     def draft(self, texts: Sequence[str]) -> Vectors:
         """Return zeros: float32 (n, 384)."""
-        import numpy as np
-
         return np.zeros((len(texts), DIMENSIONS), np.float32)
 
     def rough(self, words: Sequence[str]) -> Vectors:
@@ -181,7 +169,5 @@ def drafter() -> Drafter | Undrafted:
 
 
 def _normalise(vectors: Vectors) -> None:
-    import numpy as np
-
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     np.divide(vectors, np.maximum(lengths, 1e-12)[:, None], out=vectors)  # zeros stay zeros

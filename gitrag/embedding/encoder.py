@@ -22,10 +22,10 @@ from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
 from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
 from gitrag.errors import ModelError
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
@@ -105,8 +105,6 @@ class Encoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts: float32 (n, 384), L2-normalised, in their order."""
-        import numpy as np
-
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         done = 0
         for batch in self.encode_batches(texts):
@@ -130,8 +128,6 @@ class Encoder:
         Yields:
             float32 (up to ``size``, 384), L2-normalised.
         """
-        import numpy as np
-
         if self.on_gpu:
             for batch in _batches(texts, size):
                 yield self._encode_together(batch)
@@ -165,8 +161,6 @@ class Encoder:
         self.close()
 
     def _encode_one(self, text: str) -> Vectors:
-        import numpy as np
-
         ids = np.array([self._tokenizer.encode(_encodable(text)).ids], np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         vector: Vectors = self._session.run(None, inputs)[0][0]
@@ -174,8 +168,6 @@ class Encoder:
 
     def _encode_together(self, texts: Sequence[str]) -> Vectors:
         """Encode in large padded runs, texts of similar length together; only exact in float32."""
-        import numpy as np
-
         tokens = [self._tokenizer.encode(_encodable(text)).ids for text in texts]
         order = sorted(range(len(tokens)), key=lambda i: len(tokens[i]))
         vectors = np.empty((len(tokens), DIMENSIONS), np.float32)

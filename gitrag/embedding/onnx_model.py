@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from gitrag.embedding.onnx_file import FLOAT, Attribute, Graph, Node, save, save_with_data
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.errors import ModelError
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _LAYERS = 6
@@ -158,13 +158,9 @@ class _Builder:
         return self._constant(self._tensors[name])
 
     def _floats(self, value: float) -> str:
-        import numpy as np
-
         return self._constant(np.array([value], np.float32))
 
     def _integers(self, *values: int) -> str:
-        import numpy as np
-
         return self._constant(np.array(values, np.int64))
 
     def _constant(self, value: NDArray[Any]) -> str:
@@ -194,8 +190,6 @@ class _Quantiser:
         return replace(self._graph, nodes=tuple(self._nodes), constants=self._constants)
 
     def _multiply(self, node: Node) -> None:
-        import numpy as np
-
         states, weight = node.inputs
         [name] = node.outputs
         scales = self._to_bytes(weight, axis=0, levels=_WEIGHT_LEVELS)
@@ -239,8 +233,6 @@ class _Quantiser:
 
     def _to_bytes(self, name: str, *, axis: int, levels: int) -> NDArray[np.float32]:
         """Quantise a constant symmetrically; return the scale of each slice along ``axis``."""
-        import numpy as np
-
         values = self._constants[name]
         most: NDArray[np.float32] = np.maximum(np.abs(values).max(axis=axis), 1e-12).astype(np.float32)
         scales = most / np.float32(levels)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitrag.errors import ModelError
+from gitrag.late import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +30,6 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
     Raises:
         ModelError: It is not a safetensors file, or is truncated.
     """
-    import numpy as np
-
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -49,8 +48,6 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
     """Write tensors of the types that ``read_tensors`` supports, in their order."""
-    import numpy as np
-
     names = {np.dtype(code): name for name, code in _DTYPES.items()}
     header: dict[str, Any] = {}
     end = 0

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.embedding.version import MAX_TOKENS
 from gitrag.errors import ModelError
+from gitrag.late import np
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 MODEL = "model.int8.onnx"
@@ -99,8 +99,6 @@ def _open(path: Path, options: Any, providers: list[str]) -> Any:
 
 
 def _is_right_and_faster(gpu: Any, cpu: Any, threads: int) -> bool:
-    import numpy as np
-
     # Word pieces from 1996 on are words; the first of each row is [CLS].
     ids = np.arange(_PROBE_TEXTS * MAX_TOKENS, dtype=np.int64).reshape(_PROBE_TEXTS, MAX_TOKENS) + 1996
     ids[:, 0] = 101
@@ -113,8 +111,6 @@ def _is_right_and_faster(gpu: Any, cpu: Any, threads: int) -> bool:
 
 
 def _timed_run(session: Any, ids: NDArray[np.int64]) -> tuple[NDArray[np.float32], float]:
-    import numpy as np
-
     start = time.perf_counter()
     vectors = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
     return vectors, time.perf_counter() - start

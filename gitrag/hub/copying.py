@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
@@ -49,8 +51,6 @@ def bits(packed: bytes) -> bytes:
 
 def numbers(values: NDArray[Any], kind: str) -> bytes:
     """Return an array of ``int4`` or ``int8``; uint64 become bigint with the same bits."""
-    import numpy as np
-
     dtype = _TYPES[kind]
     if not len(values):
         return struct.pack(">iii", 0, 0, _OIDS[dtype])
@@ -80,8 +80,6 @@ def read_columns(
         parameters: Its parameters.
         columns: Name and type of each: ``int2``, ``int4``, ``int8``, or ``bytesN``.
     """
-    import numpy as np
-
     fields: list[tuple[str, str]] = [("fields", ">i2")]
     for name, kind in columns:
         fields += [(f"length of {name}", ">i4"), (name, _TYPES.get(kind) or kind.replace("bytes", "V"))]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store.commit_evidence import FEW_PATHS, BranchHistory, Messages, nearness
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _HEAD = struct.Struct("<qqdqqq")
@@ -44,8 +44,6 @@ def pack(history: BranchHistory) -> bytes:
 
 def words(history: BranchHistory) -> dict[int, bytes]:
     """Return where each term occurs, by its hash: commits and frequencies, int32 each."""
-    import numpy as np
-
     order = np.lexsort((history.word_commit, history.term))
     terms, first = np.unique(history.term[order], return_index=True)
     both = np.stack([history.word_commit[order], history.word_frequency[order]], axis=1).astype("<i4")
@@ -82,8 +80,6 @@ class Unpacked(Struct, frozen=True):
 
 def unpack(data: bytes) -> Unpacked | None:
     """Read a history back; None where it is none: whoever may push may have sent anything."""
-    import numpy as np
-
     if len(data) < _HEAD.size:
         return None
     latest, telling, mean_length, commits, changes, files = _HEAD.unpack_from(data)
@@ -130,8 +126,6 @@ def messages(
         files: How many files the scope has.
         vector: The question's vector; None to go by words alone.
     """
-    import numpy as np
-
     pairs = [np.frombuffer(own, dtype="<i4").reshape(-1, 2) for _term, own in found]
     term = np.repeat(np.array([each for each, _own in found], dtype=np.int32), [len(own) for own in pairs])
     both = np.concatenate(pairs) if pairs else np.empty((0, 2), np.int32)
@@ -170,8 +164,6 @@ def messages(
 
 def activity(history: Unpacked, places: NDArray[np.int32]) -> list[float]:
     """Return how many commits changed the file at each place, one a year old counting half."""
-    import numpy as np
-
     age_s = np.maximum(history.latest - history.committed[history.commit], 0)
     weight = np.exp2(-age_s / _YEAR_S) * history.as_named
     return [float(weight[history.place == place].sum()) for place in places.tolist()]

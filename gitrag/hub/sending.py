@@ -13,6 +13,7 @@ from gitrag.git.identity import is_commit
 from gitrag.hub import copying, history
 from gitrag.hub.connection import NO_REPOSITORY
 from gitrag.hub.hub import Hub
+from gitrag.late import np
 
 if TYPE_CHECKING:
     from gitrag.store.commit_evidence import BranchHistory
@@ -222,8 +223,6 @@ def _chunk(chunk: ExportedChunk, blob: bytes, language: str) -> bytes:
 
 
 def _entry(place: int, file: ViewFile) -> bytes:
-    import numpy as np
-
     return copying.row([
         copying.integer(place),
         file.path,
@@ -241,6 +240,4 @@ def _entry(place: int, file: ViewFile) -> bytes:
 
 
 def _signs(vector: bytes) -> bytes:
-    import numpy as np
-
     return np.packbits(np.frombuffer(vector, dtype=np.int8) > 0).tobytes()

@@ -17,6 +17,7 @@ from gitrag.hub import history
 from gitrag.hub.copying import read_columns
 from gitrag.hub.hub import Hub
 from gitrag.hub.spelling import distance
+from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.candidates import (
     NO_FILTERS,
@@ -42,7 +43,6 @@ from gitrag.store.views import ViewOverlay
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _LANGUAGE_BYTES: Final = 32
@@ -152,8 +152,6 @@ class HubSource:
         return (memo or Memo()).get(("hub scope", filters, only), lambda: self._read_scope(filters, only))
 
     def _read_scope(self, filters: Filters, path_ids: Sequence[int] | None) -> HubScope:
-        import numpy as np
-
         everything = self._everything()
         kept = np.ones(len(everything["path_id"]), dtype=bool)
         if path_ids is not None:
@@ -202,8 +200,6 @@ class HubSource:
 
     def _everything(self) -> dict[str, NDArray[Any]]:
         """Read the columns of all files, by ascending path id; a collection is its place, from 1."""
-        import numpy as np
-
         if self._files is None:
             found = self._columns(
                 "SELECT f.path_id, f.content_id, f.place, convert_to(rpad(left(f.language, 32), 32), 'UTF8'),"
@@ -232,8 +228,6 @@ class HubSource:
 
     def _packed(self) -> NDArray[np.int32]:
         """Read id and packed length of the chunks of all files, by ascending path id (`schema.sql`)."""
-        import numpy as np
-
         if self._chunks is None:
             sql = "SELECT string_agg(c.packed, ''::bytea ORDER BY c.path_id) FROM gitrag.packed_of(%s) c"
             ((packed,),) = self._rows(sql, [self._view_ids])
@@ -256,8 +250,6 @@ class HubSource:
 
     def _with_terms(self, terms: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Read the postings of terms, by term, with each term's index in the question: ``place``."""
-        import numpy as np
-
         rows = self._rows(
             "SELECT p.content_id, p.term, p.found FROM gitrag.postings_of(%s, %s::bigint[]) p",
             [self._view_ids, _signed(terms)],
@@ -272,8 +264,6 @@ class HubSource:
         self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
     ) -> Near:
         """See ``Source``."""
-        import numpy as np
-
         rows = np.flatnonzero(scope.text_id)
         if len(rows) > SURPLUS * limit:
             rows = rows[self._likeliest(scope, rows, question, SURPLUS * limit)]
@@ -294,8 +284,6 @@ class HubSource:
         memo: Memo | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """See ``Source``."""
-        import numpy as np
-
         rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
         rows, place, known, path_place, paths, weight = self._with_vectors(scope, rows)
         both = known.small[place].astype(np.float32) * known.scale[place][:, None]
@@ -310,8 +298,6 @@ class HubSource:
         self, scope: SearchScope, rows: NDArray[np.intp], question: NDArray[np.float32], many: int
     ) -> NDArray[np.intp]:
         """Preselect rows by sign bits, as `gitrag/store/candidates.py` does."""
-        import numpy as np
-
         bits = np.packbits(question > 0)
         written = "".join(f"{byte:08b}" for byte in bits.tolist())
         # Of few chunks all distances are read; of many, those of the nearest by their own sign bits.
@@ -340,8 +326,6 @@ class HubSource:
         self, scope: SearchScope, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], Vectors, NDArray[np.intp], Vectors, NDArray[np.float32]]:
         """Read the vectors of rows and their paths; rows that have none are left out."""
-        import numpy as np
-
         known = self._vectors(
             "SELECT DISTINCT ON (v.chunk_id) v.chunk_id, v.vector FROM gitrag.vectors_by(%s, %s) v",
             [self._view_ids, np.unique(scope.chunk_id[rows]).tolist()],
@@ -360,8 +344,6 @@ class HubSource:
         return rows, place, known, path_place, paths, weight
 
     def _vectors(self, sql: str, values: Sequence[object]) -> Vectors:
-        import numpy as np
-
         found = self._columns(sql, values, id="int4", vector=f"bytes{DIMENSIONS}")
         order = np.argsort(found["id"])
         small = found["vector"].view(np.int8)[order]
@@ -441,8 +423,6 @@ class HubSource:
 
     def contents_with(self, letters: str) -> NDArray[np.int32]:
         """See ``Source``; of many chunks none is read, and every content may have them."""
-        import numpy as np
-
         files = self._everything()
         if files["chunks"].sum() > _READ_THROUGH:
             return np.unique(files["content_id"])
@@ -486,8 +466,6 @@ class HubSource:
 
     def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
         """See ``Source``."""
-        import numpy as np
-
         rows = self._rows(
             "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_of(%s) p"
             " WHERE p.written ~ %s ORDER BY p.path_id",
@@ -621,8 +599,6 @@ class HubSource:
         memo: Memo | None = None,
     ) -> Messages | None:
         """See ``Source``; only of one repository."""
-        import numpy as np
-
         known = self._read_history()
         if known is None or not isinstance(scope, HubScope):
             return None
@@ -658,8 +634,6 @@ class HubSource:
 
 def _joined(wanted: NDArray[Any], keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Join: return each pair of indices in ``wanted`` and in ``keys`` with equal values."""
-    import numpy as np
-
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     first = np.searchsorted(ordered, wanted, "left")
@@ -675,8 +649,6 @@ def _signed(terms: Sequence[int]) -> list[int]:
 
 def _in_question(found: dict[str, NDArray[Any]], terms: Sequence[int]) -> dict[str, NDArray[Any]]:
     """Sort rows by term and add ``place``, the term's index in the question."""
-    import numpy as np
-
     own = np.array(_signed(terms), dtype=np.int64)
     order = np.argsort(own)
     place = order[np.searchsorted(own[order], found["term"])] if len(own) else np.empty(0, np.intp)
@@ -685,8 +657,6 @@ def _in_question(found: dict[str, NDArray[Any]], terms: Sequence[int]) -> dict[s
 
 def _texts(padded: NDArray[np.uint8]) -> NDArray[Any]:
     """Return texts that were padded with spaces, as objects."""
-    import numpy as np
-
     packed = np.ascontiguousarray(padded).view(f"S{_LANGUAGE_BYTES}").ravel()
     distinct, place = np.unique(packed, return_inverse=True)
     names = np.empty(len(distinct), dtype=object)
@@ -710,8 +680,6 @@ def _between(
     known: Vectors, places: NDArray[np.intp], paths: Vectors, path_places: NDArray[np.intp]
 ) -> NDArray[np.float32]:
     """Return the cosines of chunks with their paths."""
-    import numpy as np
-
     dots = np.empty(len(places), dtype=np.float32)
     for start in range(0, len(places), 512):
         block = slice(start, start + 512)

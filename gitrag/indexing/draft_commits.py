@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.store import commit_drafts
 from gitrag.store.connection import Store
 from gitrag.words import commit_message
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.connection import Connection

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import GitragError
+from gitrag.late import np
 from gitrag.machine.files import write_private
 from gitrag.machine.isolation import reason_of
 from gitrag.model import DIMENSIONS
@@ -20,7 +21,6 @@ from gitrag.store.connection import Store
 from gitrag.store.vectors import PendingText
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
@@ -96,8 +96,6 @@ def encode_texts(
     Raises:
         Exception: The model fails with every text.
     """
-    import numpy as np
-
     ids = [item.text_id for item in texts]
     try:
         return ids, encoder.encode([text_of(item) for item in texts]), {}
@@ -128,8 +126,6 @@ def _is_of_a_text(error: BaseException) -> bool:
 
 def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], budget_s: float) -> int:
     """Embed as many texts as fit in a budget, in order, in one transaction; return how many."""
-    import numpy as np
-
     deadline = time.monotonic() + budget_s
     ids: list[int] = []
     done: list[NDArray[np.float32]] = []

@@ -11,6 +11,7 @@ from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text, text_key
 from gitrag.git import content_skip
+from gitrag.late import np
 from gitrag.machine.isolation import reason_of
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
@@ -21,7 +22,6 @@ from gitrag.words.path_traits import traits
 from gitrag.words.terms import parts_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 WORDS_ONLY = frozenset(
@@ -123,8 +123,6 @@ def left_out_record(content_id: int, state: str) -> ContentRecord:
         content_id: The content.
         state: The reason: a ``Skip``, optionally followed by a colon and details.
     """
-    import numpy as np
-
     nothing = np.array([], dtype=np.uint64)
     counts = nothing.astype(np.int64)
     return ContentRecord(

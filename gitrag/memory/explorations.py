@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.errors import GitragError, ModelError, StoreError, UsageError
+from gitrag.late import np
 from gitrag.machine import files
 from gitrag.memory import exploration, markdown
 from gitrag.memory.home import home_directory
@@ -22,7 +23,6 @@ from gitrag.memory.projects import Project, project_called
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
@@ -300,8 +300,6 @@ class Explorations:
             encoder: The model, if it is there.
             whole: Whether these are all stored texts, so that other vectors can be deleted.
         """
-        import numpy as np
-
         from gitrag.embedding.text import text_key
         from gitrag.model import DIMENSIONS
 

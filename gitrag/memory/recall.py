@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gitrag.chunking import chunk
 from gitrag.corpus.documents import Document
 from gitrag.embedding.text import chunk_text, path_text
+from gitrag.late import np
 from gitrag.memory.exploration import SECTIONS
 from gitrag.memory.observations import Observation
 from gitrag.model import Chunk
@@ -23,7 +24,6 @@ from gitrag.search.question import Question
 from gitrag.store.candidates import PATH_WEIGHT
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -116,8 +116,6 @@ def _with_titles(
     own: NDArray[np.float32], titles: NDArray[np.float32], cut: Sequence[Piece]
 ) -> NDArray[np.float32]:
     """Mix the vector of each piece with that of its observation's title, as a chunk's with its path's."""
-    import numpy as np
-
     joint = own + np.float32(PATH_WEIGHT) * titles[[piece.owner for piece in cut]]
     mixed: NDArray[np.float32] = joint / np.maximum(np.linalg.norm(joint, axis=1, keepdims=True), 1e-9)
     return mixed

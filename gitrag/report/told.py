@@ -45,8 +45,8 @@ TOLD: Final[Mapping[str, str]] = {
     " changed=is_changed",
     "actions.governance.change_impact.ChangeImpact": "range=span change=said files definitions"
     " callers_looked_at=callers.looked_at tests tests_to_run=runnable(tests) companions"
-    " commits_looked_at=searched questions named=documents.named nearest=many(documents.unreached.nearest) issues=closing notes=every_note"
-    " not_indexed=given(not_indexed)?",
+    " commits_looked_at=searched questions named=documents.named nearest=many(documents.unreached.nearest)"
+    " issues=closing notes=every_note not_indexed=given(not_indexed)?",
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
     "actions.governance.check.Candidate": f"{_DOCUMENT} kind score~ section why named=known(line)"
     " named_line=line governing=governs note",

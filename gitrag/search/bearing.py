@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.bm25 import K1, B
 from gitrag.search.question import STOP_WORDS
@@ -29,7 +30,6 @@ from gitrag.words import terms
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Facts: TypeAlias = dict[str, NDArray[np.float64]]
@@ -194,8 +194,6 @@ class Documents(Struct, frozen=True, dict=True):
 
     @cached_property
     def _owner(self) -> NDArray[np.intp]:
-        import numpy as np
-
         return np.array([part.document for part in self.parts], dtype=np.intp)
 
     @cached_property
@@ -244,8 +242,6 @@ class Documents(Struct, frozen=True, dict=True):
 
     def _alike(self, text: str) -> NDArray[np.float64]:
         """Return the cosine of the tf-idf vectors of a text and each document."""
-        import numpy as np
-
         own, norm = self._weigh(_count(text))
         return np.array(
             [
@@ -256,16 +252,12 @@ class Documents(Struct, frozen=True, dict=True):
 
     def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of some vectors (n, 384) with each part, float32 (n, parts)."""
-        import numpy as np
-
         if self.vectors is None:
             return np.zeros((len(vectors), len(self.parts)), dtype=np.float32)
         return vectors @ self.vectors.T
 
     def as_wholes(self) -> NDArray[np.float32] | None:
         """Return the mean vector of each document's parts, float32 (documents, 384), L2-normalised."""
-        import numpy as np
-
         if self.vectors is None:
             return None
         sums = np.zeros((len(self.documents), self.vectors.shape[1]), dtype=np.float32)
@@ -276,16 +268,12 @@ class Documents(Struct, frozen=True, dict=True):
 
     def _best(self, cosines: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the highest cosine of each document's parts."""
-        import numpy as np
-
         found = np.full(len(self.documents), -1.0)
         np.maximum.at(found, self._owner, cosines)
         return found
 
     def _mean_best(self, cosines: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the mean of the highest cosines of each document's parts."""
-        import numpy as np
-
         own = [
             np.sort(cosines[self._owner == number])[-_BEST_PARTS:] for number in range(len(self.documents))
         ]
@@ -302,8 +290,6 @@ class Documents(Struct, frozen=True, dict=True):
           that the file defines, of several words, at most two
         - ``messages``: the cosine of the tf-idf vectors with the messages of its last commits
         """
-        import numpy as np
-
         words = self._alike(target.text)
         own = _count("\n".join([target.path, *target.names, *target.docstrings])).keys()
         facts = {
@@ -403,8 +389,6 @@ class Documents(Struct, frozen=True, dict=True):
         return [tuple(sorted(own[name] for name in own.keys() & names)) for names in self._names]
 
     def _bm25(self, text: str) -> NDArray[np.float64]:
-        import numpy as np
-
         unknown = _idf(len(self.parts), 0)
         weights = {term: self._idf.get(term, unknown) for term in _count(text)}
         lengths = [sum(counts.values()) for counts in self._part_counts]
@@ -423,8 +407,6 @@ class Documents(Struct, frozen=True, dict=True):
 
 def _chances(facts: Facts, weights: Mapping[str, float]) -> NDArray[np.float64]:
     """Return the probabilities, float64 (documents,), by the facts that have a weight."""
-    import numpy as np
-
     odds = np.full(len(facts["words"]), weights.get("bias", 0.0))
     for name, values in facts.items():
         odds += weights.get(name, 0.0) * values
@@ -434,16 +416,12 @@ def _chances(facts: Facts, weights: Mapping[str, float]) -> NDArray[np.float64]:
 
 def _above(cosines: NDArray[np.float64], unrelated: float) -> NDArray[np.float64]:
     """Return by how much cosines exceed their median; few documents are filled up with unrelated ones."""
-    import numpy as np
-
     missing = np.full(max(0, _FEW - len(cosines)), unrelated)
     return cosines - float(np.median(np.concatenate([cosines, missing])))
 
 
 def _lead(values: NDArray[np.float64], unrelated: float) -> NDArray[np.float64]:
     """Return by how much each document's value exceeds the best of the others."""
-    import numpy as np
-
     first, second = np.sort([*values, unrelated, unrelated])[::-1][:2]
     behind: NDArray[np.float64] = values - np.where(values >= first, second, first)
     return behind

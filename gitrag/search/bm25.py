@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 K1 = 1.2
@@ -19,8 +20,6 @@ questions to 33 repositories 0.601 have the file first with 0.3, 0.592 with 0.75
 
 def idf(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
     """Return the inverse document frequency of terms, each found in so many of all documents."""
-    import numpy as np
-
     return np.log(1 + np.maximum(total - found + 0.5, 0.5) / (found + 0.5))
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
+
 if TYPE_CHECKING:
     from gitrag.store.histories import PastChanges
 
@@ -63,8 +65,6 @@ def companions(past: PastChanges, given: Sequence[str], most: int | None = None)
         given: The files that a change has.
         most: How many to return; None for all.
     """
-    import numpy as np
-
     places = {path: place for place, path in enumerate(past.paths)}
     own = [places[path] for path in dict.fromkeys(given) if path in places]
     many = len(past.paths)

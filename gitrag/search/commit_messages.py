@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
 from gitrag.search.bm25 import B_OF_A_MESSAGE, idf, saturated, scaled
 from gitrag.store.joins import runs
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.search.question import Question
@@ -38,8 +38,6 @@ def features(told: Messages | None, files: int, question: Question) -> dict[str,
         files: Number of files.
         question: The question.
     """
-    import numpy as np
-
     terms = len(question.words)
     if told is None or not len(told.term):
         return {"history": np.zeros(files), "like": np.zeros(files)}
@@ -61,8 +59,6 @@ def features(told: Messages | None, files: int, question: Question) -> dict[str,
 
 def _like(told: Messages, terms: int) -> NDArray[np.float64]:
     """Return how much each commit's message is like the question, at most 1; older ones count less."""
-    import numpy as np
-
     relative = told.length[told.commit] / max(told.mean_length, 1e-9)
     rarity = idf(told.telling, np.bincount(told.term, minlength=terms))
     weight = saturated(told.frequency, relative, B_OF_A_MESSAGE) * rarity[told.term]

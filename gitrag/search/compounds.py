@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from gitrag.late import np
 from gitrag.search.question import Question
 from gitrag.store.candidates import NameWords, Postings, SearchScope
 from gitrag.store.memo import Memo
@@ -20,7 +21,6 @@ from gitrag.words import terms
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -34,8 +34,6 @@ _MOST = 4
 
 def as_one(question: Question, postings: Postings) -> Postings:
     """Let two words in one count as each of them; the postings of compounds come after those of the terms."""
-    import numpy as np
-
     most = len(question.words)
     if not (postings.term >= most).any():
         return postings
@@ -67,8 +65,6 @@ def as_two(
         is_known: Tells whether a lower-case word is in the dictionary.
         memo: Cache for the next question.
     """
-    import numpy as np
-
     place_of = {word: place for place, word in enumerate(question.words)}
     words = dict.fromkeys(_WORD.findall(question.text[:_LONGEST]))
     asked = [word for word in words if stem(word) in place_of]
@@ -100,31 +96,23 @@ def _in_one_name(postings: Postings, places: Sequence[int]) -> bool:
 
 def _named(postings: Postings, pair: Sequence[int]) -> NDArray[np.int32]:
     """Return the chunks whose names have two terms."""
-    import numpy as np
-
     one, other = (postings.chunk_id[postings.in_name & (postings.term == place)] for place in pair)
     return np.intersect1d(one, other)
 
 
 def _files(names: NameWords, pair: Sequence[int]) -> NDArray[np.int32]:
     """Return the files whose names have two terms."""
-    import numpy as np
-
     one, other = (names.file[names.term == place] for place in pair)
     return np.intersect1d(one, other)
 
 
 def _rows(postings: Postings, chosen: NDArray[Any], place: int | None = None) -> Postings:
     """Return some rows, as those of one term."""
-    import numpy as np
-
     own = Postings(*(getattr(postings, name)[chosen] for name in Postings.__struct_fields__))
     return own if place is None else replace(own, term=np.full_like(own.term, place))
 
 
 def _together(parts: Sequence[Postings]) -> Postings:
-    import numpy as np
-
     return Postings(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in Postings.__struct_fields__)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import READERS, CollectionKind
+from gitrag.late import np
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.sections import Wanted, choose, with_ids_of_folders
@@ -17,7 +18,6 @@ from gitrag.store.source import IndexFile
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.connection import Connection
@@ -27,8 +27,6 @@ def read_with_parts(
     db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
 ) -> Documents:
     """Read the documents in some kinds of collection with their parts, by kind and path."""
-    import numpy as np
-
     source = IndexFile(db)
     present = {*source.touched(view_id), *overlay.collections}
     held: list[tuple[CollectionKind, Document, str]] = []
@@ -66,8 +64,6 @@ def read_with_parts(
 
 def _vectors(db: Connection, scope: SearchScope) -> NDArray[np.float32]:
     """Return the vector or draft of each of a scope's chunks, float32 (n, 384); zeros where there is none."""
-    import numpy as np
-
     known = vectors.read(db, np.unique(scope.text_id), Memo())
     there, place = known.find(scope.text_id)
     found = np.zeros((len(scope.text_id), known.small.shape[1]), dtype=np.float32)

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from gitrag.late import np
 from gitrag.search.evidence import Evidence, mean_of_best
 from gitrag.search.ranking import Ranked, chunks_of, total, without_twins
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.candidates import Files
@@ -61,8 +61,6 @@ _UNRELATED = 0.15
 
 def candidates(evidence: Evidence, files: Files, limit: int) -> dict[int, float]:
     """Return the documents that may be among the ``limit`` best, each with its probability, in [0, 1]."""
-    import numpy as np
-
     found = facts(evidence, files)
     weights = _weights(found)
     odds = np.sum([weights[name] * values for name, values in found.items()], axis=0)
@@ -85,8 +83,6 @@ def rank(
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of documents.
     """
-    import numpy as np
-
     found = facts(evidence, files)
     sums = np.round(total(evidence), 6)
     order = sorted(scores, key=lambda file: (-scores[file], -sums[file], ties[file]))
@@ -107,8 +103,6 @@ def facts(evidence: Evidence, files: Files) -> Facts:
     - ``verbatim``: whether it contains the question word for word
     - ``bias``: 1
     """
-    import numpy as np
-
     f = len(files)
     words = np.zeros(f)
     np.maximum.at(words, evidence.file, evidence.bm25 / max(evidence.information, 1e-9))
@@ -130,8 +124,6 @@ def facts(evidence: Evidence, files: Files) -> Facts:
 
 def _lead(values: NDArray[np.float64], unrelated: float, files: Files) -> NDArray[np.float64]:
     """Return by how much each document's value exceeds the best of those with another content."""
-    import numpy as np
-
     _, one_each = np.unique(files.content_id, return_index=True)
     first, second = np.sort([*values[one_each], unrelated, unrelated])[::-1][:2]
     behind: NDArray[np.float64] = values - np.where(values >= first, second, first)

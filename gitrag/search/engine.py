@@ -12,6 +12,7 @@ from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search import (
     compounds,
@@ -44,7 +45,6 @@ from gitrag.words import terms
 from gitrag.words.path_traits import Trait
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.commit_evidence import Messages
@@ -291,8 +291,6 @@ def _named(
     min_score: float,
 ) -> tuple[list[Hit], list[int]]:
     """Make hits of the files that a question names, and list their chunks."""
-    import numpy as np
-
     named = [each for each in looked_up.named if each.score >= min_score]
     if looked_up.by_name:
         named = sorted(named, key=lambda each: (-each.score, -sums.get(each.file, -np.inf), each.path))
@@ -457,8 +455,6 @@ def collect(
     told: Messages | None = None,
 ) -> Evidence:
     """Read the candidates for a question and compute their evidence."""
-    import numpy as np
-
     near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
     if vector is not None:
         near = source.nearest(scope, vector, NEAREST, memo)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
+from gitrag.late import np
 from gitrag.search import commit_messages, wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
@@ -24,7 +25,6 @@ from gitrag.words import terms as word_terms
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.search.report_evidence import ReportEvidence
@@ -157,8 +157,6 @@ def gather(
       ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
       directory holds, relative to a tenth of the largest one's, or to a library's, at most 1
     """
-    import numpy as np
-
     f = len(files)
     sites = () if report is None else report.sites
     chunk_id, file, bm25, cosine, defines, information = _chunks(
@@ -240,8 +238,6 @@ def gather(
 
 def _written(question: Question, frequency: NDArray[Any], name_words: NameWords) -> NDArray[np.bool_]:
     """Tell which terms a text or a file's name has as they are, not shortened."""
-    import numpy as np
-
     most = len(question.words)
     in_names = np.bincount(name_words.term[name_words.term < most], minlength=most) > 0
     return np.asarray((frequency > 0).any(axis=0) | in_names)
@@ -251,8 +247,6 @@ def _of_meaning(
     cosine: Column, file: NDArray[np.int32], files: Files, near: Near, words: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
     """Return what the cosines of a file's chunks say, also beside what its words say (``bm25_file``)."""
-    import numpy as np
-
     f = len(files)
     floor = float(near.cosine.min()) if len(near.cosine) else 0.0
     known = np.maximum(cosine, floor)
@@ -276,8 +270,6 @@ def _has_a_rare_name(
 
     In a sentence only those that are ``telling``: a README names products ("GitHub") that nothing else does.
     """
-    import numpy as np
-
     accented = np.array(
         [not word.isascii() and len(word_terms.split(word)) > 1 for word in question.words], dtype=bool
     )
@@ -290,16 +282,12 @@ def _has_a_rare_one(
     frequency: NDArray[Any], terms: NDArray[np.bool_], few: int = _FEW_FILES
 ) -> NDArray[np.bool_]:
     """Tell which files have one of some terms that hardly another file has."""
-    import numpy as np
-
     has = frequency[:, terms] > 0
     return np.asarray((has & (has.sum(axis=0) <= few)).any(axis=1))
 
 
 def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
     """Tell which of the question's terms name what is asked about; the others only ask."""
-    import numpy as np
-
     return np.array([wording.is_telling(word) for word in question.words], dtype=bool)
 
 
@@ -307,8 +295,6 @@ def _title_in_file_names(
     title: NDArray[np.bool_], words: NameWords, question: Question, files: Files, share: NDArray[np.float64]
 ) -> Column:
     """Return the share of a report's title that a file's name makes up, if the title has all its words."""
-    import numpy as np
-
     own = np.concatenate([title, np.ones(len(question.shorts), dtype=bool)])[words.term]
     name, named = _file_names(NameWords(words.term[own], words.file[own]), question, len(files))
     of_title = share * title
@@ -326,8 +312,6 @@ def _of_title(
     share: NDArray[np.float64],
 ) -> dict[str, Any]:
     """Return what the words of a report's title alone say of each file."""
-    import numpy as np
-
     f = len(files)
     if not title.any():
         return {name: np.zeros(f) for name in ("title_bm25", "title_bm25_file", "title_in_names")}
@@ -354,8 +338,6 @@ def _chunks(
     files: Files, postings: Postings, near: Near, definitions: list[DefinitionSite], terms: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Column, Column, Column, float]:
     """Join what is known of each chunk: BM25 by its terms, its cosine, what it defines; and sum the idf."""
-    import numpy as np
-
     defining = np.array([(row.chunk_id, row.file) for row in definitions], dtype=np.int64).reshape(-1, 2)
     chunk = np.concatenate([postings.chunk_id, near.chunk_id, defining[:, 0]]).astype(np.int64)
     file = np.concatenate([postings.file, near.file, defining[:, 1]]).astype(np.int64)
@@ -377,15 +359,11 @@ def _chunks(
 
 def _rarity(total: int, found: NDArray[Any]) -> NDArray[np.float64]:
     """Return the idf of terms; a term found nowhere counts as found once, so that its absence is noticed."""
-    import numpy as np
-
     return _idf(total, np.maximum(found, 1))
 
 
 def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Sum the terms' frequencies over each file's chunks, (files, terms), and tell which occur in a name."""
-    import numpy as np
-
     cell = postings.file.astype(np.int64) * terms + postings.term
     frequency = np.bincount(cell, postings.frequency, files * terms).reshape(files, terms)
     in_name = np.zeros(files * terms, dtype=bool)
@@ -397,8 +375,6 @@ def _file_names(
     words: NameWords, question: Question, files: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Tell which of the question's words each file's name has, (files, terms), and count the name's words."""
-    import numpy as np
-
     stands_for = [*((place,) for place in range(len(question.words))), *(own for _, own in question.shorts)]
     sizes = np.array(list(map(len, stands_for)), dtype=np.int64)
     size = sizes[words.term]
@@ -421,8 +397,6 @@ def mean_of_best(
 
     With ``chunks``, the number of chunks per file, chunks that are not listed count as the minimum.
     """
-    import numpy as np
-
     sorted_file, best_first = _best_first(values.astype(np.float32), file)
     count = np.bincount(sorted_file, minlength=files)
     first = np.cumsum(count) - count
@@ -435,8 +409,6 @@ def mean_of_best(
 
 def by_rank(values: NDArray[Any]) -> NDArray[np.float64]:
     """Return reciprocal ranks, 1 for the highest value; equals have the same (Cormack et al., 2009)."""
-    import numpy as np
-
     values = values.round(6)  # the last bits depend on the order of a sum
     better = len(values) - np.sort(values).searchsorted(values, "right")
     return np.asarray(_RANKS / (_RANKS + better))
@@ -449,8 +421,6 @@ def _best_first(
 
     Both are packed into one integer, which takes a thirtieth of the time that sorting by two columns does.
     """
-    import numpy as np
-
     bits = values.view(np.int32)
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as integers, floats are in order but for the negative ones
     both = np.sort(file.astype(np.int64) << 32 | (~rising).view(np.uint32) ^ np.uint32(1 << 31))
@@ -460,8 +430,6 @@ def _best_first(
 
 def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:
     """Count each file's chunks among the best of all."""
-    import numpy as np
-
     if len(values) > _BEST:
         chosen = (values >= -np.partition(-values, _BEST)[_BEST - 1]) & (values > 0)
     else:
@@ -480,24 +448,18 @@ def _above(cosine: Column) -> Column:
 
 def _is_source(files: Files) -> NDArray[np.bool_]:
     """Tell which files are the product's own code; all, if none is."""
-    import numpy as np
-
     source = is_product_code(files)
     return source if source.any() else np.ones(len(files), dtype=bool)
 
 
 def _code_by_top(files: Files) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return the number of each file's top-level directory, and how much of the product's code is in each."""
-    import numpy as np
-
     _names, top = np.unique(files.top, return_inverse=True)
     return top, np.bincount(top, np.where(is_product_code(files), files.length, 0))
 
 
 def _nature(files: Files, question: Question) -> dict[str, Any]:
     """Return each file's kind, and the share of the repository's own code in its directory."""
-    import numpy as np
-
     code = files.among(is_code)
     prose = is_beside_the_product(files)
     is_written = files.among(is_prose).any() and not prose.any()

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.errors import UsageError
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.engine import Hit, Scoped, allowed_paths
 from gitrag.search.snippet import Line
@@ -142,8 +143,6 @@ def _matching_lines(
     db: Connection, scope: SearchScope, pattern: Pattern
 ) -> dict[int, list[tuple[Chunk, Line]]]:
     """Return the lines that match, each with its chunk, by content; each content once."""
-    import numpy as np
-
     content_of = scope.files.content_id[scope.file]
     likely = _candidates(db, pattern, np.unique(content_of).tolist())
     rows = (

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.search.bm25 import B_OF_A_MESSAGE, K1, idf, saturated
 from gitrag.words.terms import query_terms, stems_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.histories import Reachable
@@ -64,8 +64,6 @@ def candidates(
         most: Most commits to return for their words.
         nearest: The numbers of those nearest in meaning, which may answer too, whatever words they have.
     """
-    import numpy as np
-
     many = len(found.number)
     having = np.bincount(found.term, minlength=terms)
     rarity = idf(many, having)
@@ -109,8 +107,6 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 def newest(found: Reachable, allowed: NDArray[np.bool_] | None, most: int) -> Candidates:
     """Return the newest commits that may be in an answer, newest first."""
-    import numpy as np
-
     order = np.lexsort((found.number, -found.committed))
     if allowed is not None:
         order = order[allowed[order]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope
 
@@ -27,8 +28,6 @@ def files_naming(db: Connection, scope: SearchScope, name: str) -> list[NamingFi
 
     It reads every text of the index: 0.1 s for 50 MB.
     """
-    import numpy as np
-
     found = candidates.contents_with_word(db, name)
     files = np.flatnonzero(np.isin(scope.files.content_id, found))
     texts = content.read_texts(db, scope.files.content_id[files].tolist())

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
+from gitrag.late import np
 from gitrag.search.question import STOP_WORDS, Question
 from gitrag.words import terms
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _MOST_CHARACTERS = 4_000
@@ -59,8 +59,6 @@ class _WordDrafts:
 
     def of(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Return the drafts of distinct words, float32 (n, 384)."""
-        import numpy as np
-
         with self._lock:
             known = {word: self._kept[word] for word in words if word in self._kept}
         new = [word for word in words if word not in known]
@@ -86,8 +84,6 @@ def said(
         in_source: Whether the source has them, bool (t,).
         texts: The texts.
     """
-    import numpy as np
-
     if not texts:
         return []
     asked = _asked(question)
@@ -125,7 +121,5 @@ def _words(text: str) -> dict[str, None]:
 
 def _nearest(rough: NDArray[np.float32], own: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the nearest words of a text to each of the question's, int64 (words, up to 3)."""
-    import numpy as np
-
     count = min(_NEAR, len(own))
     return own[np.argpartition(-rough[:, own], count - 1, axis=1)[:, :count]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitrag.chunking.languages import is_code, is_prose
+from gitrag.late import np
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.candidates import Files
@@ -25,8 +25,6 @@ def traits_of(files: Files) -> NDArray[np.uint8]:
 
 def is_product_code(files: Files) -> NDArray[np.bool_]:
     """Tell which files are code and not outside the product."""
-    import numpy as np
-
     return np.asarray(files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0))
 
 
@@ -36,8 +34,6 @@ def is_beside_the_product(files: Files) -> NDArray[np.bool_]:
 
 
 def _prose(files: Files) -> NDArray[np.bool_]:
-    import numpy as np
-
     prose = files.among(is_prose)
     own = (traits_of(files) & OUTSIDE_THE_PRODUCT) == 0
     written, code = (
@@ -47,8 +43,6 @@ def _prose(files: Files) -> NDArray[np.bool_]:
 
 
 def _traits(files: Files) -> NDArray[np.uint8]:
-    import numpy as np
-
     code = np.where(files.among(is_code), files.length, 0).astype(np.int64)
     untested = np.where(files.traits & Trait.TEST, 0, code)
     void = 0

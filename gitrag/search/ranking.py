@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.chunking.languages import is_code
+from gitrag.late import np
 from gitrag.search.evidence import Evidence
 from gitrag.search.other_words import Said
 from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.declarations import implementations
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 WEIGHTS: Mapping[str, float] = {
@@ -419,8 +419,6 @@ def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
 
     Sums are rounded to six places, so that near-equal values count as equal.
     """
-    import numpy as np
-
     sums = total(evidence)
     speaking = np.flatnonzero(np.bincount(evidence.file))
     many = 4 * limit + 50
@@ -438,8 +436,6 @@ def weights_of(evidence: Evidence) -> Mapping[str, float]:
 
 def total(evidence: Evidence) -> NDArray[np.float32]:
     """Return the weighted sum of each file's features, float32 (f,)."""
-    import numpy as np
-
     weights = weights_of(evidence)
     sums = np.zeros(len(evidence.coverage), dtype=np.float32)
     for name, column in evidence.features.items():
@@ -467,8 +463,6 @@ def _logistic(odds: float) -> float:
 
 def _median(evidence: Evidence) -> float:
     """Return the median of the nearest cosines; missing chunks of a small background count as unrelated."""
-    import numpy as np
-
     around = evidence.around
     missing = np.zeros(max(0, _FEW - len(around)), dtype=np.float32)
     return float(np.median(np.concatenate([around, missing])))
@@ -476,8 +470,6 @@ def _median(evidence: Evidence) -> float:
 
 def chunks_of(evidence: Evidence, file: int) -> tuple[int, ...]:
     """Return the indices in the evidence of a file's chunks, the best to show first."""
-    import numpy as np
-
     own = evidence.rows_of(file)
     order = np.lexsort((evidence.chunk_id[own], -evidence.worth[own]))
     return tuple((own.start + order).tolist())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
+from gitrag.late import np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.report_reading import Name, Place, Reading
@@ -28,7 +29,6 @@ from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -127,8 +127,6 @@ class ReportEvidence(Struct, frozen=True):
 
     def worth(self, chunk_id: NDArray[np.int32], file: NDArray[np.int32]) -> Column:
         """Return what the sites add to the worth of chunks of files."""
-        import numpy as np
-
         rows = np.array([(site.file, site.chunk_id) for site in self.sites], dtype=np.int64).reshape(-1, 2)
         keys, place = np.unique(rows[:, 0] << 32 | rows[:, 1], return_inverse=True)
         if not len(keys):
@@ -159,8 +157,6 @@ def look_up(
         near: The chunks nearest to it.
         memo: Cache for the next question.
     """
-    import numpy as np
-
     columns: dict[str, Column] = {name: np.zeros(len(scope.files), dtype=np.float32) for name in FEATURES}
     paths = _Paths(source, scope, reading)
     frames = paths.own_frames(reading.frames)
@@ -358,8 +354,6 @@ def _from_names(
     paths: _Paths,
 ) -> Iterator[Site]:
     """Fill the columns of names; yield what they name."""
-    import numpy as np
-
     for name, weight in names:
         for file, share in paths.modules(name.text):
             columns["modules"][file] = max(float(columns["modules"][file]), weight * share)
@@ -382,8 +376,6 @@ def _from_messages(
 
     What stands between two values of a filled template is in the code word for word; so runs of words count.
     """
-    import numpy as np
-
     asked = [found for said in messages[:_MOST_MESSAGES] if len(found := _words(said)) >= _FEWEST_WORDS]
     likely = _likeliest(asked, words, postings)
     every = np.unique(np.concatenate([np.empty(0, np.int32), *likely]))
@@ -411,8 +403,6 @@ def _likeliest(
     messages: Sequence[Sequence[str]], words: Sequence[str], postings: Postings
 ) -> list[NDArray[np.int32]]:
     """List for each message the chunks that have most of the information of its words."""
-    import numpy as np
-
     number = {word: place for place, word in enumerate(words)}
     keys, place = np.unique(postings.chunk_id, return_inverse=True)
     rarity = np.log1p(len(keys) / np.maximum(np.bincount(postings.term, minlength=len(words)), 1))
@@ -456,8 +446,6 @@ def _from_votes(
 
     Their vectors are drafts, since they are many; those of chunks may be the model's.
     """
-    import numpy as np
-
     columns["title_cosine"] = columns["votes"] = np.zeros(len(scope.files), dtype=np.float32)
     if not len(near.cosine):
         return []

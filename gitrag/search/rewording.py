@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.search.wording import Occurrences
@@ -151,8 +152,6 @@ def reword(
         is_known: Tells whether a lower-case word is one of the model's own vocabulary.
         memo: Cache for the next question.
     """
-    import numpy as np
-
     if not occurrences:
         return None
     written = np.any([each.written for each in occurrences], axis=0)

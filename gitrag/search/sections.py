@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
+from gitrag.late import np
 from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.question import Question
@@ -29,7 +30,6 @@ from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.engine import Scoped, allowed_paths
 from gitrag.store import candidates, content, vectors
@@ -17,7 +18,6 @@ from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.connection import Connection
@@ -56,8 +56,6 @@ def similar_chunks(
     Returns:
         For each text its chunks, best first; those of equal cosine by path and line.
     """
-    import numpy as np
-
     allowed = allowed_paths(IndexFile(db), scoped.filters, Memo())
     scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed)
     rows = np.flatnonzero(scope.text_id)

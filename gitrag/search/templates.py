@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
+from gitrag.late import np
 from gitrag.search.bm25 import idf, saturated
 from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
@@ -26,7 +27,6 @@ from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -254,8 +254,6 @@ def filled(
         postings: Where its terms occur.
         memo: Cache for the next question.
     """
-    import numpy as np
-
     found: list[int] = []
     for said in messages:
         message = read_message(said)
@@ -278,8 +276,6 @@ def _likeliest(
     Returns:
         For each chunk whether it is in one of these.
     """
-    import numpy as np
-
     files = scope.files
     outside = ((traits_of(files) & OUTSIDE_THE_PRODUCT) > 0) | files.among(is_prose)
     rows = np.flatnonzero(np.isin(postings.term, list(places)) & ~outside[postings.file])
@@ -306,8 +302,6 @@ def _of_message(
     source: Source, scope: SearchScope, message: Message, likely: Mapping[int, bool], memo: Memo | None
 ) -> list[int]:
     """List the chunks that say a message: those with its template, of resources those that use its name."""
-    import numpy as np
-
     texts = source.texts_of(np.array(sorted(likely), dtype=np.int32))
     near = {chunk: parts for chunk, text in texts.items() if (parts := _near(text, message))}
     code = scope.files.among(is_code)
@@ -348,8 +342,6 @@ def _near(text: str, message: Message) -> list[str]:
 
 def _using(source: Source, scope: SearchScope, key: str, memo: Memo | None) -> list[tuple[int, int]]:
     """List the product's code that has the name of a text, unless it is a plain word or many have it."""
-    import numpy as np
-
     key = key.strip(".-")
     if not looks_like_code(key) and "-" not in key:
         return []

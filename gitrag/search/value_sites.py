@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.store.candidates import DefinitionSite, SearchScope
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -50,8 +50,6 @@ def value_sites(
         chunk_ids: int32, the chunks that contain it.
         is_code: Tells whether a language is a programming language.
     """
-    import numpy as np
-
     given, member = (
         "(?m)" + "|".join(forms).replace("NAME", re.escape(name)) for forms in (_GIVEN_A_VALUE, _MEMBER)
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.store.candidates import Postings
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -37,8 +37,6 @@ def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArr
         postings: Where its terms occur.
         terms: The number of its terms.
     """
-    import numpy as np
-
     words = re.findall(r"\w+", text)[:_LONGEST]
     none = np.empty(0, np.int32)
     if len(words) < _FEWEST or not len(postings.chunk_id):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.chunking.languages import is_prose
+from gitrag.late import np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Files
@@ -22,7 +23,6 @@ from gitrag.words.path_traits import Trait
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
@@ -133,8 +133,6 @@ def count(found: NDArray[np.bool_], files: Files, written: NDArray[np.bool_]) ->
         files: The scope's files.
         written: (terms), whether any has the term itself.
     """
-    import numpy as np
-
     groups = groups_of(files)
     counts = [found[groups == number].sum(axis=0) for number in range(len(_GROUPS))]
     by_term = np.array(counts, dtype=np.int64).reshape(len(_GROUPS), found.shape[1]).T
@@ -143,8 +141,6 @@ def count(found: NDArray[np.bool_], files: Files, written: NDArray[np.bool_]) ->
 
 def groups_of(files: Files) -> NDArray[np.int8]:
     """Return the number of each file's group, int8."""
-    import numpy as np
-
     traits = traits_of(files)
     beside: list[tuple[Group, Any]] = [
         (Group.DOCS, files.among(is_prose) | ((traits & Trait.DOCUMENT) > 0)),
@@ -224,8 +220,6 @@ def say(
         question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
     """
-    import numpy as np
-
     if not occurrences:
         return (), ()
     counts = np.sum([each.counts for each in occurrences], axis=0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.machine.files import make_private, private_mode, read_regular, replace
 from gitrag.model import DIMENSIONS
 from gitrag.sharing import packs
@@ -26,7 +27,6 @@ from gitrag.sharing.packs import (
 from gitrag.sharing.place import Place, TooLargeError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 FOLDER = "share"
@@ -133,8 +133,6 @@ class Catalogue:
 
         Only the ranges that are needed are fetched where that is less.
         """
-        import numpy as np
-
         runs = packs.runs_of(wanted, _GAP_BLOCKS)
         needed = sum(end - begin for begin, end in runs) * BLOCK_ROWS
         if not self.place.has_ranges or len(runs) > _MOST_RUNS or needed > _MOST_SHARE * len(index.keys):

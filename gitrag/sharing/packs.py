@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 FORMAT: Final = 1
@@ -86,8 +86,6 @@ class PackKeys(Struct, frozen=True):
 
     def find(self, wanted: NDArray[np.bytes_]) -> NDArray[np.intp]:
         """Return the rows of those wanted keys, S16, that are here; ascending, each once."""
-        import numpy as np
-
         return np.flatnonzero(np.isin(self.keys, wanted))
 
 
@@ -144,8 +142,6 @@ def make(keys: NDArray[np.bytes_], rows: NDArray[np.int8], encoder: str) -> Pack
         rows: int8 (n, 384), scaled to a largest component of 127, as `gitrag.store.vectors.shrink` does.
         encoder: The encoder's version.
     """
-    import numpy as np
-
     order = np.argsort(keys)
     keys, rows = keys[order], np.ascontiguousarray(rows[order])
     digests = [_digest(rows, start) for start in _blocks(len(keys))]
@@ -169,8 +165,6 @@ def read_keys(name: str, data: bytes, encoder: str) -> PackKeys:
         DamagedError: It is not what its name says.
         PackError: It is, but not in the format.
     """
-    import numpy as np
-
     if len(data) < _HEADER.size:
         raise DamagedError(f"is cut short: its keys have {len(data)} bytes")
     if hashlib.sha256(data).hexdigest() != name.rpartition("-")[2]:
@@ -209,8 +203,6 @@ def read_rows(index: PackKeys, data: bytes, first_block: int = 0) -> NDArray[np.
         DamagedError: They are not those that belong to the keys.
         PackError: They are, but no gitrag writes such.
     """
-    import numpy as np
-
     begin = first_block * BLOCK_ROWS
     count = min(-(-len(data) // DIMENSIONS), len(index.keys) - begin)
     whole = count % BLOCK_ROWS == 0 or begin + count == len(index.keys)
@@ -247,8 +239,6 @@ def merge(packs: Sequence[Pack], encoder: str) -> Pack:
 
     So whoever merges the same packs makes the same one.
     """
-    import numpy as np
-
     packs = sorted(packs, key=lambda pack: pack.index.name)
     keys = np.concatenate([pack.index.keys for pack in packs])
     rows = np.concatenate([pack.rows for pack in packs])

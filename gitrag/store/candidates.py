@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import hashes, integers, objects, pairs, run
@@ -31,7 +32,6 @@ from gitrag.words.path_traits import traits, traits_within
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -117,15 +117,11 @@ class Files:
 
     def among(self, is_meant: Callable[[str], bool]) -> NDArray[np.bool_]:
         """Tell of each file whether its language is meant; asked once a language."""
-        import numpy as np
-
         names, language = self.memo.get("languages", self._languages)
         return np.array([is_meant(name) for name in names] or [False])[language]
 
     def _languages(self) -> tuple[list[str], NDArray[np.intp]]:
         """Return the languages, and each file's index in them; sorting the names would take far longer."""
-        import numpy as np
-
         every = self.language.tolist()
         place = {name: number for number, name in enumerate(dict.fromkeys(every))}
         return [*map(str, place)], np.fromiter(map(place.__getitem__, every), np.intp, len(every))
@@ -273,8 +269,6 @@ def _read_scope(
     path_ids: Sequence[int] | None,
     memo: Memo,
 ) -> SearchScope:
-    import numpy as np
-
     wanted = filters.collections
     changed = [
         entry
@@ -355,8 +349,6 @@ def postings(
 
 def joined(postings: Postings, also: Postings, stands_for: Sequence[int]) -> Postings:
     """Add the postings of other forms of a question's terms, as those of the terms that they stand for."""
-    import numpy as np
-
     term = integers(stands_for)[also.term]
     columns = (
         np.concatenate([getattr(postings, name), term if name == "term" else getattr(also, name)])
@@ -374,8 +366,6 @@ def with_terms(
     db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
 ) -> dict[str, NDArray[Any]]:
     """Read the postings rows of some terms, with each term's index in the question: ``place``."""
-    import numpy as np
-
     wanted, places = hashes(terms), integers(range(len(terms)))
     if not memo.whole and (table == "postings" or not memo.lasting):
         if memo.vectors is not None and 0 < len(terms) <= _FEW_TERMS:
@@ -394,8 +384,6 @@ def _of_few_terms(
     db: DuckDBPyConnection, table: str, terms: Sequence[int], memo: Memo
 ) -> dict[str, NDArray[Any]]:
     """Read the postings of some terms in a large index, where those of the terms asked last are kept."""
-    import numpy as np
-
     recent: Recent[dict[str, NDArray[Any]]] = memo.get(("terms", table), lambda: Recent(_TERMS_BYTES))
     found = {term: columns for term in terms if (columns := recent.get(term)) is not None}
     unread = list(dict.fromkeys(term for term in terms if term not in found))
@@ -439,8 +427,6 @@ def nearest(
         limit: Maximum number of chunks.
         memo: Cache that keeps vectors for the next question.
     """
-    import numpy as np
-
     memo = memo or Memo()
     if np.count_nonzero(scope.text_id) > SURPLUS * limit:
         rows = _likeliest(db, scope, question, SURPLUS * limit, memo)
@@ -480,8 +466,6 @@ def similarities(
         Of each place (n) of these chunks that has a vector: the chunk, the number of the file, and its
         cosines float32 (n, m) as in ``nearest``.
     """
-    import numpy as np
-
     rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
     path_text = scope.path_text[scope.file[rows]]
     known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
@@ -508,8 +492,6 @@ def _likeliest(
     The first pass counts the signs that differ from the question's; the second, of those that are left, sums
     the question's components by them, which comes nearer to the cosine.
     """
-    import numpy as np
-
     text_ids, signs = vectors.read_signs(db, memo)
     _texts, of_text, of_path = _places(scope, text_ids)
     if not len(text_ids):
@@ -541,8 +523,6 @@ def _likeliest(
 
 def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
     """Return the indices of the highest values, ascending: so many, and those like the lowest of them."""
-    import numpy as np
-
     if many >= len(values):
         return np.arange(len(values))
     return np.flatnonzero(values >= np.partition(values, len(values) - many)[len(values) - many])
@@ -562,8 +542,6 @@ def _places(
 def _look_up(
     scope: SearchScope, text_ids: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    import numpy as np
-
     last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
     place = np.full(1 + last, len(text_ids), dtype=np.int32)
     place[text_ids] = np.arange(len(text_ids), dtype=np.int32)
@@ -616,8 +594,6 @@ def _chunks_named(db: DuckDBPyConnection, keys: Sequence[str], memo: Memo) -> ND
     Most words of questions name nothing: so the names' hashes are kept where names are looked up often enough
     for it to pay, which one question does not. None where they are not kept.
     """
-    import numpy as np
-
     if memo.vectors is None or memo.count("names") < _LOOKS:
         return None
     own, chunk_id = memo.get("names", lambda: _read_names(db))
@@ -629,8 +605,6 @@ def _chunks_named(db: DuckDBPyConnection, keys: Sequence[str], memo: Memo) -> ND
 
 def _read_names(db: DuckDBPyConnection) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """Read the hashes of the chunks' names, ascending, and their chunks."""
-    import numpy as np
-
     sql = "SELECT hash(name_key) AS own, chunk_id FROM chunks WHERE name_key <> ''"
     found = db.execute(sql).fetchnumpy()
     order = np.argsort(found["own"])
@@ -864,8 +838,6 @@ def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> 
     One pass of the database over the paths, 8 ms for 50,000: their last parts have no index that ``__init__``
     is in (``name_postings`` has the directory's name for it).
     """
-    import numpy as np
-
     rows = db.execute(
         "SELECT path_id, path FROM paths WHERE regexp_matches(path::VARCHAR, ?) ORDER BY path_id", [pattern]
     ).fetchall()

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
 from gitrag.words.control_characters import in_whole_characters
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -39,8 +39,6 @@ _FEW_OBJECTS = 64
 
 def integers(values: Iterable[int]) -> NDArray[np.int32]:
     """Make an INTEGER column."""
-    import numpy as np
-
     return np.fromiter(values, dtype=np.int32)
 
 
@@ -52,15 +50,11 @@ def pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
 
 def hashes(values: Sequence[int]) -> NDArray[np.uint64]:
     """Make a UBIGINT column."""
-    import numpy as np
-
     return np.array(values, dtype=np.uint64)
 
 
 def objects(values: Iterable[str | bytes | None]) -> NDArray[Any]:
     """Make a VARCHAR or BLOB column; None is NULL."""
-    import numpy as np
-
     items = [*map(_storable, values)]
     column = np.empty(len(items), dtype=object)
     column[:] = items

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import integers, run
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -56,8 +56,6 @@ class Drafts(Struct, frozen=True):
 
 def read(db: DuckDBPyConnection, added: int = 0) -> Drafts:
     """Read all drafts, with something added to the numbers of the commits."""
-    import numpy as np
-
     rows = db.execute(f"SELECT commit_number, {', '.join(_SIGNS)} FROM commit_drafts").fetchnumpy()
     return Drafts(rows["commit_number"] + np.int32(added), tuple(rows[name] for name in _SIGNS))
 
@@ -76,8 +74,6 @@ def nearest(
     Returns:
         Their numbers, the nearest first; and how many of those that may be found have no draft.
     """
-    import numpy as np
-
     wanted = vectors.signs(asked.reshape(1, -1))[0]
     own: list[NDArray[np.int32]] = []
     apart: list[NDArray[np.int64]] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store import commit_drafts, vectors
 from gitrag.store.candidates import SearchScope, read_postings, with_terms
 from gitrag.store.columns import integers, run
@@ -15,7 +16,6 @@ from gitrag.store.joins import matches, runs
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -84,8 +84,6 @@ def messages(
     Returns:
         None where the history has not been read.
     """
-    import numpy as np
-
     memo = memo or Memo()
     history = memo.get(("history", commit), lambda: read_history(db, commit))
     if history is None:
@@ -139,8 +137,6 @@ def nearness(
         said: int32 (m,), a subject and a file that its commit changed: which subject.
         file: int64 (m,), the number of the file; -1 for none.
     """
-    import numpy as np
-
     near = vectors.estimated(signs, vectors.sign_sums(vector))
     there = file >= 0
     middle = np.float32(np.median(near) if len(near) else 0)
@@ -159,8 +155,6 @@ def _subjects(
         Their signs, uint64 (6, n); and, a row for each path that one of them changes, which it is and the
         number of the path.
     """
-    import numpy as np
-
     drafts = commit_drafts.read(db)
     few = every["commit_number"][every["changed"] <= FEW_PATHS]
     ours = np.flatnonzero(among(history.reached, drafts.number) & np.isin(drafts.number, few))
@@ -179,8 +173,6 @@ def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Seq
         commit: The commit that is asked.
         files: Numbers of the files.
     """
-    import numpy as np
-
     history = read_history(db, commit)
     if history is None:
         return [0.0] * len(files)
@@ -200,8 +192,6 @@ def _files_of(db: DuckDBPyConnection, scope: SearchScope, history: History, memo
 
     A path that was moved has the file that it is now, unless it is one itself again.
     """
-    import numpy as np
-
     known = memo.get(
         "changed_paths",
         lambda: db.execute(
@@ -273,8 +263,6 @@ def branch_history(
         commit: The commit.
         place_of: int64 (f,), the place of each of the scope's files there.
     """
-    import numpy as np
-
     history = read_history(db, commit)
     if history is None:
         return None

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store.columns import integers, next_id, objects, run
 from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -57,8 +57,6 @@ def numbers_of(db: DuckDBPyConnection, ids: Sequence[str]) -> dict[str, int]:
 
 def add(db: DuckDBPyConnection, records: Sequence[CommitRecord]) -> list[tuple[int, str]]:
     """Store commits, and return number and message of each; those that are stored already are left alone."""
-    import numpy as np
-
     there = numbers_of(db, [record.id for record in records])
     new = list({record.id: record for record in records if record.id not in there}.values())
     if not new:
@@ -129,8 +127,6 @@ def _record_paths(db: DuckDBPyConnection, paths: Sequence[bytes]) -> dict[bytes,
 
 def records_of(db: DuckDBPyConnection, ids: Sequence[str]) -> list[CommitRecord]:
     """Return those commits that are stored, to be stored elsewhere; in the order of the ids."""
-    import numpy as np
-
     known = numbers_of(db, ids)
     numbers = integers(known.values())
     changes: dict[int, list[tuple[str, str, str]]] = {}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import Chunk, Kind, Skip
 from gitrag.store import schema, vectors
 from gitrag.store.columns import integers, next_id, objects, run
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -144,8 +144,6 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
 
 def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
     """Write records of contents that have been cut, except those that another process wrote first."""
-    import numpy as np
-
     columns = [integers(record.content_id for record in records)]
     waiting = {
         row[0]

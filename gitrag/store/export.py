@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store.columns import integers, run
 from gitrag.store.content import blob_of
 from gitrag.words.reexport_statements import handed_on
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -133,8 +133,6 @@ def holds(db: DuckDBPyConnection, some: Sequence[ViewFile]) -> bool:
 
 def chunks(db: DuckDBPyConnection, content_ids: Sequence[int]) -> list[ExportedChunk]:
     """Read the chunks of contents, by ascending id; of a batch, to keep them small."""
-    import numpy as np
-
     rows = run(
         db,
         [integers(content_ids)],

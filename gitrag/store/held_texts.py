@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
 from gitrag.store.joins import distinct, matches
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -25,8 +25,6 @@ def read_chunk_columns(db: DuckDBPyConnection, memo: Memo) -> dict[str, NDArray[
 
 def flags(ids: NDArray[Any], size: int) -> NDArray[np.bool_]:
     """Tell of each number below a size whether it is among some ids."""
-    import numpy as np
-
     found = np.zeros(size, dtype=bool)
     found[ids[ids < size]] = True
     return found
@@ -36,8 +34,6 @@ def held_texts(
     db: DuckDBPyConnection, path_ids: NDArray[np.int32], content_ids: NDArray[np.int32], memo: Memo
 ) -> NDArray[np.bool_]:
     """Tell of each text id whether some paths or contents need it; 0 stands for no text."""
-    import numpy as np
-
     chunks = read_chunk_columns(db, memo)
     paths = db.execute("SELECT path_id, text_id FROM paths").fetchnumpy()
     size = 1 + max(int(column.max(initial=0)) for column in (chunks["text_id"], paths["text_id"]))
@@ -67,8 +63,6 @@ def count_by_group(
         counted: By text id, whether it counts; ids beyond the end do.
         memo: Cache for what else is asked of the same state.
     """
-    import numpy as np
-
     chunks = read_chunk_columns(db, memo)
     paths = db.execute("SELECT path_id, text_id FROM paths").fetchnumpy()
     parts = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store import schema
 from gitrag.store.candidates import with_terms
 from gitrag.store.columns import integers, objects, run
@@ -18,7 +19,6 @@ from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -72,8 +72,6 @@ def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
 
 def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> None:
     """Store which commits are reachable from a commit, newest first, as far as they are stored."""
-    import numpy as np
-
     known = numbers_of(db, ids)
     order = [known[each] for each in ids if each in known]
     moved = _moved(db, order)
@@ -100,8 +98,6 @@ def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> No
 
 def runs_of(numbers: Sequence[int]) -> bytes:
     """Pack numbers as runs: the begin and the size of each, ascending."""
-    import numpy as np
-
     ascending = np.unique(np.array(numbers, dtype=np.int32))
     begins = np.flatnonzero(np.diff(ascending, prepend=-1) != 1)
     sizes = np.diff(begins, append=len(ascending))
@@ -173,8 +169,6 @@ def reachable(
         terms: Hashed terms.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
     """
-    import numpy as np
-
     histories = [read_history(db, each) for each in dict.fromkeys([commit, ancestor or commit])]
     reached = [history.reached for history in histories if history is not None]
     if histories[0] is None:
@@ -205,8 +199,6 @@ OLDER = 1 << 30
 
 def joined(newest: Reachable, older: Reachable) -> Reachable:
     """Return the commits of two indexes; those of the second have `OLDER` added to their numbers."""
-    import numpy as np
-
     return Reachable(
         number=np.concatenate([newest.number, older.number + np.int32(OLDER)]),
         committed=np.concatenate([newest.committed, older.committed]),
@@ -225,8 +217,6 @@ def latest_changing(
     Merges do not count, nor does what a path was called before. A path is missing that none changed, or where
     the history has not been read.
     """
-    import numpy as np
-
     history = read_history(db, commit)
     if history is None:
         return {}
@@ -278,8 +268,6 @@ def changes_with(
     Returns:
         None where the history has not been read.
     """
-    import numpy as np
-
     history = read_history(db, commit)
     if history is None:
         return None
@@ -330,8 +318,6 @@ def _last_names(
     paths: NDArray[np.int32], old: NDArray[np.int32], new: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return the number of the path that each was moved to; its own where it was not."""
-    import numpy as np
-
     if not len(old):
         return paths
     order = np.argsort(old)
@@ -352,8 +338,6 @@ class History(Struct, frozen=True):
 
 
 def read_history(db: DuckDBPyConnection, commit: str) -> History | None:
-    import numpy as np
-
     row = db.execute(
         "SELECT commits, moved, paths, lengths, telling, mean_length, latest FROM histories WHERE id = ?",
         [bytes.fromhex(commit)],
@@ -371,8 +355,6 @@ def read_history(db: DuckDBPyConnection, commit: str) -> History | None:
 
 def by_commit(rows: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Sort rows by commit, as they nearly always are: a millisecond less than where the database does it."""
-    import numpy as np
-
     number = rows["commit_number"]
     if (number[1:] >= number[:-1]).all():
         return rows
@@ -382,8 +364,6 @@ def by_commit(rows: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def among(reached: NDArray[np.int32], numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Tell which numbers are in runs, given the begin and the size of each, ascending."""
-    import numpy as np
-
     if not len(reached):
         return np.zeros(len(numbers), dtype=bool)
     place = np.searchsorted(reached[:, 0], numbers, "right") - 1
@@ -427,8 +407,6 @@ def _needed(
     db: DuckDBPyConnection, since_s: float, kept: Sequence[str]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read the numbers of all commits, and tell which of them a history has that is kept."""
-    import numpy as np
-
     rows = db.execute("SELECT commit_number FROM commits ORDER BY commit_number").fetchnumpy()
     numbers = rows["commit_number"]
     needed = np.zeros(len(numbers), dtype=bool)

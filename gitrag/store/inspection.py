@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import Skip
 from gitrag.store import views
 from gitrag.store.columns import next_id, objects, pairs, run
@@ -17,7 +18,6 @@ from gitrag.store.paths import decode_path
 from gitrag.store.vectors import UNEMBEDDED
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -157,8 +157,6 @@ class StoreCounts(Struct, frozen=True):
 
 def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> ViewCounts:
     """Count what a view contains."""
-    import numpy as np
-
     states = dict(
         db.execute(
             f"SELECT {WHY} AS why, count(*) FROM entries"
@@ -276,8 +274,6 @@ def count_collections(
     db: DuckDBPyConnection, view: View, overlay: ViewOverlay, memo: Memo | None = None
 ) -> list[CollectionCounts]:
     """Count the contents of each collection of a view and its overlay, by name."""
-    import numpy as np
-
     columns = [*pairs(overlay.entries), objects(overlay.collections)]
     held = run(
         db,

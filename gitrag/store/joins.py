@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitrag.late import np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -16,23 +17,17 @@ def matches(keys: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp],
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values, ascending: of a million in a hundredth of the time of ``np.unique``."""
-    import numpy as np
-
     found = np.sort(values)
     return found[np.append(True, found[1:] != found[:-1])] if len(found) else found
 
 
 def ends(keys: NDArray[Any]) -> NDArray[np.int32]:
     """Return for each id up to the last one where its run in ``keys`` (ids, ascending) ends."""
-    import numpy as np
-
     return np.cumsum(np.bincount(keys), dtype=np.int32)
 
 
 def joined_at(last: NDArray[np.int32], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Join ids with a column of which it is known where the runs end."""
-    import numpy as np
-
     known = (wanted > 0) & (wanted < len(last))
     if not known.all():
         rows = np.flatnonzero(known)
@@ -48,8 +43,6 @@ def joined_at(last: NDArray[np.int32], wanted: NDArray[Any]) -> tuple[NDArray[np
 
 def runs(first: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.intp]:
     """Return the indices of runs that begin at given indices, one run after the other."""
-    import numpy as np
-
     places: NDArray[np.intp] = np.arange(lengths.sum()) + np.repeat(
         first - np.cumsum(lengths) + lengths, lengths
     )

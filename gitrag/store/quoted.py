@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.store.columns import run
 from gitrag.store.memo import Memo
 from gitrag.words.reexport_statements import BEGINS, LANGUAGES, handed_on
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
 from gitrag.store.columns import objects, pairs, run
 from gitrag.store.paths import encode_path
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -66,8 +66,6 @@ def taken_from(
         pack: The pack's name.
         known: Texts that it has, int32 (n,), and their vectors in it, int8 (n, 384).
     """
-    import numpy as np
-
     known = known or (np.empty(0, np.int32), np.empty((0, DIMENSIONS), np.int8))
     return _ids(
         run(
@@ -125,8 +123,6 @@ def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str])
     Returns:
         Ids int32 (n,), keys S16 (n,).
     """
-    import numpy as np
-
     of_chunks = run(
         db,
         [objects(map(bytes.fromhex, blobs))],
@@ -154,8 +150,6 @@ def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str])
 
 def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
     """Return the vectors, int8 (n, 384), of texts that have one, in the texts' order."""
-    import numpy as np
-
     columns = [text_ids, np.arange(len(text_ids), dtype=np.int32)]
     found = run(
         db,
@@ -167,13 +161,9 @@ def read(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> NDArray[np.int8
 
 
 def _ids(result: DuckDBPyConnection) -> NDArray[np.int32]:
-    import numpy as np
-
     return result.fetchnumpy()["text_id"].astype(np.int32)
 
 
 def _keyed(result: DuckDBPyConnection) -> Keyed:
-    import numpy as np
-
     found = result.fetchnumpy()
     return found["text_id"].astype(np.int32), np.frombuffer(b"".join(found["key"]), dtype="S16")

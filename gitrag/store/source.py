@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store import candidates, commit_evidence, content, quoted, views
 from gitrag.store.candidates import (
     NO_FILTERS,
@@ -31,7 +32,6 @@ from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 

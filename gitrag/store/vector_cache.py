@@ -14,11 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.machine.files import PRIVATE
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -34,8 +34,6 @@ class VectorCache:
 
     def read(self, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
         """Return what the file has for texts, ids ascending, int8 (n, 384): zeros where it ends before."""
-        import numpy as np
-
         found = np.zeros((len(text_ids), DIMENSIONS), dtype=np.int8)
         ids = text_ids.tolist()
         room = memoryview(found.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
@@ -80,8 +78,6 @@ class VectorCache:
 
 def _runs(text_ids: NDArray[np.int32]) -> list[tuple[int, int]]:
     """Return where runs of consecutive ids begin and end."""
-    import numpy as np
-
     ends = np.flatnonzero(np.diff(text_ids) != 1) + 1
     edges = [0, *ends.tolist(), len(text_ids)] if len(text_ids) else []
     return list(pairwise(edges))

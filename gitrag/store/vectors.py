@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.held_texts import flags, held_texts
@@ -19,7 +20,6 @@ from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -49,8 +49,6 @@ class PendingText(Struct, frozen=True):
 
 def shrink(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Scale vectors (n, 384) to their largest component in int8."""
-    import numpy as np
-
     largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0), 1e-12)
     small: NDArray[np.int8] = np.rint(vectors / largest * 127).astype(np.int8)
     return small
@@ -58,8 +56,6 @@ def shrink(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 def signs(vectors: NDArray[np.int8] | NDArray[np.float32]) -> NDArray[np.uint64]:
     """Return the sign bits, uint64 (n, 6), of vectors (n, 384)."""
-    import numpy as np
-
     return np.packbits(vectors > 0, axis=1, bitorder="little").view("<u8").reshape(-1, _WORDS)
 
 
@@ -104,8 +100,6 @@ def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> No
 
 def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray[np.int8]) -> None:
     """Store drafts, int8 (n, 384), of texts with neither vector nor draft; duplicates are allowed."""
-    import numpy as np
-
     ids, first = np.unique(np.array(text_ids, dtype=np.int32), return_index=True)
     run(
         db,
@@ -116,8 +110,6 @@ def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray
 
 def columns_of(text_ids: Sequence[int] | NDArray[np.int32], small: NDArray[np.int8]) -> list[NDArray[Any]]:
     """Return texts and their vectors, int8 (n, 384), as the columns of ``vectors`` and ``drafts``."""
-    import numpy as np
-
     bits = signs(small)
     raw = small.tobytes()
     return [
@@ -142,8 +134,6 @@ class Vectors(Struct, frozen=True):
 
     def find(self, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Look up texts: whether each is there, and its index (arbitrary if it is not)."""
-        import numpy as np
-
         if not len(self.text_ids):
             return np.zeros(len(text_ids), dtype=bool), np.zeros(len(text_ids), dtype=np.intp)
         place = np.minimum(np.searchsorted(self.text_ids, text_ids), len(self.text_ids) - 1)
@@ -151,8 +141,6 @@ class Vectors(Struct, frozen=True):
 
     def compare_with(self, vector: NDArray[np.float32], places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the cosines, float32, of the vectors at some indices with float32 (384,), L2-normalised."""
-        import numpy as np
-
         dots = np.empty(len(places), dtype=np.float32)
         for block in _blocks(len(places)):
             dots[block] = np.einsum("ij,j->i", self.small[places[block]].astype(np.float32), vector)
@@ -160,8 +148,6 @@ class Vectors(Struct, frozen=True):
 
     def compare(self, places: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return the cosines, float32, of the vectors at some indices with those at as many others."""
-        import numpy as np
-
         dots = np.empty(len(places), dtype=np.float32)
         for block in _blocks(len(places)):
             both = [self.small[chosen[block]].astype(np.float32) for chosen in (places, others)]
@@ -180,8 +166,6 @@ def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], N
 
 
 def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    import numpy as np
-
     found = db.execute(f"SELECT text_id, {_SIGNS} FROM {_BOTH}").fetchnumpy()
     text_ids = found.pop("text_id")
     signs = np.empty((_WORDS, len(text_ids)), dtype=np.uint64)
@@ -194,8 +178,6 @@ def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.u
 
 def differing(signs: NDArray[np.uint64], own: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """Return in how many components the signs, uint64 (6, n), differ from those of a vector, uint64 (6,)."""
-    import numpy as np
-
     found = np.zeros(signs.shape[1], dtype=np.uint16)
     for start in range(0, len(found), _SIGNS_BLOCK):
         block = slice(start, start + _SIGNS_BLOCK)
@@ -206,8 +188,6 @@ def differing(signs: NDArray[np.uint64], own: NDArray[np.uint64]) -> NDArray[np.
 
 def count_differing(signs: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """Return in how many components the signs, uint64 (6, n), of as many pairs of vectors differ."""
-    import numpy as np
-
     found = np.zeros(signs.shape[1], dtype=np.uint16)
     for row, other in zip(signs, others, strict=True):
         found += np.bitwise_count(row ^ other)
@@ -216,8 +196,6 @@ def count_differing(signs: NDArray[np.uint64], others: NDArray[np.uint64]) -> ND
 
 def sign_sums(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536)."""
-    import numpy as np
-
     bits = np.arange(256)[:, None] >> np.arange(8) & 1
     of_byte = vector.reshape(-1, 8) @ (2 * bits - 1).T.astype(np.float32)
     sums = of_byte[1::2, :, None] + of_byte[::2, None, :]
@@ -234,8 +212,6 @@ def estimated(signs: NDArray[np.uint64], sums: NDArray[np.float32]) -> NDArray[n
         signs: The signs.
         sums: ``sign_sums`` of the other vector.
     """
-    import numpy as np
-
     found = np.zeros(signs.shape[1], dtype=np.float32)
     for word, own in zip(signs, sums.reshape(_WORDS, -1, sums.shape[1]), strict=True):
         parts = np.ascontiguousarray(word, dtype="<u8").view("<u2").reshape(-1, 4)
@@ -265,8 +241,6 @@ def _read_cached(
     db: DuckDBPyConnection, text_ids: NDArray[np.int32], memo: Memo, cache: VectorCache
 ) -> Vectors:
     """Read vectors from the cache, and those that it has not right from the index, into the cache too."""
-    import numpy as np
-
     known, bits = read_signs(db, memo)
     place = np.searchsorted(known, text_ids)
     there = place < len(known)
@@ -301,8 +275,6 @@ def fill(db: DuckDBPyConnection, cache: VectorCache, first: int = 0) -> bool:
 
 
 def _vectors(result: DuckDBPyConnection) -> Vectors:
-    import numpy as np
-
     found = result.fetchnumpy()
     order = np.argsort(found["text_id"])
     small = np.frombuffer(b"".join(found["vector"][order]), dtype=np.int8).reshape(-1, DIMENSIONS)
@@ -310,8 +282,6 @@ def _vectors(result: DuckDBPyConnection) -> Vectors:
 
 
 def _scaled(text_ids: NDArray[np.int32], small: NDArray[np.int8]) -> Vectors:
-    import numpy as np
-
     squares = np.einsum("ij,ij->i", small, small, dtype=np.float32)
     return Vectors(text_ids, small, 1 / np.sqrt(np.maximum(squares, 1)))
 
@@ -333,8 +303,6 @@ def count_pending(
         memo: Cache for what else is asked of the same state.
         of_paths: Count those of paths too.
     """
-    import numpy as np
-
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
         return 0
     where = "content_id <> 0 AND (?::INTEGER IS NULL OR view_id = ?)"

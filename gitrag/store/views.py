@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from gitrag.late import np
 from gitrag.store import content, vectors
 from gitrag.store.columns import hashes, integers, next_id, objects, run
 from gitrag.store.content import ContentKey
 from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -394,7 +394,6 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> dict[
     """Add paths that are not recorded yet, with their words' postings and text; return their ids."""
     if not records:
         return {}
-    import numpy as np
 
     text_ids = content.ensure_texts(db, [record.text_key for record in records])
     vectors.write_drafts(db, text_ids, np.stack([record.draft for record in records]))

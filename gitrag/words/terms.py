@@ -19,10 +19,10 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from gitrag.late import np
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 TERMS_VERSION = 2  # raise when the terms of a text change: every index is then rebuilt
@@ -159,8 +159,6 @@ def count(
         most 32,767, plus ``IN_NAME``; the number of distinct terms of each text; the sum of the
         frequencies of each text.
     """
-    import numpy as np
-
     global _vocabulary  # noqa: PLW0603 - a per-process cache
     if len(_vocabulary) > _MOST_WORDS:
         _vocabulary = _Vocabulary()

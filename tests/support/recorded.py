@@ -25,6 +25,7 @@ _MASKS = [
     (re.compile(r'("(?:\w*_bytes|size)": )\d+'), r"\g<1>0"),
     (re.compile(r"//\w+@"), "//<user>@"),
     (re.compile(r'("recipe": ")[^"]*'), r"\g<1><the steps' versions>"),
+    (re.compile(r'("message": ")[^\n]*man page[^\n]*"'), r'\g<1><where the man page is>"'),
     (re.compile(r'("working": )\w+'), r"\g<1><whether a worker runs>"),
 ]
 """What is another on another day or machine: ids, scores (but not whether they are rounded), sizes, dates."""

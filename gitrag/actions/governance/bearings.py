@@ -15,6 +15,7 @@ from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import RepositoryError
+from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.bearing import Bearing, Documents, Target, TargetVectors
 from gitrag.search.relevance import relevance
@@ -22,7 +23,6 @@ from gitrag.words import terms
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
@@ -155,8 +155,6 @@ class Asked:
 
     def embed(self, encoder: Encoder | None, documents: Documents) -> None:
         """Embed it; of a file's definitions those nearest to a document by their drafts."""
-        import numpy as np
-
         from gitrag.embedding.draft import drafter, has_table
 
         if encoder is None and not has_table():
@@ -174,8 +172,6 @@ class Asked:
 
     def nearest(self, documents: Documents) -> list[int]:
         """Return the chunks of the documents' parts that are nearest, best first."""
-        import numpy as np
-
         if self.vectors is None or not documents.parts:
             return []
         every = np.concatenate([self.vectors.path[None], self.vectors.parts])

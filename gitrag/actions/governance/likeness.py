@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ModelError
+from gitrag.late import np
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
@@ -134,8 +135,6 @@ def _documents_like(
 
     Each has the higher of the two cosines.
     """
-    import numpy as np
-
     from gitrag.embedding.draft import drafter
 
     if documents is None or not documents.documents:

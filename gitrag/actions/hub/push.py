@@ -23,6 +23,7 @@ from gitrag.hub.sending import Branch, Pushed, push, take_name
 from gitrag.hub.servers import holding
 from gitrag.indexing.history import read_history
 from gitrag.indexing.recipe import RECIPE
+from gitrag.late import np
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -264,8 +265,6 @@ def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool |
 def _branch(
     db: Connection, memo: Memo, view_id: int, commit: str | None, repository: str, branch: str
 ) -> Branch:
-    import numpy as np
-
     from gitrag.store import candidates, commit_evidence, export
     from gitrag.store.views import ViewOverlay
 

@@ -9,13 +9,13 @@ from msgspec import Struct, field
 
 from gitrag.actions.sharing.shared import Shared
 from gitrag.indexing.embed_texts import encode_texts
+from gitrag.late import np
 from gitrag.sharing.ledger import Refusal, Skipped
 from gitrag.sharing.packs import ROWS, PackError, PackKeys
 from gitrag.store import shared, vectors
 from gitrag.store.vectors import PendingText
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
@@ -106,8 +106,6 @@ def _pull(
     advance: Callable[[int], None],
     stop: Callable[[], bool],
 ) -> None:
-    import numpy as np
-
     listed, names = team.usable()
     done.listed, done.other_models, done.newer = listed.count, len(listed.other_models), len(listed.newer)
     store = team.workspace.store
@@ -131,8 +129,6 @@ def _pull(
 
 def _plan(there: Iterable[PackKeys], keys: NDArray[np.bytes_]) -> list[PackKeys]:
     """Choose packs that have the vectors of some keys, S16 (n,): largest first, none in vain."""
-    import numpy as np
-
     chosen = []
     for index in there:
         if not len(keys):
@@ -152,8 +148,6 @@ def _take(
     advance: Callable[[int], None],
 ) -> NDArray[np.int32]:
     """Take the vectors of waiting texts from a pack, or refuse it; return the texts, int32 (n,)."""
-    import numpy as np
-
     ids, keys = waiting
     nothing = ids[:0]
     wanted = index.find(keys)
@@ -196,8 +190,6 @@ def check(
         How many were computed, and what is wrong with the pack, as the end of the sentence "The pack …";
         empty for nothing.
     """
-    import numpy as np
-
     size = len(text_ids) if every else sample_size(len(text_ids))
     # Unseeded: whoever made the pack must not know which texts are looked at.
     chosen = np.random.default_rng().permutation(len(text_ids))[:size]
@@ -232,8 +224,6 @@ def compare(ours: NDArray[np.float32] | NDArray[np.int8], theirs: NDArray[np.int
     Returns:
         What is wrong, as the end of the sentence "The pack …"; empty for nothing.
     """
-    import numpy as np
-
     mine, other = ours.astype(np.float32), theirs.astype(np.float32)
     lengths = np.linalg.norm(mine, axis=1) * np.linalg.norm(other, axis=1)
     cosines = np.einsum("ij,ij->i", mine, other) / np.maximum(lengths, 1e-12)
@@ -251,7 +241,5 @@ def compare(ours: NDArray[np.float32] | NDArray[np.int8], theirs: NDArray[np.int
 def _computed(
     encoder: Encoder, texts: Sequence[PendingText]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    import numpy as np
-
     ids, computed, _failures = encode_texts(encoder, texts)
     return np.array(ids, dtype=np.int32), computed

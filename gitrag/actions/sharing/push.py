@@ -11,6 +11,7 @@ from msgspec import Struct
 from gitrag.actions.sharing.pull import compare, is_enough, sample_size
 from gitrag.actions.sharing.shared import Shared
 from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.late import np
 from gitrag.sharing import packs
 from gitrag.sharing.catalogue import Listed
 from gitrag.sharing.packs import KEYS, MOST_ROWS, ROWS, DamagedError, Pack, PackError, PackKeys
@@ -18,7 +19,6 @@ from gitrag.sharing.place import GoneError, NoPlaceError
 from gitrag.store import shared
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _SCALED = 127
@@ -74,8 +74,6 @@ def require_writable(team: Shared) -> None:
 
 
 def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pushed:
-    import numpy as np
-
     listed, names = team.usable()
     there = team.keys(names)
     find_damaged(team, listed, there)
@@ -138,8 +136,6 @@ def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[st
         listed: What is there.
         held: The keys of packs that were checked or made here and are there, or are to be added.
     """
-    import numpy as np
-
     damaged = sorted(team.ledger.damaged & team.findings.skipped.keys() & listed.usable.keys())
     if not damaged:
         return []
@@ -216,8 +212,6 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
         ids: Texts that were computed here, int32 (n,).
         keys: Their keys.
     """
-    import numpy as np
-
     own = index.find(keys)
     here = len(own)
     if not here or team.ledger.compared.get(index.name, 0) >= sample_size(here):
@@ -240,8 +234,6 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
 
 
 def _packs_of(keys: NDArray[np.bytes_], rows: NDArray[np.int8]) -> list[Pack]:
-    import numpy as np
-
     whole = np.abs(rows.astype(np.int16)).max(axis=1) == _SCALED
     keys, rows = keys[whole], rows[whole]
     keys, first = np.unique(keys, return_index=True)

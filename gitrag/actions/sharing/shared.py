@@ -12,6 +12,7 @@ from gitrag.embedding.draft import drafter
 from gitrag.embedding.version import ENCODER_VERSION
 from gitrag.errors import BusyError, DiskFullError, NotSetUpError
 from gitrag.indexing.embed_texts import text_of
+from gitrag.late import np
 from gitrag.sharing.addresses import open_place
 from gitrag.sharing.catalogue import Catalogue, Listed
 from gitrag.sharing.ledger import Ledger, Refusal, Skipped
@@ -23,7 +24,6 @@ from gitrag.store.vectors import shrink
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 OFF = "off"

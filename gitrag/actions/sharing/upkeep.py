@@ -10,13 +10,13 @@ from msgspec import Struct, field
 
 from gitrag.actions.sharing import pull, push
 from gitrag.actions.sharing.shared import Shared
+from gitrag.late import np
 from gitrag.sharing.ledger import Refusal, Skipped
 from gitrag.sharing.packs import KEYS, ROWS, Pack, PackError
 from gitrag.store import shared
 from gitrag.store.connection import StoreMissingError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Known = tuple[NDArray[np.int32], NDArray[np.bytes_]]
@@ -119,8 +119,6 @@ def status(team: Shared) -> SharedStatus:
 
 
 def _status(team: Shared) -> SharedStatus:
-    import numpy as np
-
     listed, names = team.usable()
     there = team.keys(names)
     ids, keys = np.empty(0, np.int32), np.empty(0, "S16")
@@ -188,8 +186,6 @@ def verify(
 
 def _known(team: Shared) -> Known:
     """Return all texts that are here and their keys, sorted by these."""
-    import numpy as np
-
     try:
         with team.workspace.store.read() as db:
             ids, keys = shared.known(db)
@@ -221,8 +217,6 @@ def _verify(
 
 
 def _verify_pack(team: Shared, done: Verified, known: Known, pack: Pack, every: bool) -> None:
-    import numpy as np
-
     ids, keys = known
     index = pack.index
     here = index.find(keys)
