@@ -19,8 +19,8 @@ from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from gitrag.report import as_json, notes_of, wording_line
 from gitrag.report.exact import exact_document, exact_notes
 from gitrag.report.graph_data import empty_json, graph_json
-from gitrag.report.impact import as_json as impact_json
 from gitrag.report.impact import as_text as impact_text
+from gitrag.report.told import json_text
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
@@ -326,5 +326,5 @@ def test_impact_says_of_which_files_it_knows_no_callers(workspace):
         "secret.py: left out: by .gitragignore, `exclude` or `-gitrag`",
         f"huge_new.pas: left out: {LARGE}",
     ]
-    assert sorted(json.loads(impact_json(whole))["not_indexed"]) == sorted(told)
+    assert sorted(json.loads(json_text(whole))["not_indexed"]) == sorted(told)
     assert told[1] in impact_text(whole)
