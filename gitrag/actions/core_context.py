@@ -171,7 +171,6 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
     """Return the path of a file of the working tree, relative to its top.
 
     Args:
-        workspace: The repository.
         given: The path: from ``start``, from the top, the end of one, or absolute.
         start: Where the user is.
 

@@ -41,7 +41,6 @@ def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
 
     Args:
         start: The directory to start from.
-        environ: The environment.
     """
     checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
     if any(check.state is CheckState.FAIL for check in checks):

@@ -64,7 +64,6 @@ def embed_waiting(
     Where vectors are shared, those that others have computed are taken first, as the worker does.
 
     Args:
-        workspace: The repository.
         waiting: How many texts have no vector.
         progress: Shows the progress.
         foreground: Whether to embed in this process, whatever it has.

@@ -83,7 +83,6 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
     """Read a file of the working tree, or of a revision.
 
     Args:
-        workspace: The repository.
         path: The file, from the top.
         revision: The revision; empty for the working tree.
 

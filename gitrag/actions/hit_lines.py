@@ -31,7 +31,6 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
     Of what is only nearest, one line.
 
     Args:
-        answer: The answer.
         characters: Room for whole passages.
         least: Least score of a hit whose passage is shown whole.
     """

@@ -194,7 +194,6 @@ def _callers(
 
     Args:
         workspace: gitrag on the repository.
-        spans: The parts.
         inside: The file or directory calls from which do not count, by path; empty to count them.
         left_out: What is known to be left out.
         timeout_s: Time limit; None for `TIMEOUT_S`.

@@ -67,7 +67,6 @@ def initialise(
 
     Args:
         open_workspace: Opens the repository; called when git is there.
-        environ: The environment.
         progress: Shows the progress.
         hooks: Whether to install the git hooks.
         gitignore: Whether to have git ignore the local copies of issues.

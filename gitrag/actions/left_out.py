@@ -88,7 +88,6 @@ class LeftOut:
         """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
 
         Args:
-            text: The question.
             directory: Where relative paths start.
             found: The paths that were found.
         """

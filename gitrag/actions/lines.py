@@ -84,7 +84,6 @@ def read_range(workspace: Workspace, what: str) -> Range:
     """Read lines of a file as it is now.
 
     Args:
-        workspace: The repository.
         what: ``path``, ``path:line``, ``path:first-last``, or a hit's id; the end of a path is enough.
 
     Raises:
@@ -110,7 +109,6 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
     """Return the outline of a file that is too long to be read unasked; None for all that names lines.
 
     Args:
-        workspace: The repository.
         what: As for `read_range`.
 
     Raises:

@@ -87,7 +87,6 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
     """Look at a repository as it is now; None where this worktree is not indexed.
 
     Args:
-        workspace: The repository.
         marked: The files that the user marked as core; where there are any, none is suggested.
     """
     from gitrag.store import inspection, views

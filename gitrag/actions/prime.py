@@ -79,7 +79,6 @@ def prime(
     """Bring the index up to date, unless it was touched a moment ago, and gather what to show.
 
     Args:
-        workspace: The repository.
         topic: What it is about; empty for everything.
         core: The user's core files.
         advance: Called with how many files are indexed, of how many.

@@ -95,7 +95,6 @@ def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
     """Return whether the background is at work on the index, or about to be: all that is pushed is young.
 
     Args:
-        repo: The repository.
         pushed: The refs that are pushed.
         now: The time, in Unix seconds.
     """

@@ -148,8 +148,6 @@ def search(
     """Search the files as they are now.
 
     Args:
-        workspace: The repository.
-        query: The question.
         options: What the search is limited to.
         vectors: The vectors of questions, where several repositories are asked the same.
         finish: Called where work is left for the background; starts the worker by default.
@@ -335,7 +333,6 @@ def read_question(query: str, *, may_be_report: bool = True, example: str = _EXA
     """Read a query.
 
     Args:
-        query: The query.
         may_be_report: Whether it may be read as a bug report.
         example: A command that asks in words.
 

@@ -154,7 +154,6 @@ def search_code(
     """Search the code of a repository as it is now, uncommitted changes included.
 
     Args:
-        workspace: The repository.
         query: A question in words, or a name.
         limit: Most snippets to return.
         globs: Only paths like these, as in .gitignore.
@@ -343,8 +342,6 @@ def _exact(
     """Return snippets with exact matches and their scores, best first, without those found before.
 
     Args:
-        workspace: The repository.
-        question: The query.
         found: The snippets found before.
         most: Most snippets to return.
         filters: Only paths, languages and kinds like these.

@@ -79,7 +79,6 @@ def passed(workspace: Workspace, given: str, documents: Sequence[tuple[Collectio
     """Return what happened in HEAD's history since then.
 
     Args:
-        workspace: The repository.
         given: A date, a time, how long ago, or a revision; empty for the user's own last commit, or a week.
         documents: Kind and path of the indexed decisions and specifications.
 

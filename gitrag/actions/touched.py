@@ -88,7 +88,6 @@ def touched_by(
     """Return the definitions that a change adds or alters, and those that it removes and does not move.
 
     Args:
-        files: The changed files.
         cut: Cuts a side of one.
         notes: What was not looked at is added here, a sentence each.
     """
@@ -137,7 +136,6 @@ def touched_by_commits(
     Merges are compared with their first parents.
 
     Args:
-        repo: The repository.
         commits: Their ids, and how many paths each changes.
         timeout_s: Time limit for all.
 

@@ -60,7 +60,6 @@ def without_callers(
 
     Args:
         workspace: gitrag on the repository.
-        calls: The calls.
         loaded: The facts that they were resolved from.
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.

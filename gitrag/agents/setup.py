@@ -140,7 +140,6 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
 
     Args:
         root: The repository's top level.
-        clients: The clients.
         remove: Whether to remove what was written for them.
     """
     edits: dict[str, Callable[[str], str | None]] = {}
@@ -162,7 +161,6 @@ def plan_of_user(home: Path, clients: Sequence[Client], *, remove: bool = False)
 
     Args:
         home: The user's home directory; files outside are left alone.
-        clients: The clients.
         remove: Whether to remove what was written for them.
     """
     edits = {_user_file_of(home, client): _entry_edit(client, remove=remove) for client in clients}

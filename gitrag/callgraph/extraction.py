@@ -25,7 +25,6 @@ def extract(data: bytes, language: str) -> Facts:
     """Return the facts of a blob; if it cannot be read, only the reason.
 
     Args:
-        data: Its bytes.
         language: One of ``LANGUAGES``.
     """
     from gitrag.chunking.parsing import GrammarError

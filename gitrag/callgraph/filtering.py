@@ -25,8 +25,6 @@ def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] =
     RE2 matches in time linear in the text, whatever the expression (github.com/google/re2/wiki/Syntax).
 
     Args:
-        expression: The regular expression.
-        nodes: The nodes.
         check: Called now and then; raises to stop.
 
     Raises:

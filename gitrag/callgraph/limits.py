@@ -24,7 +24,6 @@ class Limits:
 
         Args:
             what: What was looked at: one of this file's phrases, with a place for the number.
-            most: The limit.
             name: The class, method or file for which it was.
         """
         self._names.setdefault(what.format(most=most), set()).add(name)

@@ -82,7 +82,6 @@ def packages_of(
 
     Args:
         texts: Its manifests' bytes, by path. What cannot be parsed is ignored.
-        paths: Its files.
         families: Families of languages that import them; None for all.
         check: Called between files; raises to stop.
     """
@@ -138,7 +137,6 @@ def importing(
 
     Args:
         files: Language and facts of each file, by path.
-        packages: The packages.
         check: Called now and then; raises to stop.
     """
     by_family: dict[str, dict[str, set[str]]] = {}

@@ -52,7 +52,6 @@ def subjects(matches: Iterable[Node], target: str | None) -> list[Subject]:
     """Group the definitions that match a question by what was asked for, in the order of files.
 
     Args:
-        matches: The definitions.
         target: What was asked for; None for a filter, whose matches stand for themselves.
     """
     nodes = sorted(matches, key=lambda node: (node.path, node.line_start, -node.line_end, node.name))

@@ -134,7 +134,6 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
 
     Args:
         path: The line's file.
-        text: The line.
         name: The definition's last name.
         language: Its language: code in others that have a call graph cannot call it.
     """
@@ -180,7 +179,6 @@ def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
 
     Args:
         lines: The definition's first lines, with those above it.
-        name: Its last name.
     """
     known: dict[str, None] = {}
     others: dict[str, None] = {}

@@ -53,7 +53,6 @@ def outlined(data: bytes, language: str | None) -> list[Chunk]:
 
     Args:
         data: The file's content.
-        language: Its language.
     """
     from gitrag.chunking.chunker import outlined as outline_file
 

@@ -85,7 +85,6 @@ def outlined(data: bytes, language: str | None) -> list[Chunk]:
 
     Args:
         data: The file's content.
-        language: Its language.
     """
     row = BY_NAME.get(language or "")
     if row is None or not row.grammar:
@@ -113,10 +112,8 @@ def _whole(lines: Sequence[str], read: Sequence[str], source: bytes, language: s
     """Cut a file, or a part of one, that is in one language.
 
     Args:
-        lines: Its lines.
         read: What the parser sees of each.
         source: The same in UTF-8.
-        language: Its language.
     """
     row = BY_NAME.get(language or "")
     if row is not None and row.grammar:

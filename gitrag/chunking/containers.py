@@ -87,8 +87,6 @@ def main_language(text: str, language: str, among: Iterable[str]) -> tuple[str, 
     part in any of them, no language.
 
     Args:
-        text: The file.
-        language: Its language.
         among: Languages, as `spoken` says them.
     """
     container = container_of(text, language)

@@ -321,7 +321,6 @@ def language_of(path: str, content: str | bytes = b"") -> str | None:
     """Return our name for a file's language, or None if unknown.
 
     Args:
-        path: Its path.
         content: What is in it, at least the first line; used if the name does not tell the language. Empty
             where that is not at hand: then an ambiguous ending counts as the usual one.
     """

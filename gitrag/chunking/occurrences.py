@@ -66,9 +66,7 @@ def occurrences(text: str, language: str, name: str) -> list[Occurrence]:
     """Find a name in a source as a whole word, the case as given; one place a line, the most telling.
 
     Args:
-        text: The source.
         language: Its language; empty if unknown.
-        name: The name.
     """
     container = container_of(text, language)
     if container is None:

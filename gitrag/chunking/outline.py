@@ -122,7 +122,6 @@ def outline(  # noqa: C901 (one loop over the captures)
 
     Args:
         source: The source in UTF-8.
-        lines: Its lines.
         language: A language with a grammar.
 
     Raises:

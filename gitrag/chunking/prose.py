@@ -66,8 +66,6 @@ def sections(
     """Return the chunks of a prose file; empty for plain text and YAML without headings.
 
     Args:
-        lines: Its lines.
-        language: Its language.
         read: The same as headings are looked for in them; None for the lines as they are.
         apart: Rows that are no prose, first and after the last: no chunk has them, or reaches across.
     """

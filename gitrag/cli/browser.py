@@ -20,7 +20,6 @@ def open_in_browser(address: str, directory: Path) -> bool:
     machine can see the arguments of programs. A browser in the terminal is none: it would take the terminal.
 
     Args:
-        address: The address.
         directory: A directory that only the user can read; the file is removed when this process ends.
     """
     if sys.platform.startswith("linux") and not any(

@@ -25,7 +25,6 @@ def exactly(
     """Find lines exactly, and print them.
 
     Args:
-        session: The session.
         workspace: gitrag on the repository.
         asked: What to look for, and whether it is a regular expression.
         options: What to limit it to.

@@ -47,10 +47,7 @@ def print_paged(terminal: Terminal, text: Text, pager: str, environ: Mapping[str
     """Write a result, through the pager if the terminal cannot show all of it at once.
 
     Args:
-        terminal: The terminal.
-        text: The result.
         pager: Its command line, for the shell; empty for none.
-        environ: The environment.
     """
     shown = safe(text)
     if (

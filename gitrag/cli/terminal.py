@@ -214,7 +214,6 @@ def folded(text: Safe, columns: int) -> Safe:
 
     Args:
         text: Lines, perhaps coloured; a word that is too long stays whole.
-        columns: The width.
     """
     lines = []
     for line in text.split("\n"):

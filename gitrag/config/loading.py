@@ -45,7 +45,6 @@ def load(
     Args:
         git: ``git config`` entries of the section gitrag; names in any case, with or without the section.
         team: The content of ``.gitrag.yaml``, or None if there is none.
-        env: The environment.
         flags: Values from the command line, by key; None means not given.
 
     Raises:

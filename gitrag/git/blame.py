@@ -75,9 +75,7 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
     Commits that `.git-blame-ignore-revs` or git's setting ``blame.ignoreRevsFile`` lists are passed over.
 
     Args:
-        repo: The repository.
         commit: The commit whose file is looked at.
-        path: The file.
         ranges: First and last lines.
 
     Raises:

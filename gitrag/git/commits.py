@@ -125,7 +125,6 @@ def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | N
     Those at the boundary of a shallow clone are left out: their parents are not there to compare with.
 
     Args:
-        repo: The repository.
         tips: Where the history begins: a commit, or several.
         most: How many to list at most.
         beyond: A commit; what is reachable from it is left out.

@@ -101,7 +101,6 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
     Args:
         url: As `require_url` returned it.
         directory: The repository; made where it is missing.
-        environ: The environment.
 
     Raises:
         NetworkError: The remote cannot be reached or read, or takes too long.
@@ -150,10 +149,8 @@ def commit_files(root: Path, paths: Sequence[str], directory: Path, environ: Map
     """Make a commit of a directory's files in a bare repository of ours, as they are on disk.
 
     Args:
-        root: The directory.
         paths: The files, relative to it.
         directory: The repository; made where it is missing.
-        environ: The environment.
 
     Raises:
         OSError: The repository cannot be written, or git refuses a file.

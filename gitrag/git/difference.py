@@ -120,7 +120,6 @@ def changed_files(
     Where one side is there and cannot be read, neither is returned: they could not be compared.
 
     Args:
-        repo: The repository.
         span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
         environment: Added to git's.
 

@@ -90,7 +90,6 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
 
     Args:
         start: Where git found it from.
-        git_dir: The git directory.
         common_dir: The directory shared with other worktrees.
     """
     git_dir, start = git_dir.resolve(), start.resolve()

@@ -110,7 +110,6 @@ def run_git(
         args: The arguments after ``git``.
         cwd: The directory to run in.
         environment: A cleaned one; GITRAG_GIT_TIMEOUT_S in it replaces the default timeout.
-        stdin: The standard input.
         timeout_s: The timeout, if not the default.
         most_bytes: Most bytes it may print; None for any number.
         file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails

@@ -107,9 +107,7 @@ def files_with(
     """Find the files of a commit that contain a text as a whole word; case matters. All, or some paths.
 
     Args:
-        repo: The repository.
         commit: The commit; empty for the working tree, untracked files included.
-        word: The text.
         timeout_s: Time limit.
         paths: The files to look at; empty for all.
 

@@ -33,9 +33,7 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     is a whole one, from the top.
 
     Args:
-        repo: The repository.
         start: Where the user stands.
-        given: The path.
         directories: Whether a directory may be meant.
 
     Raises:

@@ -21,8 +21,6 @@ def changing_count(
     Merges are not looked at.
 
     Args:
-        repo: The repository.
-        ids: The commits.
         text: What is counted, upper and lower case apart.
         timeout_s: Time limit.
 

@@ -294,7 +294,6 @@ class RemoteFiles:
 
         Args:
             seen: The ref's commit; empty for none.
-            commit: The new one.
             alone: Whether it has no parent. git then looks at what the remote has only in a shallow
                 repository (``--objects-edge-aggressive``); otherwise it would send every file again.
         """

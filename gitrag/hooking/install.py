@@ -40,7 +40,6 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
     """Install or update every hook, as far as possible without breaking somebody else's.
 
     Args:
-        repository: The repository.
         launcher: Absolute path of the gitrag that the hooks run; by default the running one.
 
     Raises:
@@ -123,7 +122,6 @@ def uninstall(repository: HookedRepository, *, shared: bool = False) -> list[Hoo
     """Remove gitrag's block from every hook, and its sections from the repository's configuration.
 
     Args:
-        repository: The repository.
         shared: Also from the hooks that the user has for all repositories.
 
     Raises:
@@ -166,7 +164,6 @@ def _set_up(
     """Make a hook run gitrag exactly once: by its file if we may write it, else configured beside it.
 
     Args:
-        repository: The repository.
         standing: The hook's status.
         launcher: See `install`.
         beside: Whether git runs configured hooks here.

@@ -75,9 +75,6 @@ def read_columns(
     """Read columns of numbers, or of byte strings of one length, none of them NULL.
 
     Args:
-        db: An open connection.
-        select: The query.
-        parameters: Its parameters.
         columns: Name and type of each: ``int2``, ``int4``, ``int8``, or ``bytesN``.
     """
     fields: list[tuple[str, str]] = [("fields", ">i2")]

@@ -85,7 +85,6 @@ def push(
 
     Args:
         hub: The hub, open.
-        branch: The branch.
         read: Reads the chunks of files, one of each content, some at a time.
         advance: Called with how many contents have been sent, and of how many.
         compare: Called with the commit that the branch has there, which stays meanwhile: raises to end the
@@ -142,7 +141,6 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
 
     Args:
         hub: The hub, open.
-        repository: The name.
         origin: What tells the repository from others.
         is_same: Tells whether what was said of the one that has the name is said of this one, too.
 

@@ -32,8 +32,6 @@ def rows_of(
     """Read which files of a view are in supported languages, with their stored facts.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         overlay: The changes on top of it.
         collection: The only collection; None for all.
         missing_only: Only files without stored facts, to extract them ahead of a later question.
@@ -71,8 +69,6 @@ def facts_of(
 
     Args:
         store: The repository's store.
-        now: The git snapshot.
-        rows: The files.
         check: Called between batches; stops by raising.
     """
 

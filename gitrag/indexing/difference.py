@@ -136,7 +136,6 @@ def uncommitted(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module
     """Decide what uncommitted changes change; a manifest that names other modules also moves committed files.
 
     Args:
-        now: The snapshot.
         files: HEAD's rule files.
         modules: The modules of HEAD's tree.
     """

@@ -34,7 +34,6 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
     """Make the drafts of commits that have none.
 
     Args:
-        store: An index.
         most: Leave it if more have none; None for any number.
         stop: Asked between batches.
 

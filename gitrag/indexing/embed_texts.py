@@ -59,7 +59,6 @@ def embed_pending(
 
     Args:
         store: Where the texts are pending.
-        encoder: The model.
         entries: Pairs of path id and content id in addition to those of the views.
         view_id: The only view that counts; None for all.
         limit: How many at most; None for all.

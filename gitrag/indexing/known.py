@@ -133,8 +133,6 @@ def start_of(db: Connection, now: Snapshot, state: FileState | None = None) -> S
     """Find a starting point: a view of the same tree, else the worktree's last, else another worktree's.
 
     Args:
-        db: An open connection.
-        now: The git snapshot.
         state: The state of the index, so that nothing is asked again while it stays the same.
     """
     current = views.current(db, now.slot)

@@ -16,8 +16,6 @@ class LastSeen:
 
         Args:
             slot: Whose view it is: a worktree's id, or ``REVISION``.
-            view_id: The view.
-            overlay: The changes.
         """
         self._states[slot] = view_id, overlay
 

@@ -111,7 +111,6 @@ def read_older(
     Args:
         older: The index of older commits; made where there are any.
         newest: The repository's index, which has the newest commits of this history.
-        repo: The repository.
         tips: Where the history begins: a commit, or several.
         from_git: Otherwise only what the repository's index has is taken over, before it drops that: also
             where they are known by a commit before this one.

@@ -120,7 +120,6 @@ def left_out_record(content_id: int, state: str) -> ContentRecord:
     """Build the record of a content that is left out unread.
 
     Args:
-        content_id: The content.
         state: The reason: a ``Skip``, optionally followed by a colon and details.
     """
     nothing = np.array([], dtype=np.uint64)

@@ -54,7 +54,6 @@ def refresh(
 
     Args:
         store: The repository's store.
-        now: The git snapshot.
         budget_s: Seconds after which remaining contents are left for later; None for no limit.
         advance: Called with (contents done, total contents) during cutting.
         at_once: Called while the store is locked; contents then pending are left for later.

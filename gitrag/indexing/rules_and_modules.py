@@ -41,7 +41,6 @@ def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = Non
     """Find the modules, from the current files.
 
     Args:
-        now: The snapshot.
         entries: HEAD's files, if they have already been listed.
     """
     if entries is None:

@@ -23,8 +23,6 @@ def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> N
 
     Args:
         path: The file; its directory must exist. A link is replaced, not followed: see `target`.
-        content: The new content.
-        mode: Its permissions.
         durable: Whether to flush it to disk before returning, to survive a power failure; this takes a
             millisecond or more, too long for data that can be recomputed.
 
@@ -198,7 +196,6 @@ def within(root: Path, path: Path) -> str | None:
     """Return a path relative to a directory, with ``/``; None when it, or a link's target, lies outside.
 
     Args:
-        root: The directory.
         path: The path, absolute; it need not exist.
     """
     plain = Path(os.path.normpath(path))

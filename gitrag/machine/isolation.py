@@ -118,7 +118,6 @@ def read_apart(
 
     Args:
         function: Reads some of the files; a module-level function.
-        jobs: Its arguments.
         failed: Makes the result for a file that kills its process even alone, given the reason.
 
     Raises:

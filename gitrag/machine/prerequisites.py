@@ -135,7 +135,6 @@ def check_manual(environ: Mapping[str, str], place: Path | None = None) -> Check
     """Check whether ``git gitrag --help`` finds its man page, which is no more than a convenience.
 
     Args:
-        environ: The environment.
         place: Where installed pages are; by default those of this Python's environment.
     """
     place = place or Path(sys.prefix) / "share" / "man"

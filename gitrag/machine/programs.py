@@ -72,13 +72,10 @@ def run_program(
 
     Args:
         command: The program and its arguments.
-        environ: Its environment.
         limit_s: Time limit.
         most_bytes: Most bytes it may print; None for any number.
         said_bytes: How much of the end of stderr to keep. The rest is read and dropped: a full pipe would
             block the program.
-        cwd: Its working directory.
-        stdin: Its input.
         look_after_s: When to call ``look``, if the program has not ended by then.
         look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
         pass_fds: Descriptors that it inherits.

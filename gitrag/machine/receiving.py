@@ -39,8 +39,6 @@ def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> I
     """Send a request; yield the response before its body is read.
 
     Args:
-        client: The client.
-        request: The request.
         follow: Whether to follow redirects, five at most.
 
     Raises:
@@ -63,7 +61,6 @@ def received(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
     """Yield a body's blocks, decompressed.
 
     Args:
-        response: The response.
         most_bytes: The most that it may have.
 
     Raises:

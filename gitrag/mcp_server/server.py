@@ -119,7 +119,6 @@ def serve_stdio(bench: Workbench, *, core_only: bool = False) -> None:
     """Serve over standard input and output until the input ends.
 
     Args:
-        bench: The workbench.
         core_only: Whether to serve the core tools only.
 
     Raises:
@@ -150,7 +149,6 @@ def serve_http(
     each request needs the token.
 
     Args:
-        bench: The workbench.
         place: ``127.0.0.1:PORT``; port 0 picks a free one.
         ready: Called with the URL once the server is listening.
         token: The token that requests need; None to accept all.

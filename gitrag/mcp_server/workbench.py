@@ -216,7 +216,6 @@ class Workbench:
 
         Args:
             call: The call that asks.
-            query: The question.
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
             limit: Most hits.
             filters: What they may be.

@@ -85,7 +85,6 @@ class CoreFiles:
 
         Args:
             project: The project's key.
-            path: The file.
             summary: What to know about it.
             former: Other keys of the same project: the first is renamed, where this one is not there yet.
         """

@@ -126,7 +126,6 @@ class Explorations:
         """Save an exploration, or add to the one with the same title.
 
         Args:
-            title: Its subject.
             sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
             project: The project, or a key; empty for none.
             scope: Distinguishes topics with the same title and project.
@@ -296,7 +295,6 @@ class Explorations:
         """Return the vectors of texts: the model's if stored or if there is time to embed, else drafts.
 
         Args:
-            wanted: The texts.
             encoder: The model, if it is there.
             whole: Whether these are all stored texts, so that other vectors can be deleted.
         """

@@ -80,7 +80,6 @@ def recall(
     """Return the observations that answer a query, best first.
 
     Args:
-        question: The query.
         vector: Its embedding, float32 (384,), L2-normalised.
         observations: The observations to search.
         cut: Their ``pieces``.

@@ -18,7 +18,6 @@ def elsewhere_lines(
     """Yield a heading for each repository and direction, how its calls were found, and the calls.
 
     Args:
-        found: The calls.
         style: Applies the style of a role to a text.
         with_tests: Whether calls from tests are listed, instead of counted.
     """

@@ -58,7 +58,6 @@ def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
     Args:
-        text: Their subject.
         found: The references; of a small collection the nearest too.
         style: How parts of it look.
     """

@@ -32,7 +32,6 @@ def graph_json(
     """Return a whole graph as JSON, with where its target is named besides, if that is known.
 
     Args:
-        graph: The calls.
         named: Where the target is named besides.
         elsewhere: The calls between it and other repositories; None if none were asked.
         none: What was not found.

@@ -42,7 +42,6 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
     """Return an answer as Markdown.
 
     Args:
-        answer: The answer.
         graph: The call graph of its code.
         date: When the graph was made, formatted.
         refine: The filter for the command in the summary, which would draw a more focused call graph.

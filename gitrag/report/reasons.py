@@ -42,7 +42,6 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     """Return three sentences: the question's words in a hit, what counted most, how sure the score is.
 
     Args:
-        hit: The hit.
         words: The terms of the question.
     """
     text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"

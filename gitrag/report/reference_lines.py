@@ -29,7 +29,6 @@ def reference_lines(
     """Yield references by what the name does, each kind with its number; tests counted, or listed last.
 
     Args:
-        found: The references.
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width, to which lines are shortened; None to leave them.
         with_tests: Whether those in tests are listed.

@@ -68,7 +68,6 @@ def as_text(
     """Return an answer as text: only sections with hits; no title when there is only code.
 
     Args:
-        answer: The answer.
         style: Applies the style of a role to a text.
         explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         lately: For each file what changed it lately, a sentence; said with ``words``.

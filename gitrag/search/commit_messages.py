@@ -36,7 +36,6 @@ def features(told: Messages | None, files: int, question: Question) -> dict[str,
     Args:
         told: What the messages say; None where the history has not been read.
         files: Number of files.
-        question: The question.
     """
     terms = len(question.words)
     if told is None or not len(told.term):

@@ -59,7 +59,6 @@ def as_two(
     Args:
         source: What the index has.
         scope: What may be found.
-        question: The question.
         postings: Where its terms occur.
         names: Which file names have them.
         is_known: Tells whether a lower-case word is in the dictionary.

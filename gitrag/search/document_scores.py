@@ -78,7 +78,6 @@ def rank(
 
     Args:
         evidence: The evidence for the documents.
-        files: The documents.
         scores: ``candidates`` of at least ``limit`` documents.
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of documents.

@@ -179,7 +179,6 @@ def ask(
 
     Args:
         source: What the index has.
-        question: The question.
         scoped: What it may find.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         limit: How many hits at most.
@@ -396,9 +395,6 @@ def _shown_of(
     """Choose what to show of a file, the likeliest first.
 
     Args:
-        question: The question.
-        evidence: Its evidence.
-        item: The file.
         chunks: Its best chunks, by their indices in the evidence.
     """
     worth = [float(evidence.worth[place]) for place in chunks]

@@ -18,7 +18,6 @@ def graph_filter(query: str, code: Sequence[Hit]) -> str:
     """Return a pattern for nodes: names and locations of the code hits, else the query's words.
 
     Args:
-        query: The question.
         code: The answer's code, best first. Prose and data in it are ignored, since they have no calls.
 
     Returns:

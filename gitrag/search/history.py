@@ -87,8 +87,6 @@ def agreement(
     """Return how well a message is worded like a question: words of its subject, and pairs of words.
 
     Args:
-        question: The question.
-        terms: Its distinct terms.
         rarity: float64 (t,), what each is worth.
         subject: The message's subject.
         body: The message, as far as it counts.

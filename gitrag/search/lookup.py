@@ -156,7 +156,6 @@ def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str
     """Return a question that names a path as one that names the file that its links lead to; empty for none.
 
     Args:
-        text: The question.
         directory: Where relative paths start.
         follow: Returns the path where the links of one end, or the path.
     """
@@ -243,7 +242,6 @@ def look_up(source: Source, scope: SearchScope, text: str, directory: str = "") 
     Args:
         source: What the index has.
         scope: What the question may find.
-        text: The question.
         directory: Where relative paths start, relative to the top of the working tree.
     """
     asked = read(text, directory)

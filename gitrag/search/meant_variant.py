@@ -80,9 +80,7 @@ def arrange(
 
     Args:
         source: What the index has.
-        question: The question.
         scope: What it may find.
-        page: The page.
         commit: The commit that is asked; None where history does not matter.
         state: What the scope depends on.
         memo: Cache for the next question: a page with a group costs 5 to 15 ms, then half of one.

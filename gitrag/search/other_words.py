@@ -79,10 +79,8 @@ def said(
     """Compare a question with texts.
 
     Args:
-        question: The question.
         idf: The information of its terms, float (t,).
         in_source: Whether the source has them, bool (t,).
-        texts: The texts.
     """
     if not texts:
         return []

@@ -52,7 +52,6 @@ def values(
     """Return how well each chunk of a file answers, comparable within the file only.
 
     Args:
-        chunks: The chunks.
         worth: What ranked them, `Evidence.worth`.
         cosine: Their cosines with the question; -1 if unknown.
         of_tests: Whether the question asks for tests.
@@ -85,7 +84,6 @@ def window(chunk: Chunk, information: Mapping[str, float], most: int = MOST_LINE
     """Return a chunk, or if it is long, the consecutive lines of it that say most about the question.
 
     Args:
-        chunk: The chunk.
         information: The information of each of the question's terms.
         most: Most lines.
     """

@@ -106,7 +106,6 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     repositories from 0.899 to 0.904.
 
     Args:
-        text: The question.
         places: Indices of its stems among the words that count.
     """
     found: dict[str, set[int]] = {}
@@ -139,7 +138,6 @@ def _compounds(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[i
     """Write two neighbouring words as one, as names may: ``threadpool`` for a thread pool.
 
     Args:
-        text: The question.
         places: Indices of its stems among the words that count.
     """
     found: dict[str, tuple[int, ...]] = {}
@@ -155,7 +153,6 @@ def other_forms(question: Question, named: Collection[int], there: Collection[in
     A word with accents is read without them where nothing has it.
 
     Args:
-        question: The question.
         named: The places of its terms, and after them of its abbreviations, that are in a name.
         there: The places of its terms that are in a text.
 

@@ -253,7 +253,6 @@ class InNumbers(Struct, frozen=True):
 
         Args:
             paths: The files' paths.
-            languages: Their languages.
             asked: The question's lower-case words.
             has: Those that have the question word for word, or a name that hardly another file has.
         """

@@ -151,7 +151,6 @@ def look_up(
     Args:
         source: What the index has.
         scope: What it may find.
-        question: The report.
         reading: What it says.
         postings: Where its terms occur.
         near: The chunks nearest to it.

@@ -147,7 +147,6 @@ def reword(
 
     Args:
         source: What the index has.
-        question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
         is_known: Tells whether a lower-case word is one of the model's own vocabulary.
         memo: Cache for the next question.
@@ -197,7 +196,6 @@ def is_foreign(text: str, known: Collection[str]) -> bool:
     English do, and most of the rest occur nowhere.
 
     Args:
-        text: The question.
         known: Its words that occur in what is searched.
     """
     words = dict.fromkeys(

@@ -163,7 +163,6 @@ def ask(
 
     Args:
         source: What the index has.
-        question: The question.
         scoped: What it may find; its collections are replaced.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         wanted: Which collections to ask.

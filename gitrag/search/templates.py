@@ -249,7 +249,6 @@ def filled(
     Args:
         source: What the index has.
         scope: What may be found.
-        question: The question.
         messages: What of it a program may have printed.
         postings: Where its terms occur.
         memo: Cache for the next question.

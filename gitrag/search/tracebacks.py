@@ -94,7 +94,6 @@ def read_line(line: str, before: str = "") -> Traced | None:
     """Read a line of a traceback; None for any other line.
 
     Args:
-        line: The line.
         before: The line before it, where some runtimes name the function.
     """
     if len(line) > _LONGEST_LINE:

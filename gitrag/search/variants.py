@@ -108,7 +108,6 @@ def groups(
 
     Args:
         page: Files, best first.
-        paths: Their paths.
         outlines: Reads the outlines of some files; asked only where paths alone leave a doubt.
     """
     pairs = _like_named(page, paths)
@@ -266,7 +265,6 @@ def exported(paths: Sequence[str], text: str) -> int | None:
     """Return which of a group's paths alone an entry point's imports and exports name; None for none.
 
     Args:
-        paths: The paths.
         text: The text of the file that stands for a folder around them all.
     """
     said = set(terms.parts_of(" ".join(_IMPORT.findall(text))))

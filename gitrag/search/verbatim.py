@@ -33,7 +33,6 @@ def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArr
 
     Args:
         source: What the index has.
-        text: The question.
         postings: Where its terms occur.
         terms: The number of its terms.
     """

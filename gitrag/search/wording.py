@@ -157,7 +157,6 @@ def absent_words(question: Question, counts: NDArray[np.int64]) -> list[tuple[st
     """Return the telling words that no source file contains, as asked, with their files by group.
 
     Args:
-        question: The question.
         counts: int64 (terms, groups), of all that was searched.
 
     Returns:
@@ -217,7 +216,6 @@ def say(
 
     Args:
         source: What the index has.
-        question: The question.
         occurrences: Where its terms occur, in each scope that was searched.
     """
     if not occurrences:

@@ -158,7 +158,6 @@ def read_keys(name: str, data: bytes, encoder: str) -> PackKeys:
 
     Args:
         name: The pack's name.
-        data: The file.
         encoder: The version of the encoder here.
 
     Raises:

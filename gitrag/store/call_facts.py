@@ -49,10 +49,7 @@ def of_view(
     """Read the files of a view and its overlay in some languages, by path.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         overlay: The uncommitted changes on top of it.
-        languages: The languages.
         collection: The only collection; None for all.
         missing_only: Only files whose facts have not been extracted.
     """
@@ -84,8 +81,6 @@ def not_in_view(
     """Read the files of a view and its overlay that `of_view` leaves out.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         overlay: The uncommitted changes on top of it.
         languages: The languages of `of_view`.
         collection: The only collection; None for all.
@@ -118,8 +113,6 @@ def of_names(
     """Read the files of a view and its overlay that have some names: path and blob, by path.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         overlay: The uncommitted changes on top of it.
         names: Names of files, in whatever directory.
     """

@@ -458,7 +458,6 @@ def similarities(
     Args:
         db: An open connection; reading is enough.
         scope: What the questions may find.
-        chunk_ids: The chunks.
         questions: float32 (m, 384), each L2-normalised.
         memo: Cache that keeps vectors for the next question.
 
@@ -804,8 +803,6 @@ def left_out(
     """List the paths of a view that are left out, and those of which only the outline is indexed.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         overlay: The changes on top of it.
         among: Only these paths; none means all.
 

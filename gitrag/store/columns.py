@@ -77,8 +77,6 @@ def run(
     Args:
         db: The connection; the result of an earlier statement can no longer be read.
         columns: The table; kept in memory until the next call if the statement is a query.
-        sql: The statement.
-        parameters: Its parameters.
     """
     parameters = [*map(_storable, parameters)]
     if not columns:  # DuckDB registers no table without a column

@@ -260,7 +260,6 @@ def branch_history(
         db: An open connection; reading is enough.
         memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         scope: All files of the view.
-        commit: The commit.
         place_of: int64 (f,), the place of each of the scope's files there.
     """
     history = read_history(db, commit)

@@ -321,7 +321,6 @@ def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str
 
     Args:
         db: An open connection; reading is enough.
-        content_ids: The contents.
         expression: It must not ask where the text begins or ends (``\A``, ``\z``, ``(?-m)``): to the caller a
             text is a line, here it is a chunk.
 

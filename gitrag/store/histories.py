@@ -165,7 +165,6 @@ def reachable(
     Args:
         db: An open connection; reading is enough.
         memo: What is cached of this state of the index: of one that is kept in memory, the postings.
-        commit: The commit.
         terms: Hashed terms.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
     """
@@ -262,7 +261,6 @@ def changes_with(
     Args:
         db: An open connection; reading is enough.
         commit: The commit whose history it is.
-        paths: The paths.
         without: Commits of it that do not count.
 
     Returns:

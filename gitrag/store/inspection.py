@@ -205,8 +205,6 @@ def outlines(
     """Read what is known at a glance of each indexed file of a view and its overlay, by path.
 
     Args:
-        db: An open connection.
-        view: The view.
         overlay: The uncommitted changes on top of it.
         name: A function's name in lower case, for ``defines``.
         within: A text, for ``has``.
@@ -240,8 +238,6 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
     """List the files of a view and its overlay that could not be read, by path.
 
     Args:
-        db: An open connection.
-        view: The view.
         overlay: The uncommitted changes on top of it.
         mark: Prefix of the facts of a content that could not be read; the reason follows.
     """

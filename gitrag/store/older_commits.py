@@ -43,8 +43,6 @@ def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is
 
     Args:
         db: An open connection, writing.
-        commit: The commit.
-        ids: The older commits.
         is_all: Whether no more of them will be stored.
     """
     known = commits.numbers_of(db, ids)

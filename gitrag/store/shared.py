@@ -62,7 +62,6 @@ def taken_from(
     """Return the texts, int32 (n,), whose vectors came from a pack, or from another one that had the same.
 
     Args:
-        db: An open connection.
         pack: The pack's name.
         known: Texts that it has, int32 (n,), and their vectors in it, int8 (n, 384).
     """
@@ -94,7 +93,6 @@ def give_back(
     """Drop the vectors of texts where they came from packs.
 
     Args:
-        db: An open connection.
         text_ids: The texts, int32 (n,).
         drafted: Those of them that chunks or paths here have, ...
         drafts: ... and the drafts, int8 (n, 384), that they have again.
@@ -116,7 +114,6 @@ def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str])
     Neither those that came from a pack, nor drafts that stand for texts that cannot be embedded.
 
     Args:
-        db: An open connection.
         blobs: Ids of blobs.
         paths: Paths; their words are texts too.
 

@@ -52,8 +52,6 @@ class VectorCache:
         """Write vectors, int8 (n, 384), of texts, ids ascending; return False where it cannot be written.
 
         Args:
-            text_ids: The texts.
-            small: Their vectors.
             extend: Whether the file may grow; it does only by all texts in order, so that its size says which
                 are still to come.
         """

@@ -66,7 +66,6 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
 
     Args:
         db: An open connection, writing.
-        text_ids: The texts.
         vectors: float32 (n, 384), L2-normalised.
     """
     columns = columns_of(text_ids, shrink(vectors))
@@ -209,7 +208,6 @@ def estimated(signs: NDArray[np.uint64], sums: NDArray[np.float32]) -> NDArray[n
     d of them. The sum of the other's components, with these signs, is divided by d times that.
 
     Args:
-        signs: The signs.
         sums: ``sign_sums`` of the other vector.
     """
     found = np.zeros(signs.shape[1], dtype=np.float32)
@@ -297,7 +295,6 @@ def count_pending(
     """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
 
     Args:
-        db: An open connection.
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
         memo: Cache for what else is asked of the same state.

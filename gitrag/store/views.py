@@ -302,8 +302,6 @@ def held(db: DuckDBPyConnection, view_id: int, among: Iterable[int] | None = Non
     """Read a view's content ids by path id, without what is left out.
 
     Args:
-        db: An open connection.
-        view_id: The view.
         among: Only these path ids; None for all.
     """
     sql = "SELECT path_id, content_id FROM entries WHERE view_id = ? AND content_id <> 0"

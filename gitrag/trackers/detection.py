@@ -107,10 +107,8 @@ def find_place(
     """Return where the issues are; None if the settings turn trackers off, or none is found.
 
     Args:
-        wishes: The settings.
         origin: Where the repository was cloned from.
         root: The working tree's top level.
-        environ: The environment.
         remembered: The tracker that an earlier probe found.
         probe: Asks a server which tracker it runs; None to stay off the network.
 

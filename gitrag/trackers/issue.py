@@ -99,8 +99,6 @@ def find_references(
 
     Args:
         own_id: The issue's id.
-        title: Its title.
-        body: Its body.
         blocks: Ids that its tracker says it blocks.
         blocked_by: Ids that its tracker says block it.
         id_of: Returns the id of what a line calls by a number of the tracker's own; empty if it is none.

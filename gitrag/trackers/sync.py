@@ -315,7 +315,6 @@ def ahead(
     """Yield the same pages, and fetch the next one while the caller works on one.
 
     Args:
-        source: The pages.
         nearest: Returns how many seconds the next page may take, and the limit that applies; None for none.
 
     Raises:

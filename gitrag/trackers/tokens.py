@@ -28,9 +28,7 @@ def find_secret(
     """Return the token for a place, or None.
 
     Args:
-        registration: The tracker.
         place: Where it is.
-        environ: The environment.
         credentials: Asks git's credential helper; None if the user does not want that.
     """
     host = urlsplit(place.base).hostname or ""

@@ -56,7 +56,6 @@ def search(query: str, chosen: Sequence[tuple[str, str]] = (), most: int = 0) ->
     """Return the address of an answer.
 
     Args:
-        query: The question.
         chosen: Names and values of facets.
         most: The most files of a kind; 0 for as many as usual.
     """

@@ -44,7 +44,6 @@ def lines_of(
     """Return lines of a file, coloured.
 
     Args:
-        source: The lines.
         parts: Their parts; None where their words are not told apart.
         words: Words to mark.
         names: Whether identifiers get an element of their own, for a script to find them.

@@ -159,7 +159,6 @@ def search_page(
 
     Args:
         repositories: Whom to ask.
-        query: The question.
         choices: What it is narrowed to.
         most: The most files of a kind.
         unfinished: Whether it is being typed, and asked once more when it is not.

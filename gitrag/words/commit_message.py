@@ -56,7 +56,6 @@ def read(message: str, home: str = "") -> Said:
     """Read a commit's message.
 
     Args:
-        message: The message.
         home: The repository's ``owner/name``, whose issues' addresses count; empty to count none.
     """
     subject, _, rest = message.strip().partition("\n")
@@ -74,7 +73,6 @@ def issues_in(text: str, home: str = "") -> tuple[str, ...]:
     """Return the issues and pull requests that a text names, in order; those of another repository are none.
 
     Args:
-        text: The text.
         home: The repository's ``owner/name``, whose issues' addresses count; empty to count none.
     """
     found = [

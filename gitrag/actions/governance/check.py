@@ -101,7 +101,6 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
     """Find what bears on a file or directory of the working tree.
 
     Args:
-        workspace: The repository.
         target: The file or directory.
         with_impact: Whether to find out who calls what it defines, which takes the most time.
 
@@ -212,7 +211,6 @@ def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
     """Build a query from a target's governing comments, its path, and its exported names.
 
     Args:
-        path: The target.
         texts: Path and text of its files.
     """
     comments = [each for _, text in texts for each in governing(text)]

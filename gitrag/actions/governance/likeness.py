@@ -63,7 +63,6 @@ def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) ->
 
     Args:
         workspace: gitrag on the repository.
-        text: The text.
         limit: At most so many.
         at_least: Minimum cosine.
 

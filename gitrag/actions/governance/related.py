@@ -131,7 +131,6 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
 
     Args:
         workspace: gitrag on the repository.
-        text: Its subject.
         uses: What it is for, as in ``USES``; ``adr`` and ``spec`` where it is not known.
 
     Raises:
@@ -237,7 +236,6 @@ def relation_to(kind: CollectionKind, document: Document, score: float, text: st
     Args:
         kind: The kind of its collection.
         document: The one that was found.
-        score: Its relevance.
         text: The subject of the new one.
         passage: What was found in it.
     """

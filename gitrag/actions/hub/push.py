@@ -83,7 +83,6 @@ def push_head(
     """Push what HEAD has, embedded by the model: uncommitted changes are not sent.
 
     Args:
-        workspace: The repository.
         repository: Its name in the hub; None for the remote's, or else the directory's.
         branch: The branch's name there; None for the one that is checked out.
         force: Push also where the branch has a later commit there.
@@ -119,7 +118,6 @@ def push_configured(
     A branch is the local one of that name, else origin's.
 
     Args:
-        workspace: The repository.
         repository: Its name in the hub; None for the remote's, or else the directory's.
         force: Push also where a branch has a later commit there.
         moved: It is the repository that has the name there, whatever its remote was.

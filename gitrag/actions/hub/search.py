@@ -73,8 +73,6 @@ def search(
 
     Args:
         address: Where it is.
-        query: The question.
-        config: The settings.
         repositories: Names of the repositories to search; none means all that may be read.
         options: What limits the question.
         encoder: The model; None to load it where it is there.

@@ -162,8 +162,6 @@ def ask(
     """Ask several repositories a question, each its own index.
 
     Args:
-        chosen: The repositories.
-        query: The question.
         open_: Opens one; called in the thread that asks it.
         options: What the question is limited to, of each.
         limit: Most hits of each kind in all.
@@ -339,7 +337,6 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: b
     another one has all its words.
 
     Args:
-        query: The question.
         answers: What each repository answers, by name.
         limit: Most hits of each kind.
         of_report: Whether the question is a bug report.

@@ -149,7 +149,6 @@ def nested(
     Links are not followed; other worktrees of the same repository are none of them.
 
     Args:
-        root: The working tree.
         git_dir: The git directory that its worktrees share.
         say: Called with a line where there is more than was looked through.
     """

@@ -64,7 +64,6 @@ def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
     Args:
         name: The name of a Python distribution or of what it is imported as, or of an npm package;
             ``python:NAME`` or ``npm:NAME`` where both have one.
-        start: The directory.
         environ: The environment; VIRTUAL_ENV names the one of Python's.
 
     Raises:

@@ -23,7 +23,6 @@ def pull_first(workspace: Workspace, entries: Sequence[tuple[int, int]], asked: 
     """Take what others have computed; a failure is told and recorded, and all is embedded here then.
 
     Args:
-        workspace: The worktree.
         entries: Path and content ids of its uncommitted changes.
         asked: Tells whether another request has come.
     """

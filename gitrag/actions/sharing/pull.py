@@ -80,7 +80,6 @@ def pull(
     """Take vectors for the texts that have none; the model must be there, to check a sample of each pack.
 
     Args:
-        team: The place.
         entries: Path and content ids of the uncommitted changes, whose texts may have vectors too.
         advance: Called with the number of texts after each transaction.
         stop: Asked between packs whether to stop early.

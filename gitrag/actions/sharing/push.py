@@ -48,7 +48,6 @@ def push(team: Shared, tree: str) -> Pushed:
     Texts of uncommitted changes are not pushed, nor vectors that came from a pack.
 
     Args:
-        team: The place.
         tree: The id of the commit's tree.
 
     Raises:
@@ -115,7 +114,6 @@ def find_damaged(team: Shared, listed: Listed, there: Mapping[str, PackKeys]) ->
     """Leave out the packs that lie there damaged, as far as their sizes tell, or what was met before.
 
     Args:
-        team: The place.
         listed: What is there.
         there: The keys of packs.
     """
@@ -132,7 +130,6 @@ def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[st
     """Return the damaged packs of a place that are no loss: other packs have all that they have.
 
     Args:
-        team: The place.
         listed: What is there.
         held: The keys of packs that were checked or made here and are there, or are to be added.
     """
@@ -165,7 +162,6 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
     """Merge small packs: those there that were made or checked here, and new ones.
 
     Args:
-        team: The place.
         there: The numbers of vectors of the packs there, by name.
         new: Packs to add.
 
@@ -207,10 +203,7 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
     Otherwise a pack of wrong vectors would keep everybody from pushing the right ones.
 
     Args:
-        team: The place.
-        index: The pack.
         ids: Texts that were computed here, int32 (n,).
-        keys: Their keys.
     """
     own = index.find(keys)
     here = len(own)

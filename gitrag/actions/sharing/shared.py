@@ -168,7 +168,6 @@ class Shared(Struct, frozen=True):
         """Record that a pack is not to be used, and drop every vector that came from it.
 
         Args:
-            pack: Its name.
             why: As the end of the sentence "The pack …".
             known: Texts here that it has, int32 (n,), and their vectors in it, int8 (n, 384). Dropped, too,
                 where they came from other packs: it may be merged of those.

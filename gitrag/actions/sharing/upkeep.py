@@ -159,7 +159,6 @@ def verify(
     not check is refused, and what came from it is dropped.
 
     Args:
-        team: The place.
         every: Compute every text that is here, not a sample.
         advance: Called with the number of packs checked so far.
 
@@ -254,7 +253,6 @@ def tidy(team: Shared, *, really: bool, other_models: bool = False, damaged: boo
     """Merge small packs, and remove refused ones.
 
     Args:
-        team: The place.
         really: Do it, not only say what.
         other_models: Remove packs of other models too.
         damaged: Remove packs that lie there damaged too.

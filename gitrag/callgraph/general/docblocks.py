@@ -40,7 +40,6 @@ def documented(  # noqa: C901, PLR0912 - a branch a tag
     """Yield what a comment declares of what follows it.
 
     Args:
-        comment: The comment.
         text: Gives a node's text.
     """
     written, after = text(comment), comment.next_named_sibling

@@ -516,8 +516,6 @@ class Resolver:
         """Return the class that a name means in a file; None if it is none of the view.
 
         Args:
-            written: The name.
-            path: The file.
             around: The definition where it is written: in Ruby its modules are searched first.
         """
         ruby = self._tables.language(path) == "ruby"

@@ -39,7 +39,6 @@ def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> s
     """Return the class of what a method gives; empty if that is not known of each of its ends.
 
     Args:
-        method: The method.
         text: Gives a node's text.
         fields: Classes of the instance variables of its class, as from `held`.
     """

@@ -127,9 +127,7 @@ class Scopes:
         """Number the variable that an expression begins with, where several have its name.
 
         Args:
-            parts: The expression.
             place: The definition that it stands in.
-            node: Its node.
 
         Returns:
             The expression, and whether it is bound to something that is not known: then it may mean that,

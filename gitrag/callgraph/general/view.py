@@ -79,7 +79,6 @@ class GeneralView:
         """Add what a definition calls.
 
         Args:
-            caller: The definition.
             names: Only calls by these names; None for all.
             edges: What the calls are added to.
             types: Of calls of a type's own functions, `Type::new`, only those of these types; None for all.

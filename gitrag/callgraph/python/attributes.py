@@ -76,7 +76,6 @@ class Attributes:
 
         Args:
             values: What it is read of.
-            name: Its name.
             frame: Where.
             line: Where.
             special: Whether Python itself reads it, of the class: what is assigned to the instance does not

@@ -199,8 +199,6 @@ class Classes:
         """Find a member by the method resolution order: the class that has it, and what it may be.
 
         Args:
-            cls: The class.
-            name: The member.
             after: Look only behind this class, as ``super`` does.
         """
         key = (cls, name, self._program.turn)
@@ -339,7 +337,6 @@ def linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
     """Return a class's method resolution order by those of its bases (C3); where there is none, a near one.
 
     Args:
-        own: The class.
         lines: Its bases' orders, and the bases themselves in order.
     """
     if len(lines) == 2 and lines[0][:1] == lines[1] and own not in lines[0]:

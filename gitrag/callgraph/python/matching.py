@@ -11,7 +11,6 @@ def is_accepted(scope: Scope, arguments: Arguments, *, bound: bool) -> bool:
     """Tell whether a function may be called with so many arguments, and with those names.
 
     Args:
-        scope: Its record.
         arguments: What it is given.
         bound: Whether its first parameter is given by what it is bound to.
     """
@@ -44,8 +43,6 @@ def matched(  # noqa: C901 - the rules of Python's calls
     """Match arguments with parameters.
 
     Args:
-        own: The function.
-        scope: Its record.
         bound: What it is bound to, which comes first; None for nothing.
         arguments: What it is given.
     """

@@ -56,11 +56,9 @@ def choose(
     """Return what is drawn of a graph.
 
     Args:
-        whole: The graph.
         asked: What was asked for by name: drawn in any case; with all tests if these are nothing but tests.
         tests: The definitions that are tests'.
         with_tests: Whether tests are drawn, instead of counted where they call.
-        most: The most definitions.
     """
     kept_anyway = set(asked)
     hidden = set(tests) - kept_anyway

@@ -86,7 +86,6 @@ def as_page(
     """Draw a graph as a page.
 
     Args:
-        graph: The calls.
         centre: What was asked for by name; see `lay_out`.
         tests: The definitions that are tests'.
         title: What the picture is of.
@@ -127,7 +126,6 @@ def parts_of(
     """Draw a graph as the parts of a page; see `as_page`.
 
     Args:
-        graph: The calls.
         centre: What was asked for by name.
         tests: The definitions that are tests'.
         sources: The code of definitions.

@@ -23,7 +23,6 @@ def elements(layout: Layout, drawn: Drawn, numbers: Mapping[Node, int] | None = 
     """Return a layout's elements: calls below, cards above.
 
     Args:
-        layout: The layout.
         drawn: What it shows.
         numbers: Numbers by which a script finds definitions; None for a picture without.
     """
