@@ -210,7 +210,6 @@ SHARED = {
 }
 
 
-@pytest.mark.sweep(keep=6)
 @pytest.mark.parametrize("value", SHARED)
 @pytest.mark.parametrize("umask", [OPEN, CLOSED], ids=["open", "closed"])
 def test_a_shared_repository_shares_its_index_as_git_shares_its_own(project: Project, value, umask):
