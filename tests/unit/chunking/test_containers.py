@@ -304,7 +304,11 @@ EJS = """\
         ("html", BLADE, ["section scripts 5-7", "section content 9-11"]),
         ("html", EJS, ["function row 1-5"]),
         ("html", "<% content_for :a, 'b' %>\n<% if x %>\nc\n<% end %>\n", []),
-        ("html", "<% content_for :a do %>\n<%# form_for b do |f| %>\n<% end %>\n<p>\n<% end %>\n", ["section a 1-3"]),
+        (
+            "html",
+            "<% content_for :a do %>\n<%# form_for b do |f| %>\n<% end %>\n<p>\n<% end %>\n",
+            ["section a 1-3"],
+        ),
         ("html", "<% content_for :a do %>\n<% b.each { |c| %>\n<% } %>\n<% end %>\n", ["section a 1-4"]),
         ("html", "<% function a() { %>\n<% if (b) return; %>\n<% } %>\n", ["function a 1-3"]),
         ("html", "@section('a')\nme@show.org, @@stop\n@endsection\n", ["section a 1-3"]),
