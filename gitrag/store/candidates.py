@@ -259,10 +259,9 @@ def _weigh_packages(
     packages = [each for each in (decode_path(row[0]) for row in every) if as_package(each) != f"{each}/"]
     if not packages:
         return
-    ends = [
-        objects(encode_path(each) + end for each in packages) for end in (b"/", b"0")
-    ]  # 0 follows a slash
-    below = run(  # all at once, the innermost last: there may be thousands, with files in tens of thousands
+    # "0" follows the slash. All at once, the innermost last: there may be thousands, and far more files.
+    ends = [objects(encode_path(each) + end for each in packages) for end in (b"/", b"0")]
+    below = run(
         db,
         [*ends, integers(map(len, packages))],
         "SELECT path_id, path, traits, column2 FROM columns JOIN paths ON path >= column0 AND path < column1"
