@@ -233,7 +233,7 @@ def call_graph(
     except answering.NoMatchError as error:
         tell_absent(workspace)
         if not skipped:
-            raise _with_left_out(workspace, error, question.target or "") from None
+            raise _with_left_out(workspace, error, error.target or question.target or "") from None
         return GraphAnswer(question.filter, None, SKIPPED.format(path=skipped[0]))
     except TimeoutReachedError:
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)

@@ -139,7 +139,8 @@ def graph_or_references(
     defined = {each.path for each in named.found if each.use is Use.DEFINED} if named is not None else set()
     if question.target is not None and answer.graph is not None:
         defined |= {node.path for node in answer.graph.matches}
-    return replace(answer, not_indexed=of_paths(workspace, sorted(defined))), named
+    said = of_paths(workspace, sorted(defined)) or answer.not_indexed
+    return replace(answer, not_indexed=said), named
 
 
 def _graph_or_references(
@@ -155,13 +156,15 @@ def _graph_or_references(
 ) -> tuple[GraphAnswer, References | None]:
     try:
         answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)
-    except NoMatchError:
+    except NoMatchError as error:
         if to is not None:
             raise
         found = references(workspace, question.target or "", globs=globs, check=check)
         if found is None or not found.found:
             raise
-        return GraphAnswer(question.filter, Graph((), ())), found
+        is_defined = any(each.use is Use.DEFINED for each in found.found)
+        said = () if is_defined else error.not_indexed
+        return GraphAnswer(question.filter, Graph((), ()), not_indexed=said), found
     if question.target is None or answer.graph is None or to is not None:
         return answer, None
     if _is_other_case(question.target, answer.graph):

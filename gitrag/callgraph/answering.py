@@ -49,9 +49,11 @@ class NoMatchError(GitragError):
     """No definition matches the target.
 
     Attributes:
+        target: What was asked for.
         not_indexed: What exists and is not in the index, though it has the target, a sentence each.
     """
 
+    target: str = ""
     not_indexed: tuple[str, ...] = ()
 
 
@@ -100,10 +102,12 @@ def definitions_named(target: str, nodes: Sequence[Node]) -> list[int]:
     found = filtering.named(target, nodes)
     if not found:
         near = " or ".join(filtering.near_names(target, nodes))
-        raise NoMatchError(
+        error = NoMatchError(
             f'Nothing in the call graph is called "{target}".',
             f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
         )
+        error.target = target
+        raise error
     return [*found, *filtering.members(found, nodes)]
 
 

@@ -59,6 +59,9 @@ _DEFINING = re.compile(
     r"(?:(?:class|interface|struct|trait|protocol|using)\s[^=;(]*|(?:import|from|use)\s[^=;]*)$"
     r"|\bfunc\s*\([^)]*\)\s*$"
 )
+_IMPORTING = re.compile(
+    r"\s*(?:(?:pub(?:\([^)]*\))?|export|public|global)\s+)*(?:import|from|use|using|typedef)\b|\s*#"
+)
 _IN_SIGNATURE = re.compile(r"\b(?:def|fn|func|fun|function)\b[^)]*$")
 _TYPE_FIRST = frozenset({"java", "c", "cpp", "csharp", "dart", "solidity"})
 _AFTER_TYPE = re.compile(r"(\w+|(?<=[\w>\]\[?*&])[>\]])[*&?]*\s+[*&]*$")
@@ -163,7 +166,9 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
 
 
 def only_declares(path: str, text: str, name: str) -> bool:
-    """Tell whether a line of code has a name only where it declares it: a stub, a prototype."""
+    """Tell whether a line of code has a name only where it declares it: a stub, a prototype, no import."""
+    if _IMPORTING.match(text):
+        return False
     own = language_of(path) or ""
     places = [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
     return is_code(own) and bool(places) and all(_is_declared(text, at, own) for at in places)

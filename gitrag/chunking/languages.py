@@ -294,6 +294,7 @@ def key_of(path: str, first_line: str = "") -> str | None:
         stem, dot, suffix = file.rpartition(".")
         if dot:
             name = f".{suffix}" if suffix in RULES else _BY_SUFFIX.get(suffix)
+            name = "html" if file.endswith(".blade.php") else name  # even if it has no tag, or one of PHP
         if name is None:
             # Dockerfile.dev, Makefile.am
             name = _BY_FILE.get(stem) if dot else None

@@ -22,10 +22,10 @@ _TAG = re.compile(
     |<%[-_=]?[ \t]{0,9}+(?:
         content_for[ \t(]{1,3}:?["']?(?P<erb>\w{1,200})["']?\)?[ \t]{1,9}do[ \t]{0,9}-?%>
         |(?:async[ \t]{1,9})?function[ \t]{1,9}(?P<ejs>\w{1,200})[^%\n]{0,300}\{[ \t]{0,9}[-_]?%>
-        |(?P<opens>(?:if|unless|case|while|until|for|begin)\b
-            |[^}%\n][^%\n]{0,300}(?:\bdo(?:[ \t]{1,9}\|[^|\n]{0,100}\|)?|\{)[ \t]{0,9}[-_]?%>)
+        |(?P<opens>(?:if|unless|case|while|until|for|begin)\b(?![^%\n]{0,300};[ \t]{0,9}[-_]?%>)
+            |[^}\#%\n][^%\n]{0,300}(?:\bdo|\{)(?:[ \t]{0,9}\|[^|\n]{0,100}\|)?[ \t]{0,9}[-_]?%>)
         |end\b|\}(?![^%\n]{0,300}\{[ \t]{0,9}[-_]?%>))
-    |@(?:(?:section|push|prepend)\([ \t]{0,9}["'](?P<blade>[^"'\n]{1,200})["'][ \t]{0,9}\)
+    |(?<![\w@])@(?:(?:section|push|prepend)\([ \t]{0,9}["'](?P<blade>[^"'\n]{1,200})["'][ \t]{0,9}\)
         |(?:endsection|stop|show|append|overwrite|endpush|endprepend)\b)""",
     re.VERBOSE,
 )

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from gitrag.errors import NoRepositoryError, RepositoryError
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
+from gitrag.machine.files import existing
 
 _ABSOLUTE = "--path-format=absolute"  # git 2.31
 _FIELDS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format")
@@ -237,7 +238,7 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
         elif environment.get("GIT_CEILING_DIRECTORIES"):
             end = ", as far up as GIT_CEILING_DIRECTORIES lets git look"
         hint = "Go into a repository, or make one with: git init"
-        if jj := next((each for each in (start, *start.parents) if (each / ".jj").is_dir()), None):
+        if jj := next((each for each in (start, *start.parents) if existing(each / ".jj")), None):
             hint = f"Let jj keep {jj} in git's place, too: jj git colocation enable"
         return NoRepositoryError(f"There is no git repository at {start} or above it{end}.", hint)
     return RepositoryError(f"git cannot read the repository around {start}: {said}.", "Try: git status")

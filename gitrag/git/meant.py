@@ -98,7 +98,7 @@ def globs_meant(root: Path | None, globs: Sequence[str]) -> tuple[str, ...]:
         fixed = place[0].rstrip("/") if place else ""
         real = followed(root, fixed)
         more = [f"/{real}{bare.lstrip('/').removeprefix(fixed)}"] if real != fixed else []
-        if root is not None and not _exists(root / bare.lstrip("/")):
+        if root is not None and (_SPECIAL.search(bare) or not _exists(root / bare.lstrip("/"))):
             there = (path for path in named_paths(root, root, bare) if path != "." and _exists(root / path))
             more += ["/" + _SPECIAL.sub(r"\\\g<0>", path) for path in there][:1]
         found += [mark + form for each in (bare, *more) for form in forms(each)]

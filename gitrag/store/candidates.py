@@ -28,7 +28,7 @@ from gitrag.store.memo import Memo, Recent
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.control_characters import in_whole_characters
-from gitrag.words.path_traits import traits, traits_within
+from gitrag.words.path_traits import NAMED_LIKE_PACKAGES, Trait, as_package, traits_within
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
@@ -249,16 +249,25 @@ def _weigh_packages(
     db: DuckDBPyConnection, view_id: int | None, path_id: NDArray[np.int32], found: NDArray[np.uint8]
 ) -> None:
     """Correct the traits of files below packages that a manifest names, where their names gave them."""
-    rows = db.execute("SELECT directory FROM modules WHERE view_id = ?", [view_id]).fetchall()
-    for directory in sorted(decode_path(each) for (each,) in rows):
-        if traits(f"{directory}/") == traits_within(f"{directory}/", directory):
-            continue
-        ends = [encode_path(directory) + end for end in (b"/", b"0")]  # the character after the slash
-        below = db.execute("SELECT path_id, path FROM paths WHERE path >= ? AND path < ?", ends).fetchall()
-        right = {number: traits_within(decode_path(path), directory) for number, path in below}
-        for row, number in enumerate(path_id.tolist()):
-            if number in right:
-                found[row] = right[number]
+    import numpy as np
+
+    every = db.execute("SELECT directory FROM modules WHERE view_id = ?", [view_id]).fetchall()
+    packages = [each for each in (decode_path(row[0]) for row in every) if as_package(each) != f"{each}/"]
+    if not packages:
+        return
+    # "0" follows the slash. All at once, the innermost last: there may be thousands, and far more files.
+    ends = [objects(encode_path(each) + end for each in packages) for end in (b"/", b"0")]
+    below = run(
+        db,
+        [*ends, integers(map(len, packages))],
+        "SELECT path_id, path, traits, column2 FROM columns JOIN paths ON path >= column0 AND path < column1"
+        " ORDER BY column2",
+    ).fetchall()
+    innermost = {number: (decode_path(path), Trait(own), size) for number, path, own, size in below}
+    for row in np.flatnonzero(found & NAMED_LIKE_PACKAGES.value).tolist():
+        if of := innermost.get(int(path_id[row])):
+            path, own, size = of
+            found[row] = traits_within(path, path[:size], own)
 
 
 def _read_scope(

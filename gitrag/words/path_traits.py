@@ -132,11 +132,11 @@ def is_of_an_example(path: str) -> bool:
     return example is not None and (test is None or example.start() < test.start())
 
 
-def traits(path: str) -> Trait:
-    """Return the kinds of file that a path names."""
+def traits(path: str, among: Trait | None = None) -> Trait:
+    """Return the kinds of file that a path names, of those asked about."""
     found = Trait(0)
     for trait, pattern, _asked_by in _PATTERNS:
-        if pattern.search(path):
+        if (among is None or trait & among) and pattern.search(path):
             found |= trait
     return found
 
@@ -149,9 +149,19 @@ _OF_PACKAGES = re.compile(
 """Names of directories that packages have too; tests, examples, documents and scripts are that even so."""
 
 
-def traits_within(path: str, package: str) -> Trait:
-    """Return the kinds of file that a path names below a directory that a manifest names as a package."""
-    return traits(_OF_PACKAGES.sub("package", f"/{package}/")[1:] + path[len(package) + 1 :])
+NAMED_LIKE_PACKAGES = Trait.TEST | Trait.SUPPORT
+"""The kinds of file that those names say."""
+
+
+def as_package(directory: str) -> str:
+    """Return a directory without such names, and with a slash."""
+    return _OF_PACKAGES.sub("package", f"/{directory}/")[1:]
+
+
+def traits_within(path: str, package: str, named: Trait) -> Trait:
+    """Return which of the kinds that a whole path names remain below a directory that a manifest names."""
+    own = as_package(package) + path[len(package) + 1 :]
+    return named & ~NAMED_LIKE_PACKAGES | traits(own, named & NAMED_LIKE_PACKAGES)
 
 
 def asked_for(words: frozenset[str]) -> Trait:

@@ -164,6 +164,8 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
         ("src/shop", "/src/bank/", ["../bank/util.py"]),
         (".", "src\\shop\\client.py", ["src/shop/client.py"]),
         (".", "'src/shop/[odd]/part.py'", ["src/shop/[odd]/part.py"]),
+        (".", "src/shop/[odd]/part.py", ["src/shop/[odd]/part.py"]),
+        (".", "src/shop/[odd]", ["src/shop/[odd]/part.py"]),
         (".", "https://github.com/a/b/blob/main/src/bank/util.py#L3", ["src/bank/util.py"]),
         (".", "file://{here}/src/bank", ["src/bank/util.py"]),
         (

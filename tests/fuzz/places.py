@@ -73,9 +73,14 @@ class Mine:
             path.write_bytes(data)
 
     def settle(self) -> None:
-        """Let the processes end that commands have left in the background; the watch ends a wait for ever."""
+        """Let the processes end that commands have left in the background; the watch ends a wait for ever.
+
+        To look is work itself, so that it would never see seconds in which nothing runs: ever more seldom.
+        """
+        pause_s = 0.05
         while set(marked(self._mark)) - {self.commands.pid}:
-            time.sleep(0.05)
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.2, 5)
 
     def clean(self) -> None:
         """Put the repository back as it was; rules of the input no longer hold while git does so."""

@@ -24,7 +24,7 @@ from gitrag.report.told import json_text
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
-from tests.support.indexes import asked_often
+from tests.support.indexes import asked_often, open_app
 from tests.support.repository import Link, create_repository, isolated_environment
 
 WAY_IN = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
@@ -232,6 +232,7 @@ def test_a_graph_tells_that_it_has_not_read_a_large_file(workspace):
         ("etl/pipeline.pas", f"there is etl/pipeline.pas, but it is left out: {LARGE}"),
         ("start_engine", f"etl/engine.py: {OUTLINE}"),
         ("run_pipelines", None),
+        ("secret.py", "there is secret.py, but it is left out: by .gitragignore, `exclude` or `-gitrag`"),
     ],
 )
 def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
@@ -241,6 +242,20 @@ def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
     else:
         data = graph_json(answer.graph, named, not_indexed=answer.not_indexed)
     assert json.loads(data).get("not_indexed") == ([told] if told else None)
+
+
+def test_who_uses_what_is_left_out_hides_nothing_of_it(make_repository):
+    said = ('"hidden" is in own.py, left out: by .gitragignore, `exclude` or `-gitrag`',)
+    files = {"own.py": "def hidden(): pass\n", "a.py": "from own import hidden\ndef use(): hidden()\n"}
+    workspace = open_app(make_repository(files | {".gitragignore": "own.py\n"}))
+    workspace.update()
+    answer, named = graph_or_references(workspace, GraphQuestion("hidden"))
+    assert answer.not_indexed == said
+    assert named is not None
+    assert {each.path for each in named.found} == {"a.py"}
+    answer, _ = graph_or_references(workspace, GraphQuestion("use"), to="hidden")
+    assert answer.not_indexed == said
+    assert graph_or_references(workspace, GraphQuestion("use"))[0].not_indexed == ()
 
 
 def test_a_graph_of_what_nothing_has_is_an_error_still(workspace):

@@ -157,6 +157,15 @@ def test_a_repository_of_jj_alone(tmp_path, git_environment):
     assert "jj git colocation enable" in refusal(tmp_path / "a/src").hint
 
 
+def test_no_repository_at_a_path_as_long_as_can_be(tmp_path, git_environment):
+    """Below it nothing can be looked at, as below a directory that may not be entered."""
+    place = tmp_path
+    while room := 4094 - len(str(place)):
+        place /= "d" * (200 if room > 402 else room - 1 if room < 202 else room // 2)
+    place.mkdir(parents=True)
+    assert "git init" in refusal(place).hint
+
+
 def test_no_such_directory(tmp_path, git_environment):
     assert "does not exist" in str(refusal(tmp_path / "nowhere"))
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.store import candidates
 from gitrag.store.candidates import Filters
+from gitrag.store.engine import start
 from gitrag.words.path_traits import Trait
 from tests.support.indexes import of_texts, scoped
 
@@ -198,3 +204,34 @@ def test_what_a_manifest_names_as_a_package_is_source(tmp_path):
         "testing/tests/feed.py": Trait.TEST,
         "other/build/feed.py": Trait.SUPPORT,
     }
+
+
+def test_packages_are_weighed_in_steps_by_their_files(tmp_path):
+    """Not by packages times files: a monorepo has thousands of ones below `internal/`."""
+
+    def steps(count):
+        paths = [f"internal/m{number}/part.go" for number in range(count)]
+        db = start(tmp_path)
+        db.execute("CREATE TABLE paths (path_id INTEGER, path BLOB, traits UTINYINT)")
+        db.execute("CREATE TABLE modules (view_id INTEGER, directory BLOB)")
+        for number, path in enumerate(paths):
+            db.execute("INSERT INTO paths VALUES (?, ?, ?)", [number, path.encode(), Trait.SUPPORT.value])
+            db.execute("INSERT INTO modules VALUES (1, ?)", [path.rpartition("/")[0].encode()])
+        found = np.full(count, Trait.SUPPORT.value, np.uint8)
+        taken = Counter()
+
+        def trace(frame, event, _):
+            taken[event] += 1
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            candidates._weigh_packages(db, 1, np.arange(count, dtype=np.int32), found)
+        finally:
+            sys.settrace(before)
+        assert not found.any()
+        return taken["line"]
+
+    steps(1)  # loads what is needed
+    assert steps(100) < 2.5 * steps(50)

@@ -183,6 +183,13 @@ def test_a_function_of_a_trait_may_be_called_by_it(source, expected):
         ("a.h", "static int invoke(const char *a);", True),
         ("a.py", "    def invoke(self): return invoke(self)", False),
         ("a.py", "# invoke it", False),
+        ("a.py", "from .core import invoke", False),
+        ("a.ts", "import { invoke } from './b';", False),
+        ("a.ts", "export import invoke = b.invoke;", False),
+        ("a.rs", "pub(crate) use b::invoke;", False),
+        ("a.cs", "global using static Shop.invoke;", False),
+        ("a.h", "#define invoke(x) x", False),
+        ("a.c", "typedef int invoke;", False),
         ("a.md", "def invoke(a)", False),
     ],
 )

@@ -128,6 +128,8 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("door.php", "<?hh\nfunction open(): int { return 1; }\n", "hack"),
         ("door.php", "<html><?php echo 1 ?>\n", "php"),
         ("door.blade.php", "@extends('a')\n@section('door')\n<p>{{ $key }}</p>\n@endsection\n", "html"),
+        ("door.blade.php", "<p>Open</p>\n", "html"),
+        ("feed.blade.php", "<?xml version='1.0'?>\n@section('door')\n@endsection\n", "html"),
         ("page.php", "{{ x }}\n@if (a)\n<?= $key ?>\n", "php"),
         ("door.php", "return 1;\n", "php"),
         # data in any format

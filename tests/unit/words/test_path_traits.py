@@ -159,7 +159,9 @@ def test_whatever_lies_under_tests_is_a_test(name: str, directory: str):
         ("e2e/start.ts", "e2e", Trait.TEST),
         ("website/app.ts", "website", Trait.DOCUMENT),
         ("scripts/release.py", "scripts", Trait.SUPPORT),
+        ("packages/build-templates/page.ts", "packages/build-templates", NONE),
+        ("internal/docs/editor.ts", "internal", NONE),
     ],
 )
 def test_the_name_of_a_package_says_little_of_it(path, package, kind):
-    assert traits_within(path, package) == kind
+    assert traits_within(path, package, traits(path)) == kind
