@@ -164,6 +164,7 @@ class Resolver:
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
         self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
+        self._differing: dict[tuple[Owner, str], bool] = {}
         self._owners_of: dict[Id, Owner | None] = {}
         self._known: dict[Id, Owner] = {}
         self._chosen: set[tuple[str, str, str]] = set()
@@ -1113,12 +1114,28 @@ class Resolver:
         for each in self._upwards(owner):
             for own in self._definitions_of(each):
                 declared = self._tables.body(own[0]).fields.get((own[1], name))
-                if declared is not None:
+                if declared is not None and declared.type_name != UNSURE:
+                    if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
+                        self._sure = min(self._sure, OVERRIDDEN)
                     return self._declared(declared, own, depth)
         for each in self._bases(owner):  # Go's embedded type is a field of its name
             if each.name == name:
                 return each
         return None
+
+    def _is_given_another(self, owner: Owner, name: str) -> bool:
+        """Tell whether Ruby's classes above and below a class give a variable different things."""
+        key = owner, name
+        found = self._differing.get(key)
+        if found is None:
+            types = {
+                declared.type_name
+                for each in (*self._upwards(owner), *self._subclasses(owner))
+                for own in self._definitions_of(each)
+                if (declared := self._tables.body(own[0]).fields.get((own[1], name))) is not None
+            }
+            found = self._differing[key] = len(types) > 1
+        return found
 
     def _declared(self, declared: Declaration, scope: Id, depth: int) -> Owner | None:
         if declared.type_name:
@@ -1168,6 +1185,9 @@ class Resolver:
         if definition.kind == "class":
             return self._known_as(own)
         type_ = self._tables.body(own[0]).results.get(own[1], "")
+        if type_.startswith("@"):  # what Ruby's instance variable holds
+            holder = self._class_of(own)
+            return None if holder is None else self._field(holder, type_[1:], _DEPTH)
         if type_:
             return self._typed(type_, own)
         if self._is_class(own):
