@@ -439,7 +439,7 @@ def calls(
         ],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
-        without_callers=list(uncalled(found.none))[:limit],
+        without_callers=list(uncalled(found.none[:limit])),
         not_indexed=list(found.not_indexed),
     )
 
