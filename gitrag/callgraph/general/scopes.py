@@ -94,7 +94,7 @@ class Scopes:
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
         if language == "kotlin":  # what is given keeps the declared type, not the tested one
             for key, every in self._every.items():
-                if not any(each.node.type == "when_entry" or _is_tested(each.node) for each in every):
+                if not any(_is_tested(each.node) for each in every):
                     self._every[key] = [each for each in every if not each.assigned]
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
@@ -309,7 +309,9 @@ class Scopes:
 
 
 def _is_tested(node: tree_sitter.Node) -> bool:
-    return node.parent is not None and node.parent.type == "check_expression"
+    return node.type == "when_condition" or (
+        node.parent is not None and node.parent.type == "check_expression"
+    )
 
 
 def _differ(every: Sequence[Variable]) -> bool:

@@ -681,6 +681,11 @@ class QueryReader:
         parts = parts_of(self._text(type_)) if type_ is not None else []
         if len(parts) < 2:
             return
+        around = pattern.parent
+        while around is not None and around.type.endswith("_pattern"):
+            around = around.parent
+        is_given = around is not None and around.type in {"let_declaration", "let_condition"}
+        since = around.end_byte if is_given and around else pattern.end_byte  # its value means another
         for at, each in enumerate(pattern.named_children[1:]):
             bound, field = (each.child_by_field_name("pattern"), each.child_by_field_name("name"))
             node = (bound or field) if each.type == "field_pattern" else each
@@ -688,7 +693,7 @@ class QueryReader:
                 held = f"{parts[-1]}.{self._text(field) if field is not None else at}"
                 made = (*parts[:-1], held, SAME)
                 declared = Declaration(self._around(node), self._text(node), "", made)
-                yield Variable(declared, node, pattern.end_byte, assigned=False)
+                yield Variable(declared, node, since, assigned=False)
 
     def _named_by_text(
         self, captures: dict[str, list[tree_sitter.Node]]

@@ -1248,6 +1248,15 @@ CASES |= {
         },
         {f"m{n} -> Foo" for n in range(5)} | {f"f{n} -> m{n}" for n in range(5)} | {"f4 -> Foo.go"},
     ),
+    "rust, what is given to a pattern means another of its names": (
+        {
+            "a.rs": RUST_ITEM
+            + "enum E { A(Item), B }\nimpl Far { fn e(&self) -> E { E::B } }\n"
+            + "fn f(x: Far) { if let E::A(x) = x.e() { x.go() } }\n"
+            + "fn g(x: Far) { let E::A(x) = x.e() else { x.go(); return }; }\n"
+        },
+        {"f -> Far.e", "f -> Item.go", "g -> Far.e", "g -> Far.go"},
+    ),
     "kotlin, a tested variable that is given another": (
         {
             "a.kt": KOTLIN_V
@@ -1255,6 +1264,7 @@ CASES |= {
             + "fun g(b: Any) { var a = b; if (a !is V) return\n a = b\n a.go() }\n"
             + "fun h() { var a = V(); a = V(); a.go() }\n"
             + "fun i(b: Any) { var a: Any = b; if (a is V) { a.go()\n a = b } }\n"
+            + "fun j(b: Any) { var a = b; when (a) { is V -> { a = b; a.go() } } }\n"
         },
         {"h -> V", "h -> V.go", "i -> V.go"},
     ),
