@@ -1248,6 +1248,19 @@ CASES |= {
         },
         {f"m{n} -> Foo" for n in range(5)} | {f"f{n} -> m{n}" for n in range(5)} | {"f4 -> Foo.go"},
     ),
+    "php and ruby, what gives itself gives what it was called on": (
+        {
+            "a.php": "<?php\nclass R { /** @return $this */ function w() {}\nfunction go() {} }\n"
+            "class S extends R { function go() {} }\nfunction g(S $s) { $s->w()->go(); }\n"
+            "function i(S $s) { $x = $s->w(); $x->go(); }\n",
+            "a.rb": "class C\n  def one\n    self\n  end\n  def go\n  end\n  def f\n    one.go\n  end\nend\n"
+            "class D < C\n  def go\n  end\nend\ndef h\n  D.new.one.go\nend\n"
+            "class E < C\n  def e\n    one.go\n  end\n  def go\n  end\nend\n",
+        },
+        {"g -> R.w", "g -> S.go", "C.f -> C.one", "C.f -> C.go", "C.f ~> D.go"}
+        | {"h -> C.one", "h -> D", "h -> D.go", "C.f ~> E.go", "E.e -> C.one", "E.e -> E.go"}
+        | {"i -> R.w", "i ~> R.go", "i ~> S.go"},
+    ),
     "rust, what is given to a pattern means another of its names": (
         {
             "a.rs": RUST_ITEM
