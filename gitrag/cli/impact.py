@@ -7,8 +7,10 @@ import click
 from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.issues import synced_for_reading
+from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
+from gitrag.git.meant import seen_from
 from gitrag.report.tests_to_run import PATHS, RUNNERS, arguments
 from gitrag.words.control_characters import joined
 
@@ -56,8 +58,8 @@ def impact(
     does not name; issues that it may close. Callers are those in the files as they are now.
 
     With --tests: the files of tests that call what changed, are named after a changed file, or changed
-    together with one before. For go the packages, for cargo --test=NAME or --lib. Names with blanks or quotes
-    are left out.
+    together with one before. Paths are seen from where you stand. For go the packages, for cargo --test=NAME
+    or --lib. Names with blanks or quotes are left out.
 
     Markdown is fit for a comment on a pull request: docs/impact has a workflow that posts it.
     """
@@ -68,7 +70,8 @@ def impact(
     with session.terminal.progress("Reviewing") as progress:
         found = change_impact(workspace, span, calls_within, progress.update)
     if program is not None and output != "json":
-        tests = arguments([each.path for each in found.tests], program)
+        directory = "" if program == "cargo" else directory_of(session, workspace)  # its targets are names
+        tests = arguments(seen_from(directory, [each.path for each in found.tests]), program)
         for note in (*(found.callers.left_out if found.callers else ()), *found.notes):
             session.terminal.note(note)
         if tests:

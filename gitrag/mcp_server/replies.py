@@ -321,7 +321,7 @@ def calls(
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
-        without_callers=uncalled(found.none)[:limit],
+        without_callers=uncalled(found.none[:limit]),
         not_indexed=found.not_indexed,
     )
 

@@ -15,6 +15,8 @@ PATHS = "paths"
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 _SPLIT = re.compile(r"[\s\"'\\\ud800-\udfff]")
 """What `xargs`, or a shell, splits a word at or changes in it, and what is not UTF-8."""
+_PATTERN = re.compile(r"[][(){}+*?^$|]")
+"""What has a meaning in a regular expression, which is what jest takes: ``app/[id]/page.test.tsx``."""
 
 
 class TestsToRun(Struct, frozen=True):
@@ -39,22 +41,20 @@ def _of_cargo(path: str) -> str:
 
 RUNNERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
     PATHS: (("",), str),
-    "pytest": ((".py",), str),
+    "pytest": ((".py",), lambda path: "" if "[" in path or "::" in path else path),  # a test's name
     "go": (("_test.go",), lambda path: f"./{dirname(path)}"),
     "cargo": ((".rs",), _of_cargo),
-    "jest": (_SCRIPTS, str),
+    "jest": (_SCRIPTS, lambda path: _PATTERN.sub(".", path)),
 }
-"""By program: what its files of tests end with, and what one is called among its arguments."""
+"""By program: what its files of tests end with, and what one is called among its arguments, if it can be."""
 
 
 def arguments(tests: Iterable[str], program: str) -> tuple[str, ...]:
     """Return files of tests as arguments of a program, each once; none that a shell would split."""
     endings, argument = RUNNERS[program]
     found = (argument(path) for path in tests if path.endswith(endings) and basename(path) != "conftest.py")
-    safe = (each for each in found if not _SPLIT.search(each) and sanitise_line(each) == each)
-    plain = (
-        f"./{each}" if each.startswith("-") and program not in {"cargo", "go"} else each for each in safe
-    )
+    safe = (each for each in found if each and not _SPLIT.search(each) and sanitise_line(each) == each)
+    plain = (f"./{each}" if each[0] in "-@" and program not in {"cargo", "go"} else each for each in safe)
     return tuple(dict.fromkeys(plain))
 
 

@@ -97,6 +97,16 @@ def test_uncommitted_changes_are_taken_with_callers_tests_and_what_is_forgotten(
     assert "- docs/tax.md: in 7 of the last 7 commits that changed shop/tax.py\n" in text
 
 
+def test_the_tests_to_run_are_there_and_seen_from_where_one_stands(own):
+    changed(own)
+    assert (
+        Gitrag(own.git.path / "shop", own.gitrag.environment)("impact", "--tests").out
+        == "../tests/test_tax.py\n"
+    )
+    own.git.file("tests/test_tax.py").unlink()
+    assert own.gitrag("impact", "--tests").status == NOTHING
+
+
 def test_what_is_removed_and_still_named_comes_first(own):
     text = own.git.file("shop/tax.py").read_text()
     own.git.write({"shop/tax.py": text.replace("old_rate", "new_rate").replace("1.2", "1.3")})

@@ -416,9 +416,10 @@ def _tests(
     alike = {path for path in every if _is_test(path) and subject_of_test(path) in subjects}
     beside: Mapping[str, Companion] = {each.path: each for each in together if _is_test(each.path)}
     own = {path for path in changed if _is_test(path)}
+    deleted = {file.path for file in files if file.after is None and file.before is not None}
     found = [
         BearingTest(path, len(calls.get(path, ())), path in alike, beside.get(path), path in changed)
-        for path in {*calls, *alike, *beside, *own}
+        for path in {*calls, *alike, *beside, *own} - deleted
         if not path.endswith("/__init__.py")
     ]
     return tuple(

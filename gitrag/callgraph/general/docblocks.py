@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     import tree_sitter
 
+_ONE = r"(?:[^\s<$*|]|<[^<>]*>)++"
 _TAG = re.compile(
     r"@(?:phpstan-|psalm-)?(?P<tag>var|param|return|property)(?:-read|-write)?\s+"
-    r"(?P<type>\$this|(?:[^\s<$*]|<[^<>]*>)+)(?:\s+&?(?:\.\.\.)?\$(?P<name>\w+))?"
+    rf"(?P<type>\$this|(?>{_ONE}(?:\s*\|\s*{_ONE})*)(?!\s*\|))(?:\s+&?(?:\.\.\.)?\$(?P<name>\w+))?"
 )
+TEMPLATE = re.compile(r"@(?:(?:phpstan-|psalm-)?template[\w-]*|(?:phpstan|psalm)-(?:import-)?type)\s+(\w+)")
+"""A name that stands for a type of others in what comments declare: it is no class."""
 _FUNCTIONS = frozenset({"method_declaration", "function_definition"})
 _MOST_LOOKED_AT = 100
 """Nodes of a statement among which the variable is looked for that a docblock before it is about."""
@@ -34,7 +37,7 @@ class Documented(NamedTuple):
     node: tree_sitter.Node
 
 
-def documented(  # noqa: C901, PLR0912 - a branch a tag
+def documented(  # noqa: C901 - a branch a tag
     comment: tree_sitter.Node, text: Callable[[tree_sitter.Node], str]
 ) -> Iterator[Documented]:
     """Yield what a comment declares of what follows it.
@@ -43,8 +46,14 @@ def documented(  # noqa: C901, PLR0912 - a branch a tag
         text: Gives a node's text.
     """
     written, after = text(comment), comment.next_named_sibling
-    if not written.startswith("/**") or after is None:
+    if not (written.startswith("/**") and written.endswith("*/")) or after is None:
         return
+    parameters = after.child_by_field_name("parameters") if after.type in _FUNCTIONS else None
+    by_name = {
+        text(node): (each, node)
+        for each in (parameters.named_children if parameters is not None else ())
+        if (node := each.child_by_field_name("name")) is not None
+    }
     for found in _TAG.finditer(written):
         tag, type_, name = found["tag"], found["type"], found["name"] or ""
         if tag == "return" and after.type in _FUNCTIONS:
@@ -53,13 +62,10 @@ def documented(  # noqa: C901, PLR0912 - a branch a tag
             body = after.child_by_field_name("body")
             if body is not None:
                 yield Documented("field", name, type_, body)
-        elif tag == "param" and name and after.type in _FUNCTIONS:
-            parameters = after.child_by_field_name("parameters")
-            for each in parameters.named_children if parameters is not None else ():
-                node = each.child_by_field_name("name")
-                if node is not None and text(node) == f"${name}":
-                    is_field = each.type == "property_promotion_parameter"
-                    yield Documented("field" if is_field else "var", name, type_, node)
+        elif tag == "param" and f"${name}" in by_name:
+            each, own_name = by_name[f"${name}"]
+            is_field = each.type == "property_promotion_parameter"
+            yield Documented("field" if is_field else "var", name, type_, own_name)
         elif tag == "var" and after.type == "property_declaration":
             for each in after.named_children:
                 node = each.child_by_field_name("name") if each.type == "property_element" else None
@@ -76,6 +82,8 @@ def _given(
     statement: tree_sitter.Node, name: str, text: Callable[[tree_sitter.Node], str]
 ) -> tree_sitter.Node | None:
     """Find the variable that a statement gives something: the left one, or what a loop goes over."""
+    if not name:  # said of what the statement itself gives
+        statement = next(iter(statement.named_children), statement)
     waiting = [statement]
     for _ in range(_MOST_LOOKED_AT):
         if not waiting:
@@ -83,12 +91,14 @@ def _given(
         each = waiting.pop(0)
         if each.type == "assignment_expression":
             left = each.child_by_field_name("left")
-            if left is not None and left.type == "variable_name" and (not name or text(left) == name):
-                return left
+            every = left.named_children if left is not None and left.type == "list_literal" else [left]
+            for node in every:
+                if node is not None and node.type == "variable_name" and (not name or text(node) == name):
+                    return node
         elif each.type == "foreach_statement":
             inner = [it for node in each.named_children[1:] for it in (node, *node.named_children[:2])]
             return next(
                 (it for it in inner if name and it.type == "variable_name" and text(it) == name), None
             )
-        waiting += each.named_children
+        waiting += each.named_children if name else ()
     return None

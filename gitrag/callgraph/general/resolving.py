@@ -164,6 +164,7 @@ class Resolver:
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
         self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
+        self._differing: dict[tuple[Owner, str], bool] = {}
         self._owners_of: dict[Id, Owner | None] = {}
         self._known: dict[Id, Owner] = {}
         self._chosen: set[tuple[str, str, str]] = set()
@@ -972,7 +973,7 @@ class Resolver:
         if cls is not None and language == "ruby":
             return cls._replace(kind="type")
         if language == "ruby" and NUMBERED not in head:  # a name alone calls, too
-            return self._given_by(self._resolve(["self", bare], caller, depth - 1))
+            return self._given_by(self._resolve(["self", bare], caller, depth - 1), self._class_of(caller))
         return cls or self._crate(bare, path)
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
@@ -1066,7 +1067,7 @@ class Resolver:
                 return inner
             made = bare == "new" and owner.name in self._tables.classes
             if owner.full and not made and (methods := self._methods(owner, bare)):
-                return self._given_by(methods)
+                return self._given_by(methods, owner)
             held = owner._replace(kind="class") if made else self._field(owner, bare, depth)
             is_of_wrapper = part in _WRAPPED and self._tables.language(caller[0]) == "csharp"
             if held is None and is_of_wrapper and not self._methods(owner, bare):
@@ -1078,7 +1079,7 @@ class Resolver:
         if declared is not None and declared.type_name:
             return self._class(declared.type_name, where)
         if methods and not (bare == "new" and owner.kind == "type"):
-            return self._given_by(methods)
+            return self._given_by(methods, owner)
         if bare == "new" and owner.name in self._tables.classes:
             return owner._replace(kind="class")
         if bare == "class" and owner.full:
@@ -1111,12 +1112,28 @@ class Resolver:
         for each in self._upwards(owner):
             for own in self._definitions_of(each):
                 declared = self._tables.body(own[0]).fields.get((own[1], name))
-                if declared is not None:
+                if declared is not None and declared.type_name != UNSURE:
+                    if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
+                        self._sure = min(self._sure, OVERRIDDEN)
                     return self._declared(declared, own, depth)
         for each in self._bases(owner):  # Go's embedded type is a field of its name
             if each.name == name:
                 return each
         return None
+
+    def _is_given_another(self, owner: Owner, name: str) -> bool:
+        """Tell whether Ruby's classes above and below a class give a variable different things."""
+        key = owner, name
+        found = self._differing.get(key)
+        if found is None:
+            types = {
+                declared.type_name
+                for each in (*self._upwards(owner), *self._subclasses(owner))
+                for own in self._definitions_of(each)
+                if (declared := self._tables.body(own[0]).fields.get((own[1], name))) is not None
+            }
+            found = self._differing[key] = len(types) > 1
+        return found
 
     def _declared(self, declared: Declaration, scope: Id, depth: int) -> Owner | None:
         if declared.type_name:
@@ -1150,15 +1167,30 @@ class Resolver:
                 return self._class(bound.type_name, scope[0])
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
 
-    def _given_by(self, found: Found) -> Owner | None:
-        """Return the type of the result of calling the first of what may be called, and how sure that is."""
+    def _given_by(self, found: Found, on: Owner | None = None) -> Owner | None:
+        """Return the type of the result of calling the first of what may be called, and how sure that is.
+
+        Args:
+            found: What may be called.
+            on: What it is called on: what a method that gives itself gives.
+        """
         sure = [each for each in found if each[1] == CERTAIN]
         # What overrides a method of Ruby may give anything.
         is_ruby = bool(found) and self._tables.language(found[0][0][0]) == "ruby"
-        types = [self._given(own) for own, _ in (found if is_ruby else sure) or found]
+        types = [
+            on if on and self._gives_itself(own) else self._given(own)
+            for own, _ in (found if is_ruby else sure) or found
+        ]
         if found and (not sure or any(each != types[0] for each in types)):
             self._sure = min(self._sure, found[0][1], OVERRIDDEN)
+        itself = [self._class_of(own) for own, _ in found if on is None and self._gives_itself(own)]
+        if any(each and self._tables.subclasses.get(each.name) for each in itself):  # or one of those
+            self._sure = min(self._sure, OVERRIDDEN)
         return types[0] if types else None
+
+    def _gives_itself(self, own: Id) -> bool:
+        type_ = self._tables.body(own[0]).results.get(own[1])
+        return type_ == "this" or (type_ == "self" and self._tables.language(own[0]) == "ruby")
 
     def _given(self, own: Id) -> Owner | None:
         """Return the type of the result of calling a definition."""
@@ -1166,6 +1198,9 @@ class Resolver:
         if definition.kind == "class":
             return self._known_as(own)
         type_ = self._tables.body(own[0]).results.get(own[1], "")
+        if type_.startswith("@"):  # what Ruby's instance variable holds
+            holder = self._class_of(own)
+            return None if holder is None else self._field(holder, type_[1:], _DEPTH)
         if type_:
             return self._typed(type_, own)
         if self._is_class(own):

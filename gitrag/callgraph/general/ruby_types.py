@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from gitrag.callgraph.general.records import UNSURE
+
 if TYPE_CHECKING:
     import tree_sitter
 
@@ -19,6 +21,7 @@ _BRANCHING = frozenset(
 _NAMED = frozenset({"identifier", "instance_variable"})
 _BESIDE = frozenset({"rescue", "else"})
 _LEAVING = frozenset({"raise", "fail", "throw"})
+_BINDING = frozenset({"block_parameters", "exception_variable", "for", "in_clause", "match_pattern"})
 _OWN = frozenset({"method", "singleton_method", "lambda", "class", "module"})
 """What a ``return`` in it leaves, not what is around."""
 
@@ -32,11 +35,11 @@ def held(given: Iterable[tree_sitter.Node | None], text: Text) -> str:
     """
     types = _every(given, text)
     known = sorted(types - {UNKNOWN, "self"})
-    return ("" if len(types) == 1 else "~") + known[0] if len(known) == 1 else ""
+    return ("" if len(types) == 1 else UNSURE) + known[0] if len(known) == 1 else ""
 
 
 def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> str:
-    """Return the class of what a method gives; empty if that is not known of each of its ends.
+    """Return the class of what a method gives, or an instance variable; empty if not all its ends are known.
 
     Args:
         text: Gives a node's text.
@@ -45,27 +48,37 @@ def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> s
     body = method.child_by_field_name("body")
     if body is None:
         return ""
-    local: dict[str, list[tree_sitter.Node | None]] = {}
-    ends = [body]
-    parameters = method.child_by_field_name("parameters")
-    for each in _within(parameters) if parameters is not None else ():
-        if each.type == "identifier":
-            local.setdefault(text(each), []).append(None)
-    for each in _within(body):
-        if each.type == "return":
-            ends.append(each)
-        elif each.type in {"assignment", "operator_assignment"}:
-            left = each.child_by_field_name("left")
-            for name in _within(left) if left is not None else ():
-                if name.type == "identifier":
-                    value = each.child_by_field_name("right") if name == left else None
-                    local.setdefault(text(name), []).append(value)
-    known = dict(fields)
-    for own, given in local.items():
+    known = {each: each for each in fields}
+    for own, given in _local(method, body, text).items():
         types = _every(given, text)
         known[own] = types.pop() if len(types) == 1 else UNKNOWN
+    ends = [body, *(each for each in _within(body) if each.type == "return")]
     found = {type_ for end in ends for type_ in _types(end, text, known)}
-    return found.pop() if len(found) == 1 else ""
+    ivars = found & fields.keys()
+    types = found - ivars | {fields[each] for each in ivars}
+    return min(ivars, default=types.pop()) if len(types) == 1 else ""
+
+
+def _local(
+    method: tree_sitter.Node, body: tree_sitter.Node, text: Text
+) -> dict[str, list[tree_sitter.Node | None]]:
+    """Return the names that a method binds, each with what they are given; None where that is not known."""
+    found: dict[str, list[tree_sitter.Node | None]] = {}
+    parameters = method.child_by_field_name("parameters")
+    binding: list[tuple[tree_sitter.Node, tree_sitter.Node | None]] = (
+        [(parameters, None)] if parameters else []
+    )
+    for each in _within(body):
+        left = each.child_by_field_name("left")
+        if each.type in {"assignment", "operator_assignment"} and left is not None:
+            binding.append((left, each.child_by_field_name("right") if left.type == "identifier" else None))
+        elif each.type in _BINDING:
+            binding.append((each.child_by_field_name("pattern") or each, None))
+    for pattern, given in binding:
+        for name in _within(pattern):
+            if name.type == "identifier":
+                found.setdefault(text(name), []).append(given)
+    return found
 
 
 def _every(given: Iterable[tree_sitter.Node | None], text: Text) -> set[str]:

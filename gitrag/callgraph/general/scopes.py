@@ -92,6 +92,10 @@ class Scopes:
         self._every: dict[tuple[int, str], list[Variable]] = {}
         for each in found.values():
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
+        if language == "kotlin":  # what is given keeps the declared type, not the tested one
+            for key, every in self._every.items():
+                if not any(_is_tested(each.node) for each in every):
+                    self._every[key] = [each for each in every if not each.assigned]
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
         self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}
@@ -230,8 +234,9 @@ class Scopes:
             is_whole = before <= _MOST_LOOKED_AT and not any(each.assigned for each in every)
             if self._has_blocks and is_whole and not bound:
                 return None
-            any_of = [at for at, each in enumerate(every) if each.node.start_byte not in self._tested]
-            return any_of if len(every) <= _MOST_MEANT else []
+            if len(every) > _MOST_MEANT:
+                return []
+            return [at for at, each in enumerate(every) if each.node.start_byte not in self._tested]
         start, end = self._block(every[nearest])
         until = end if inner else max(at, self._loop_end(node, start))
         after = bisect_right(by_place, (until, len(every)))
@@ -299,6 +304,12 @@ class Scopes:
     @staticmethod
     def _within(at: int, span: Span) -> bool:
         return span[0] <= at < span[1]
+
+
+def _is_tested(node: tree_sitter.Node) -> bool:
+    return node.type == "when_condition" or (
+        node.parent is not None and node.parent.type == "check_expression"
+    )
 
 
 def _differ(every: Sequence[Variable]) -> bool:

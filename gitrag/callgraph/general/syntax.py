@@ -46,13 +46,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
-from gitrag.callgraph.general.docblocks import documented
+from gitrag.callgraph.general.docblocks import TEMPLATE, documented
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
     SCOPED,
+    UNSURE,
     Body,
     Declaration,
     ImportRow,
@@ -91,6 +92,7 @@ QUERIES = {
 
 _TEXT_BYTES = 400
 _NAME_BYTES = 80
+_COMMENT_BYTES = 8_000
 _IMPORT_BYTES = 8_000
 """Of an import: Rust's ``use`` may be a tree of a hundred names."""
 _ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
@@ -138,6 +140,8 @@ _MANY = {
 """Types of what has many of a type, by language."""
 _ONE_OF = re.compile(r"\s*\|\s*(?![^<]*>)")
 """What separates the types of a union."""
+_VAGUE = frozenset("array iterable object mixed callable".split())
+"""Types of PHP that say nothing of what it is: a comment may."""
 _PARAMETERS = frozenset({"simple_parameter", "variadic_parameter", "property_promotion_parameter"})
 _CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
 """Containers of C++ that a loop takes elements from."""
@@ -232,7 +236,8 @@ class QueryReader:
             elif "ivar" in captures:
                 node = captures["ivar"][0]
                 given = captures.get("given", [None])[0]
-                ivars.setdefault((self._class_around(node), self._text(node)), []).append(given)
+                name = f"@{self._text(node).lstrip('@:')}"
+                ivars.setdefault((self._class_around(node), name), []).append(given)
             elif "gives" in captures:
                 giving += captures["gives"]
             elif "documented" in captures:
@@ -281,14 +286,25 @@ class QueryReader:
                     }
                 )
             else:
-                fields += [each for each, _ in self._declarations(captures, "field")]
+                is_vague = self._language.name == "php" and "type" in captures  # if it is of no type
+                fields += [
+                    each
+                    for each, _ in self._declarations(captures, "field")
+                    if each.type_name or not is_vague
+                ]
                 since = max(node.end_byte for nodes in captures.values() for node in nodes)
                 variables += [
                     Variable(each, captures.get("where", [node])[0], since, "assigned" in captures)
                     for each, node in self._declarations(captures, "var")
+                    if each.type_name or not is_vague
                 ]
         self._read_ruby(ivars, giving, fields, results)
-        said = self._documented(comments, fields, results)
+        made = {each.node.start_byte for each in variables if each.assigned and each.declared.type_name}
+        said = [
+            each
+            for each in self._documented(comments, fields, results)
+            if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
+        ]
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -334,8 +350,9 @@ class QueryReader:
         """Add what Ruby's instance variables hold, and what its methods give."""
         known: dict[int, dict[str, str]] = {}
         for (place, name), given in ivars.items():
-            if type_ := held(given, self._text):
-                fields.append(Declaration(place, name.lstrip("@"), type_, None))
+            type_ = held(given, self._text)
+            fields.append(Declaration(place, name.lstrip("@"), type_ or UNSURE, None))
+            if type_:
                 known.setdefault(place, {})[name] = type_
         for method in giving:
             own = self._around(method)
@@ -349,11 +366,12 @@ class QueryReader:
         """Add the members and results whose types PHP's comments declare; return the variables."""
         variables: list[Variable] = []
         declared = {each.function for each in results}
+        templates = {name for comment in comments for name in TEMPLATE.findall(self._comment(comment))}
         for comment in comments:
-            for each in documented(comment, self._text):
+            for each in documented(comment, self._comment):
                 type_ = self._type_written(each.type_name)
                 place = self._around(each.node)
-                if not type_:
+                if not type_ or type_.removeprefix(ELEMENT) in templates:
                     continue
                 if each.kind == "field":
                     fields.append(Declaration(self._class_around(each.node), each.name, type_, None))
@@ -663,6 +681,11 @@ class QueryReader:
         parts = parts_of(self._text(type_)) if type_ is not None else []
         if len(parts) < 2:
             return
+        around = pattern.parent
+        while around is not None and around.type.endswith("_pattern"):
+            around = around.parent
+        is_given = around is not None and around.type in {"let_declaration", "let_condition"}
+        since = around.end_byte if is_given and around else pattern.end_byte  # its value means another
         for at, each in enumerate(pattern.named_children[1:]):
             bound, field = (each.child_by_field_name("pattern"), each.child_by_field_name("name"))
             node = (bound or field) if each.type == "field_pattern" else each
@@ -670,7 +693,7 @@ class QueryReader:
                 held = f"{parts[-1]}.{self._text(field) if field is not None else at}"
                 made = (*parts[:-1], held, SAME)
                 declared = Declaration(self._around(node), self._text(node), "", made)
-                yield Variable(declared, node, pattern.end_byte, assigned=False)
+                yield Variable(declared, node, since, assigned=False)
 
     def _named_by_text(
         self, captures: dict[str, list[tree_sitter.Node]]
@@ -730,14 +753,17 @@ class QueryReader:
     def _text(self, node: tree_sitter.Node, most: int = _TEXT_BYTES) -> str:
         return self._raw(node, most).strip("\"'`")
 
+    def _comment(self, node: tree_sitter.Node) -> str:
+        return self._raw(node, _COMMENT_BYTES)
+
     def _type(self, node: tree_sitter.Node) -> str:
         return self._type_written(self._text(node))
 
     def _type_written(self, text: str) -> str:
         text = text.lstrip(":*&?( ")
-        if self._language.name == "php" and "|" in text:
+        if self._language.name == "php":
             every = [each for each in _ONE_OF.split(text) if each not in {"null", "false"}]
-            text = every[0] if len(every) == 1 else ""
+            text = every[0] if len(every) == 1 and every[0] not in _VAGUE else ""
         wrapped = _OUTER.match(text)
         if wrapped and wrapped[1] in _WRAPPERS:  # a `Task<List<Item>>`
             text = _first_argument(wrapped[2]).strip()

@@ -1169,6 +1169,120 @@ CASES |= {
     ),
 }
 
+CASES |= {
+    # What only seems to say it.
+    "php, what is made is of its class, whatever a docblock says": (
+        {"a.php": PHP_ITEMS + "function f() { /** @var Other $x */ $x = new Item(); $x->go(); }\n"},
+        {"f -> Item", "f -> Item.go"},
+    ),
+    "php, docblocks of unions, of names for any type, and of no one variable": (
+        {
+            "a.php": PHP_ITEMS
+            + "class T { function go() {} }\nclass R { /** @return Item | Other */ function one() {}\n"
+            + "/** @return Item |\n * Other */ function two() {}\n"
+            + "/** @template T\n * @param class-string<T> $c\n * @return T */ function any($c) {}\n"
+            + "/** @return Item | null */ function some() {} }\n"
+            + "function f(R $r) { $r->one()->go(); $r->two()->go(); $r->any(1)->go(); }\n"
+            + "function g(R $r) { $r->some()->go(); }\n"
+            + "function h($r) { /** @var Item */ return map(function () { $z = $r; $z->go(); }); }\n"
+            + "function i($r) { /** @var Item $a\n @var Item $b */ [$a, $b] = $r; $b->go(); }\n"
+        },
+        {f"f -> R.{each}" for each in ("one", "two", "any")}
+        | {"g -> R.some", "g -> Item.go", "i -> Item.go"},
+    ),
+    "php, a docblock says what a declaration leaves open, however long it is": (
+        {
+            "a.php": PHP_ITEMS
+            + "class R { /** @param Item[] $l */ function f(array $l) { foreach ($l as $x) { $x->go(); } }\n"
+            + "/** @return Item[] */ function g(): array {}\n"
+            + "function h() { foreach ($this->g() as $x) { $x->go(); } }\n"
+            + "/** @var Item[] */ private ?array $m;\n"
+            + "function i() { foreach ($this->m as $x) { $x->go(); } }\n"
+            + f"/** {'long ' * 100} @return Item */ function k(): object {{}}\n"
+            + "function l() { $this->k()->go(); } }\n"
+        },
+        {f"R.{each} -> Item.go" for each in "fhil"} | {"R.h -> R.g", "R.l -> R.k"},
+    ),
+    "php, a tested variable that a list is given to": (
+        {"a.php": PHP_ITEMS + "function f($x) { if ($x instanceof Item) { [$x, $y] = b(); $x->go(); } }\n"},
+        {"f ~> Item.go"},
+    ),
+    "ruby, instance variables that may be given another elsewhere": (
+        {
+            "a.rb": RUBY_FOO
+            + "".join(
+                f"class {name}{base}\n{before}  def {make}\n    @one = Foo.new\n  end\n"
+                f"  def f\n    @one.go\n  end\n{after}end\n"
+                for name, base, before, make, after in (
+                    ("A", "", "  attr_accessor :one\n", "set", ""),
+                    ("B", "", "", "set", "  def b(x)\n    instance_variable_set(:@one, x)\n  end\n"),
+                    ("C", "", "", "set", ""),
+                    ("E", "", "  include M\n", "set", ""),
+                    ("G", "", "", "set", "  def g\n    a\n  rescue => @one\n    b\n  end\n"),
+                )
+            )
+            + "class D < C\n  def initialize(x)\n    @one = x\n  end\nend\n"
+            + "module M\n  def m(x)\n    @one = x\n  end\nend\n"
+            + "class H\n  def one\n    @one ||= Foo.new\n  end\n  def f\n    one.go\n  end\nend\n"
+            + "class I < H\n  def i\n    @one = Bar.new\n  end\nend\n"
+        },
+        {f"{each}.set -> Foo" for each in "ABCEG"}
+        | {f"{each}.f ~> Foo.go" for each in "ABCEGH"}
+        | {"H.one -> Foo", "H.f -> H.one", "I.i -> Bar"},
+    ),
+    "ruby, a variable that a block, a loop, a rescue or a pattern binds again": (
+        {
+            "a.rb": RUBY_FOO
+            + "".join(
+                f"def m{n}(l)\n  x = Foo.new\n{again}\n  x\nend\ndef f{n}\n  m{n}(1).go\nend\n"
+                for n, again in enumerate(
+                    (
+                        "  l.each { |x| return x }",
+                        "  for x in l\n    a(1)\n  end",
+                        "  begin\n    a(1)\n  rescue => x\n    a(2)\n  end",
+                        "  case l\n  in [x]\n    a(1)\n  end",
+                        "  l.each { |y| a(y) }",
+                    )
+                )
+            )
+        },
+        {f"m{n} -> Foo" for n in range(5)} | {f"f{n} -> m{n}" for n in range(5)} | {"f4 -> Foo.go"},
+    ),
+    "php and ruby, what gives itself gives what it was called on": (
+        {
+            "a.php": "<?php\nclass R { /** @return $this */ function w() {}\nfunction go() {} }\n"
+            "class S extends R { function go() {} }\nfunction g(S $s) { $s->w()->go(); }\n"
+            "function i(S $s) { $x = $s->w(); $x->go(); }\n",
+            "a.rb": "class C\n  def one\n    self\n  end\n  def go\n  end\n  def f\n    one.go\n  end\nend\n"
+            "class D < C\n  def go\n  end\nend\ndef h\n  D.new.one.go\nend\n"
+            "class E < C\n  def e\n    one.go\n  end\n  def go\n  end\nend\n",
+        },
+        {"g -> R.w", "g -> S.go", "C.f -> C.one", "C.f -> C.go", "C.f ~> D.go"}
+        | {"h -> C.one", "h -> D", "h -> D.go", "C.f ~> E.go", "E.e -> C.one", "E.e -> E.go"}
+        | {"i -> R.w", "i ~> R.go", "i ~> S.go"},
+    ),
+    "rust, what is given to a pattern means another of its names": (
+        {
+            "a.rs": RUST_ITEM
+            + "enum E { A(Item), B }\nimpl Far { fn e(&self) -> E { E::B } }\n"
+            + "fn f(x: Far) { if let E::A(x) = x.e() { x.go() } }\n"
+            + "fn g(x: Far) { let E::A(x) = x.e() else { x.go(); return }; }\n"
+        },
+        {"f -> Far.e", "f -> Item.go", "g -> Far.e", "g -> Far.go"},
+    ),
+    "kotlin, a tested variable that is given another": (
+        {
+            "a.kt": KOTLIN_V
+            + "fun f(b: Any) { var a: Any = b; if (a is V) { a = b; a.go() } }\n"
+            + "fun g(b: Any) { var a = b; if (a !is V) return\n a = b\n a.go() }\n"
+            + "fun h() { var a = V(); a = V(); a.go() }\n"
+            + "fun i(b: Any) { var a: Any = b; if (a is V) { a.go()\n a = b } }\n"
+            + "fun j(b: Any) { var a = b; when (a) { is V -> { a = b; a.go() } } }\n"
+        },
+        {"h -> V", "h -> V.go", "i -> V.go"},
+    ),
+}
+
 
 def shown(files: dict[str, str]) -> set[str]:
     """All calls: ``a -> b`` where certain, ``a ~> b`` where likely; equal names with their lines."""

@@ -21,17 +21,27 @@ TESTS = [
     "core/tests/all/main.rs",
     "core/src/tests.rs",
     "web/src/a.test.tsx",
+    "@web/[id]/(b)/c.test.ts",
+    "@own/test_e.py",
+    "[own]/test_f.py",
+    "a::b/test_g.py",
 ]
 
 
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
-        ("pytest", ("tests/test_b.py", "./-x/test_a.py")),
+        ("pytest", ("tests/test_b.py", "./-x/test_a.py", "./@own/test_e.py")),
         ("go", ("./pkg/a", "./", "./-v")),
         ("cargo", ("--test=api", "--test=all", "--lib")),
-        ("jest", ("web/src/a.test.tsx",)),
-        ("paths", ("tests/test_b.py", "./-x/test_a.py", *TESTS[6:9], "./-v/a_test.go", *TESTS[10:])),
+        ("jest", ("web/src/a.test.tsx", "./@web/.id./.b./c.test.ts")),
+        (
+            "paths",
+            (
+                *("tests/test_b.py", "./-x/test_a.py", *TESTS[6:9], "./-v/a_test.go", *TESTS[10:14]),
+                *("./@web/[id]/(b)/c.test.ts", "./@own/test_e.py", *TESTS[16:]),
+            ),
+        ),
     ],
 )
 def test_a_program_is_given_its_own_tests_once_and_no_word_that_a_shell_splits(program, expected):

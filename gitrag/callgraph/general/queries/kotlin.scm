@@ -32,6 +32,8 @@
 (infix_expression . (_) @receiver . (simple_identifier) @name)
 (enum_entry . (simple_identifier) @field @itself)
 
+(assignment (directly_assignable_expression . (simple_identifier) @var @assigned .))
+
 ; What a test says of a variable holds in its branch; of a negated one that leaves, after it.
 (if_expression condition: [
   (check_expression (simple_identifier) @var "is" (user_type) @type)

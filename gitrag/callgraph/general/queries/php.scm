@@ -22,7 +22,7 @@
 (variadic_parameter name: (variable_name) @bound)
 (catch_clause name: (variable_name) @bound)
 (catch_clause type: (type_list . (_) @type .) name: (variable_name) @var)
-(list_literal (variable_name) @bound)
+(list_literal (variable_name) @var @assigned)
 (static_variable_declaration name: (variable_name) @bound)
 (global_declaration (variable_name) @bound)
 (foreach_statement . (_) @_after . (variable_name) @bound)

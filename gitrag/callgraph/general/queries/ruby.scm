@@ -5,7 +5,10 @@
 (assignment left: (identifier) @var @assigned)
 (assignment left: (instance_variable) @ivar right: (_) @given)
 (operator_assignment left: (instance_variable) @ivar right: (_) @given)
-(left_assignment_list (instance_variable) @ivar)
+[(left_assignment_list (instance_variable) @ivar) (rest_assignment (instance_variable) @ivar)
+  (exception_variable (instance_variable) @ivar) (for pattern: (instance_variable) @ivar)]
+(call method: (identifier) @_set arguments: (argument_list (simple_symbol) @ivar)
+  (#any-of? @_set "attr_accessor" "attr_writer" "instance_variable_set"))
 [(method) (singleton_method)] @gives
 
 (identifier) @bare
