@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
+from itertools import chain
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.python.confidence import MAX_OVERRIDES
@@ -339,24 +340,29 @@ def linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
     Args:
         lines: Its bases' orders, and the bases themselves in order.
     """
-    if len(lines) == 2 and lines[0][:1] == lines[1] and own not in lines[0]:
-        return [own, *lines[0][: _MOST_ANCESTORS - 1]]  # one base
+    if (len(lines) == 2 and lines[0][:1] == lines[1]) or any(own in line for line in lines):
+        # One base; or it inherits from itself, which no class that runs does.
+        return [*dict.fromkeys(chain([own], *lines))][:_MOST_ANCESTORS]
+    lines = [line for line in lines if line]
     order = [own]
-    lines = [line for line in ([each for each in line if each != own] for line in lines) if line]
     behind = Counter(each for line in lines for each in line[1:])  # in how many lines it is not the head
-    heads = [0] * len(lines)
+    heads = {place: line[0] for place, line in enumerate(lines)}
+    of_head: dict[Id, list[int]] = {}
+    for place, head in heads.items():
+        of_head.setdefault(head, []).append(place)
+    rest = [iter(line[1:]) for line in lines]
     placed = {own}
-    while lines and len(order) < _MOST_ANCESTORS:
-        own_heads = [line[at] for line, at in zip(lines, heads, strict=True)]
-        head = next((each for each in own_heads if not behind[each]), own_heads[0])
+    while heads and len(order) < _MOST_ANCESTORS:
+        head = next((each for each in heads.values() if not behind[each]), None) or next(iter(heads.values()))
         order.append(head)
         placed.add(head)
-        for place, line in enumerate(lines):
-            while heads[place] < len(line) and line[heads[place]] in placed:
-                heads[place] += 1
-                if heads[place] < len(line):
-                    behind[line[heads[place]]] -= 1
-        left = [place for place, line in enumerate(lines) if heads[place] < len(line)]
-        if len(left) < len(lines):
-            lines, heads = [lines[place] for place in left], [heads[place] for place in left]
+        for place in of_head.pop(head):
+            for each in rest[place]:
+                behind[each] -= 1
+                if each not in placed:
+                    heads[place] = each
+                    of_head.setdefault(each, []).append(place)
+                    break
+            else:
+                del heads[place]
     return order

@@ -1032,6 +1032,11 @@ def test_orders_of_resolution_are_pythons_own():
             assert linearised(("c.py", number), [*lines, bases]) == expected
 
 
+def test_a_class_that_inherits_from_itself_has_an_order():
+    own, base, other = (("c.py", number) for number in range(3))
+    assert linearised(own, [[base, own, other], [other, base], [base, other]]) == [own, base, other]
+
+
 def test_a_directory_without_an_init_is_a_package():
     """PEP 420: wherever its root lies; what begins with a name of Python's own is Python's."""
     files = {
