@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from tests.support.command import Gitrag
+from tests.support.command import Gitrag, wait_until
 from tests.support.repository import create_repository, isolated_environment
 from tests.support.web import opened, served
 
@@ -41,7 +41,10 @@ def several(tmp_path_factory):
     made = {name: create_repository(home / name, environment, content) for name, content in files.items()}
     for each in made.values():
         assert Gitrag(each.path, environment)("index").status == 0
-    shutil.rmtree(made["gone"].path)
+    gone = made["gone"].path
+    wait_until(  # its worker may still write
+        lambda: shutil.rmtree(gone, ignore_errors=True) or not gone.exists(), "it cannot be removed"
+    )
     with served(made["shop"].path, environment) as site:
         yield site, made
 
