@@ -25,7 +25,7 @@ from gitrag.callgraph.python.values import (
 
 _MOST_DIRECT = 100
 """Of a class with more direct subclasses (``TestCase``, ``Model``), none is likely enough to be looked at."""
-_MOST_ANCESTORS = 200
+_MOST_ANCESTORS = 100
 """Classes of a method resolution order that are looked at. Django's longest is 34; of a chain of 20,000
 generated classes, all orders in full would be 200 million entries."""
 _MOST_DESCENDANTS = 500

@@ -68,6 +68,6 @@ def test_ancestors_that_are_not_looked_at_are_said_in_other_languages_too(make_r
     for target in ("Use.go", "use.py:go"):
         notes = call_graph(workspace, GraphQuestion(target)).graph.followed.notes
         assert any(
-            each.startswith("Looked at: of what a class inherits from, only the nearest 200 classes (C")
+            each.startswith("Looked at: of what a class inherits from, only the nearest 100 classes (C")
             for each in notes
         ), (target, notes)
