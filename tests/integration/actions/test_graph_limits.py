@@ -65,9 +65,9 @@ def test_ancestors_that_are_not_looked_at_are_said_in_other_languages_too(make_r
     repository = make_repository({"Use.java": java, "use.py": python})
     workspace = open_app(repository)
     workspace.update()
-    for target in ("Use.go", "use.py:go"):
+    for target, most in (("Use.go", 200), ("use.py:go", 100)):
         notes = call_graph(workspace, GraphQuestion(target)).graph.followed.notes
         assert any(
-            each.startswith("Looked at: of what a class inherits from, only the nearest 100 classes (C")
+            each.startswith(f"Looked at: of what a class inherits from, only the nearest {most} classes (C")
             for each in notes
         ), (target, notes)
