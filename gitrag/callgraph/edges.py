@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 Id: TypeAlias = tuple[str, int]
-"""A definition: its file's path, and its index in the file's facts."""
+"""A definition, or a scope: the path of its file, and its place among those of the file."""
 
 Edges: TypeAlias = dict[tuple[Id, Id], tuple[float, frozenset[int]]]
 """Highest confidence and lines of each call, by caller and callee."""

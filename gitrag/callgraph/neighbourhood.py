@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from gitrag.callgraph.drawing import MOST_NODES
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.graph import MODULE, Edge, Followed, Graph, Node, graph, most_connected
 from gitrag.callgraph.resolution import ResolvedCalls
-
-Id = tuple[str, int]
 
 
 class Place(Struct, frozen=True):

@@ -13,12 +13,13 @@ from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
 from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SAME, SCOPED, UNSURE, Declaration
-from gitrag.callgraph.general.tables import SCRIPTS, Id, Tables
+from gitrag.callgraph.general.tables import SCRIPTS, Tables
 from gitrag.callgraph.limits import Limits
 
 CERTAIN = 1.0

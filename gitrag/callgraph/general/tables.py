@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
 from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
-
-Id = tuple[str, int]
 
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from gitrag.callgraph.edges import Edges, note
+from gitrag.callgraph.edges import Edges, Id, note
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.choice import Choice
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.resolving import CONSTRUCTORS, LIKE_NAMED, MAKERS, Resolver
-from gitrag.callgraph.general.tables import Id, Tables
+from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.limits import Limits
 
 HANDED_ON = 0.5

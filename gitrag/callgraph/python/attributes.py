@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import (
     FALLBACK,
@@ -26,7 +27,6 @@ from gitrag.callgraph.python.values import (
     ContextManager,
     DictOf,
     Function,
-    Id,
     Instance,
     ListOf,
     ModuleObject,

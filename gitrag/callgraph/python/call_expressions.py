@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.classes import Classes
@@ -17,7 +18,6 @@ from gitrag.callgraph.python.values import (
     NOTHING,
     ClassObject,
     Function,
-    Id,
     Instance,
     PickedByPrefix,
     Super,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.classes import Classes
@@ -33,7 +34,6 @@ from gitrag.callgraph.python.values import (
     ContextManager,
     DictOf,
     Function,
-    Id,
     Instance,
     LambdaFunction,
     ListOf,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import chain
 
 from gitrag.callgraph import limits
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.confidence import MAX_OVERRIDES
 from gitrag.callgraph.python.evaluation import Evaluation
 from gitrag.callgraph.python.methods import Methods
@@ -16,7 +17,6 @@ from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bar
 from gitrag.callgraph.python.values import (
     ClassObject,
     Function,
-    Id,
     Instance,
     LambdaFunction,
     Values,

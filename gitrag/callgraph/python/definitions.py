@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods, is_known_decorator
@@ -11,7 +12,6 @@ from gitrag.callgraph.python.records import Define
 from gitrag.callgraph.python.values import (
     ClassObject,
     Function,
-    Id,
     Instance,
     LambdaFunction,
     Property,

@@ -11,9 +11,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import Expression, Statement
-from gitrag.callgraph.python.values import NOTHING, Id, Values
+from gitrag.callgraph.python.values import NOTHING, Values
 
 
 class Arguments(Struct, frozen=True, gc=False):

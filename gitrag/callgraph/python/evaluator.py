@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gitrag.callgraph.edges import Edges
+from gitrag.callgraph.edges import Edges, Id
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
@@ -36,7 +36,6 @@ from gitrag.callgraph.python.values import (
     ClassObject,
     DictOf,
     Function,
-    Id,
     Instance,
     LambdaFunction,
     ListOf,

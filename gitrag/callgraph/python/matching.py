@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.records import Scope
-from gitrag.callgraph.python.values import NOTHING, Argument, Id, Value, Values
+from gitrag.callgraph.python.values import (
+    NOTHING,
+    Argument,
+    Value,
+    Values,
+)
 
 
 def is_accepted(scope: Scope, arguments: Arguments, *, bound: bool) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.records import (
     Call,
@@ -11,7 +12,12 @@ from gitrag.callgraph.python.records import (
     decorator_name,
     unsubscripted,
 )
-from gitrag.callgraph.python.values import NOTHING, ClassObject, Id, Instance, Values
+from gitrag.callgraph.python.values import (
+    NOTHING,
+    ClassObject,
+    Instance,
+    Values,
+)
 
 PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
 """What makes a property of a function."""

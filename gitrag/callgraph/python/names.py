@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.evaluation import Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.program import Frame, Program
 from gitrag.callgraph.python.records import Define, Import, ImportFrom, Statement
-from gitrag.callgraph.python.values import CERTAIN, NOTHING, Id, ModuleObject, Outside, Values
+from gitrag.callgraph.python.values import (
+    CERTAIN,
+    NOTHING,
+    ModuleObject,
+    Outside,
+    Values,
+)
 
 _MAX_LOOKUPS = 30
 """Names looked up for one another's sake: imports of imports."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
 from gitrag.callgraph.python.methods import Methods
@@ -15,7 +16,6 @@ from gitrag.callgraph.python.values import (
     ClassObject,
     DictOf,
     Function,
-    Id,
     Instance,
     ListOf,
     Namesake,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gitrag.callgraph.edges import Edges, note
+from gitrag.callgraph.edges import Edges, Id, note
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.packages import Packages
@@ -15,7 +15,6 @@ from gitrag.callgraph.python.values import (
     NOTHING,
     UNTRACED,
     Argument,
-    Id,
     Values,
     limited,
     ordered,

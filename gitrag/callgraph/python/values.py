@@ -12,8 +12,7 @@ from typing import ClassVar, TypeAlias
 from msgspec import Struct
 from msgspec.structs import astuple
 
-Id: TypeAlias = tuple[str, int]
-"""A scope: the path of its file, and its place among the file's scopes."""
+from gitrag.callgraph.edges import Id
 
 
 class _Value(Struct, frozen=True, gc=False):

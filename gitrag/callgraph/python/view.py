@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from io import BytesIO, TextIOWrapper
 
-from gitrag.callgraph.edges import Edges
+from gitrag.callgraph.edges import Edges, Id
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python import values
@@ -15,7 +15,6 @@ from gitrag.callgraph.python.confidence import MAX_NAMESAKES
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.values import Id
 from gitrag.machine.isolation import reason_of
 
 TURNS = 3
