@@ -93,6 +93,11 @@ class References(Struct, frozen=True):
     unread: int = 0
     beside_graph: bool = False
 
+    @property
+    def defined_in(self) -> frozenset[str]:
+        """The files that define it."""
+        return frozenset(each.path for each in self.found if each.use is Use.DEFINED)
+
 
 def graph_or_references(
     workspace: Workspace,
@@ -121,59 +126,32 @@ def graph_or_references(
         NoMatchError: Nothing in the repository has the name.
         UsageError: The filter is not a valid regular expression.
     """
-    try:
-        answer, named = _graph_or_references(
-            workspace,
-            question,
-            to=to,
-            with_references=with_references,
-            globs=globs,
-            module=module,
-            about=about,
-            check=check,
-        )
-    except NoMatchError as error:
-        if not error.not_indexed:
-            raise
-        return GraphAnswer(question.filter, None, str(error), not_indexed=error.not_indexed), None
-    defined = {each.path for each in named.found if each.use is Use.DEFINED} if named is not None else set()
-    if question.target is not None and answer.graph is not None:
-        defined |= {node.path for node in answer.graph.matches}
-    said = of_paths(workspace, sorted(defined)) or answer.not_indexed
-    return replace(answer, not_indexed=said), named
-
-
-def _graph_or_references(
-    workspace: Workspace,
-    question: GraphQuestion,
-    *,
-    to: str | None,
-    with_references: bool,
-    globs: Sequence[str],
-    module: str,
-    about: Sequence[tuple[str, str]],
-    check: Callable[[], None],
-) -> tuple[GraphAnswer, References | None]:
+    named: References | None = None
     try:
         answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)
     except NoMatchError as error:
-        if to is not None:
-            raise
-        found = references(workspace, question.target or "", globs=globs, check=check)
-        if found is None or not found.found:
-            raise
-        is_defined = any(each.use is Use.DEFINED for each in found.found)
-        said = () if is_defined else error.not_indexed
-        return GraphAnswer(question.filter, Graph((), ()), not_indexed=said), found
-    if question.target is None or answer.graph is None or to is not None:
-        return answer, None
-    if _is_other_case(question.target, answer.graph):
-        found = references(workspace, question.target, globs=globs, check=check)
-        if found is not None and any(each.use is Use.DEFINED for each in found.found):
-            return GraphAnswer(question.filter, Graph((), ())), found
-    if not with_references:
-        return answer, None
-    return answer, references(workspace, question.target, answer.graph, globs=globs, check=check)
+        if to is None:
+            named = references(workspace, question.target or "", globs=globs, check=check)
+        if named is None or not named.found:
+            if not error.not_indexed:
+                raise
+            return GraphAnswer(question.filter, None, str(error), not_indexed=error.not_indexed), None
+        said = () if named.defined_in else error.not_indexed
+        answer = GraphAnswer(question.filter, Graph((), ()), not_indexed=said)
+    else:
+        if question.target is None or answer.graph is None:
+            return answer, None
+        if to is None and _is_other_case(question.target, answer.graph):
+            named = references(workspace, question.target, globs=globs, check=check)
+            if named is not None and named.defined_in:
+                answer = GraphAnswer(question.filter, Graph((), ()))
+            else:
+                named = None
+        if to is None and named is None and with_references:
+            named = references(workspace, question.target, answer.graph, globs=globs, check=check)
+    defined = {*named.defined_in} if named is not None else set()
+    defined |= {node.path for node in answer.graph.matches} if answer.graph is not None else set()
+    return replace(answer, not_indexed=of_paths(workspace, sorted(defined)) or answer.not_indexed), named
 
 
 def references(

@@ -242,10 +242,8 @@ def _shape(kind: type[Struct], form: str) -> type[Struct]:
         own = str if row and isinstance(own, type) and issubclass(own, Enum) else shape_of(own, key.form)
         as_it_is &= own == before
         fields.append((key.name, own | UnsetType, UNSET) if key.is_optional else (key.name, own))
-        if _FUNCTIONS.get(key.function, ("", None))[1] in (
-            None,
-            str,
-        ):  # what counts or asks tells another thing
+        given = _FUNCTIONS[key.function][1] if key.function else None
+        if given in (None, str):  # what counts or asks tells another thing
             said.append(f"    {key.name}: {_said_of(owner, key.path[-1])}")
     if as_it_is:
         return kind

@@ -101,9 +101,8 @@ class Scopes:
         self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}
         self._bodies: set[int] = set()
         self._tested: set[int] = set()  # known in a branch only, also where variables know no blocks
-        self._holes: dict[
-            int, Span
-        ] = {}  # what a negated condition decides on: its binding is not known there
+        # What a negated condition decides on: its binding is not known there.
+        self._holes: dict[int, Span] = {}
         self._language = language
         self._has_blocks = language not in {"php", "ruby"}
         self._several = {
@@ -222,10 +221,8 @@ class Scopes:
         )
         for place in range(before - 1, max(before - 1 - _MOST_LOOKED_AT, -1), -1) if known else ():
             since, nearest = by_place[place]
-            is_known = self._within(at, self._block(every[nearest])) and not (
-                every[nearest].node.start_byte in self._holes
-                and self._within(at, self._holes[every[nearest].node.start_byte])
-            )
+            hole = self._holes.get(every[nearest].node.start_byte, (0, 0))
+            is_known = self._within(at, self._block(every[nearest])) and not self._within(at, hole)
             if is_known and not (inner and every[nearest].assigned):
                 if not every[nearest].bound:
                     break

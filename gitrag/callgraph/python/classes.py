@@ -353,7 +353,7 @@ def linearised(own: Id, lines: list[list[Id]]) -> list[Id]:
     rest = [iter(line[1:]) for line in lines]
     placed = {own}
     while heads and len(order) < _MOST_ANCESTORS:
-        head = next((each for each in heads.values() if not behind[each]), None) or next(iter(heads.values()))
+        head = next((each for each in heads.values() if not behind[each]), next(iter(heads.values())))
         order.append(head)
         placed.add(head)
         for place in of_head.pop(head):
