@@ -397,7 +397,7 @@ def test_nothing_of_a_repository_becomes_script(hostile):
         page.locator("#picture .node:visible", has_text="all_of_them").click()
         assert "alert(1)" in page.locator("#about pre").text_content()
         page.goto(own)
-        page.keyboard.type("bad alert")
+        page.locator("#q").press_sequentially("bad alert")
         page.locator(".hit").first.wait_for()
         assert heard.dialogs == []
         assert [each for each in heard.console if "404" not in each] == []

@@ -5,7 +5,7 @@
   const PAUSE_MS = 300;
   const field = document.getElementById("q");
   const answer = document.getElementById("answer");
-  let shown = field.value.trim(); // what the answer is of
+  let shown = field.defaultValue.trim(); // what the answer is of; somebody may have typed on before this runs
   let told = shown; // what was last asked, answered or not
   let finer = null; // shows the finished answer, where somebody is in the one before it
   let busy = false;
@@ -65,6 +65,7 @@
       ask(false);
     }
   });
+  if (field.value.trim() !== shown) ask(false);
   field.addEventListener("focus", () => {
     finer?.();
     finer = null;
