@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.search import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
-from gitrag.search.engine import LEAST_ANSWER, Hit
+from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import LONGEST_LINE, Line
 from gitrag.words.terms import query_terms
@@ -23,6 +24,115 @@ has some 2,400 in all, as many as one of `search_code` on average."""
 
 LIKELY_SHARE = 0.25
 """Of the best hit's score, below which a hit is likely beside the question: its place is enough."""
+
+
+CHARACTERS_PER_TOKEN = 4
+"""As `scripts/bench/agent.py` counts them."""
+
+PACKED_HITS = 20
+"""Files whose passages are packed into a budget, where no limit is given."""
+
+_HEADING = 40
+"""Characters of a passage's heading beside its path."""
+
+_LEAST_LINES = 3
+"""Lines of a passage below which the rest of a budget stays empty."""
+
+
+class Passage(Struct, frozen=True):
+    """Lines of a hit, and how likely they answer if its file does."""
+
+    hit: Hit
+    own: Hit | FurtherHit
+
+    @property
+    def chunk(self) -> Chunk:
+        """The lines."""
+        return self.own.chunk
+
+    @property
+    def likely(self) -> float:
+        """How likely they answer."""
+        return self.hit.score * self.own.share
+
+
+def passages_of(hit: Hit) -> list[Passage]:
+    """Return the passages of a hit, the likeliest first."""
+    every: tuple[Hit | FurtherHit, ...] = (hit, *hit.also)
+    return [Passage(hit, each) for each in every]
+
+
+def tokens(path: str, text: str) -> int:
+    """Return how many tokens a passage takes with its heading; line numbers are not counted."""
+    return -(-(len(path) + _HEADING + len(text)) // CHARACTERS_PER_TOKEN)
+
+
+def packed(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
+    """Choose the passages that answer best within a budget, in the order of the hits.
+
+    The likeliest for their length come first, as a knapsack is filled (Dantzig, 1957); what does not fit is
+    cut. Of labelled lines more are shown than of five snippets (`scripts/bench/lines.py`, docs/figures.md).
+    """
+    every = [passage for hit in hits for passage in passages_of(hit)]
+    cost = [tokens(each.hit.path, each.chunk.text) for each in every]
+    left = max_tokens
+    chosen: dict[int, Passage] = {}
+    for at in sorted(range(len(every)), key=lambda at: -every[at].likely / cost[at]):
+        each = every[at]
+        if not any(_overlap(each, other) for other in chosen.values()) and (
+            own := _cut(each, left, is_first=not chosen)
+        ):
+            chosen[at] = own
+            left -= tokens(each.hit.path, own.chunk.text)
+    return [chosen[at] for at in sorted(chosen)]
+
+
+def _overlap(one: Passage, other: Passage) -> bool:
+    return (
+        (one.hit.repository, one.hit.path) == (other.hit.repository, other.hit.path)
+        and one.chunk.line_start <= other.chunk.line_end
+        and other.chunk.line_start <= one.chunk.line_end
+    )
+
+
+def _cut(passage: Passage, most: int, *, is_first: bool) -> Passage | None:
+    """Return the lines of a passage that fit; of the first one something always does."""
+    chunk = passage.chunk
+    if tokens(passage.hit.path, chunk.text) <= most:
+        return passage
+    room = max(most * CHARACTERS_PER_TOKEN - _HEADING - len(passage.hit.path), 0)
+    lines = f"{chunk.text}\n"[: room + 1].rpartition("\n")[0].rstrip().split("\n")
+    if len(lines) < _LEAST_LINES:
+        if not is_first:
+            return None
+        lines = lines or [chunk.text[:room]]
+    cut = replace(chunk, text="\n".join(lines), line_end=chunk.line_start + len(lines) - 1)
+    return Passage(passage.hit, replace(passage.own, chunk=cut))
+
+
+def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
+    """Show the passages that answer best within a budget, whole, and leave out hits without one."""
+    if max_tokens is None:
+        return answer
+    words = _words(answer)
+    own: dict[int, list[Passage]] = {}
+    for each in packed(answer.hits, max_tokens):
+        own.setdefault(id(each.hit), []).append(each)
+
+    def shown(hit: Hit) -> Hit:
+        first, *others = own[id(hit)]
+        in_order = sorted((each.chunk for each in own[id(hit)]), key=lambda chunk: chunk.line_start)
+        lines = chain.from_iterable(
+            _numbered(each.text.split("\n"), each.line_start, words) for each in in_order
+        )
+        also = tuple(each.own for each in others if isinstance(each.own, FurtherHit))
+        return replace(hit, chunk=first.chunk, share=first.own.share, lines=tuple(lines), also=also)
+
+    sections = tuple(
+        replace(each, hits=tuple(shown(hit) for hit in each.hits if id(hit) in own))
+        for each in answer.sections
+    )
+    return replace(answer, sections=sections)
 
 
 def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: float = 0.0) -> Answer:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.core_context import outline
 from gitrag.actions.exact_search import ExactAnswer, search_exactly
+from gitrag.actions.hit_lines import PACKED_HITS, Passage, packed, passages_of, tokens
 from gitrag.actions.lines import file_lines, hit_id
 from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
@@ -150,6 +151,7 @@ def search_code(
     languages: Sequence[str] = (),
     kinds: Sequence[str] = (),
     collection: str = "",
+    max_tokens: int = 0,
 ) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
@@ -160,6 +162,7 @@ def search_code(
         languages: Only these languages.
         kinds: Only these kinds of chunk.
         collection: Only this collection, in place of all code; exact matches are not looked for then.
+        max_tokens: In place of ``limit``, as many snippets as fit; 0 to go by the limit.
 
     Raises:
         UsageError: The query is empty, or a limit is out of range.
@@ -169,17 +172,23 @@ def search_code(
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
     filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
+    if max_tokens:
+        limit = PACKED_HITS
     answer, notes = _ask(workspace, query, question, limit, filters, collection)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
-    likeliest = _likeliest(hits, limit)
-    found = [_of_hit(each.hit, each.chunk) for each in likeliest]
-    if _any_answers(likeliest) >= SUFFICIENT:
+    passages = likeliest(hits, limit, max_tokens)
+    found = [_of_hit(each.hit, each.chunk) for each in passages]
+    if _any_answers(passages) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
     if collection:
         return Cascade(question.text, tuple(found), False, answer, notes, left_out)
     exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
-    found = found[: max(limit - len(exact), limit - _EXACT, 1)]
-    exact = exact[: limit - len(found)]
+    if max_tokens:
+        exact, left = _within_half(exact[:_EXACT], max_tokens)
+        found = [_of_hit(each.hit, each.chunk) for each in likeliest(hits, limit, left)]
+    else:
+        found = found[: max(limit - len(exact), limit - _EXACT, 1)]
+        exact = exact[: limit - len(found)]
     telling = len(question.text.split()) > 1 or looks_like_code(question.text)
     snippets = (*found, *(snippet for _, snippet in exact))
     whole = question.text.casefold()
@@ -187,18 +196,31 @@ def search_code(
     return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
-def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
+def _within_half(
+    exact: Sequence[tuple[float, Snippet]], max_tokens: int
+) -> tuple[list[tuple[float, Snippet]], int]:
+    """Return the exact matches that half a budget holds, and what is left of all of it."""
+    kept, left = [], max_tokens
+    for worth, each in exact:
+        if (after := left - tokens(each.path, each.text)) >= max_tokens / 2:
+            kept.append((worth, each))
+            left = after
+    return kept, left
+
+
+def search_several(answer: Answer, limit: int, notes: Sequence[str], max_tokens: int = 0) -> Cascade:
     """Return what several repositories answer as snippets; exact matches are not looked for.
 
     Args:
         answer: Their answer, in one order.
         limit: Most snippets.
         notes: What it lacks, a line each.
+        max_tokens: In place of the limit, as many snippets as fit; 0 to go by the limit.
     """
-    likeliest = _likeliest(answer.hits, limit)
-    found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
+    passages = likeliest(answer.hits, limit, max_tokens)
+    found = tuple(_of_hit(each.hit, each.chunk) for each in passages)
     return Cascade(
-        answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
+        answer.query, found, _any_answers(passages) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
     )
 
 
@@ -255,30 +277,27 @@ def _ask(
         return None, (FALLBACK,)
 
 
-class _Passage(Struct, frozen=True):
-    """Lines of a hit, and how likely they answer if its file does."""
+def likeliest(hits: Sequence[Hit], limit: int, max_tokens: int = 0) -> list[Passage]:
+    """Choose what most likely answers: the best passage of each file, and likely ones of the first file.
 
-    hit: Hit
-    chunk: Chunk
-    share: float
-
-
-def _likeliest(hits: Sequence[Hit], limit: int) -> list[_Passage]:
-    """Choose what most likely answers: the best passage of each file, and likely ones of the first file."""
-    each = [_Passage(hit, hit.chunk, hit.share) for hit in hits]
+    Within a budget of tokens it is as many as fit, of whatever file.
+    """
+    if max_tokens:
+        return packed(hits, max_tokens)
+    each = [passages_of(hit)[0] for hit in hits]
     for hit in hits[:1]:
-        also = [_Passage(hit, other.chunk, other.share) for other in hit.also]
-        each[1:1] = [other for other in also if hit.score * other.share >= LIKELY][: _OF_THE_FIRST - 1]
-    chosen = sorted(range(len(each)), key=lambda at: -each[at].hit.score * each[at].share)[:limit]
+        also = passages_of(hit)[1:]
+        each[1:1] = [other for other in also if other.likely >= LIKELY][: _OF_THE_FIRST - 1]
+    chosen = sorted(range(len(each)), key=lambda at: -each[at].likely)[:limit]
     return [each[at] for at in sorted(chosen)]
 
 
-def _any_answers(passages: Sequence[_Passage]) -> float:
+def _any_answers(passages: Sequence[Passage]) -> float:
     """Return the probability that some passage answers, files taken as independent of each other."""
     found: dict[str, float] = {}
     for each in passages:
         file = f"{each.hit.repository}:{each.hit.path}"
-        found[file] = found.get(file, 0.0) + each.hit.score * each.share
+        found[file] = found.get(file, 0.0) + each.likely
     return 1 - math.prod(1 - share for share in found.values())
 
 

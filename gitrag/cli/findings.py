@@ -49,6 +49,12 @@ language_option = click.option(
 kind_option = click.option(
     "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
 )
+budget_option = click.option(
+    "--budget",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="Passages that answer best, of whatever file, as many as fit into N tokens.",
+)
 
 json_alias = click.option("--json", "output", flag_value="json", help="The same as --output json.")
 """The word for JSON that every command takes, for those that have other forms too."""

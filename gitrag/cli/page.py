@@ -47,6 +47,7 @@ class Page(Struct, frozen=True):
         explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
         long: Whether it may be longer than the screen.
         paged: Whether a pager may be started for it.
+        packed: Whether the lines to show are chosen already.
     """
 
     form: str
@@ -56,6 +57,7 @@ class Page(Struct, frozen=True):
     explain: str
     long: bool
     paged: bool
+    packed: bool = False
 
 
 def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from gitrag.actions.repositories.scope import Scope
 from gitrag.cli.findings import (
+    budget_option,
     form_of,
     hits_output_option,
     json_alias,
@@ -43,6 +44,7 @@ _FOR_QUESTIONS = {
     "every_chunk": "--every-chunk",
     "explain": "--explain",
     "explain_all": "--explain=all",
+    "budget": "--budget",
     "with_graph": "--graph",
     "unfiltered": "--unfiltered",
 }
@@ -62,6 +64,7 @@ _OF_ONE = {
     "revision": "--ref",
     "context_lines": "--context",
     "full": "--full",
+    "budget": "--budget",
     "make_index": "--index",
     "with_graph": "--graph",
     "unfiltered": "--unfiltered",
@@ -135,6 +138,7 @@ class _Search(ExampleCommand):
         Example('gitrag search -c history "why was python 2 dropped"', "commits: gitrag history"),
         Example("gitrag search --word retry_count", "every line with this word, exactly"),
         Example("gitrag search --regex 'TODO|FIXME' -o vimgrep", "every line that matches, for vim"),
+        Example('gitrag search --budget 1000 "retry a request"', "what an agent can read: 1,000 tokens"),
         Example('gitrag search --path "src/**" --lang python routes', "only some of the files"),
         Example('gitrag search --ref v1.2 "retry"', "a tag, a branch, HEAD~3: nothing is checked out"),
         Example('gitrag search --everywhere "rate limiting"', "all repositories of this machine"),
@@ -185,6 +189,7 @@ class _Search(ExampleCommand):
     help="N lines around those that match.",
 )
 @click.option("--full", is_flag=True, help="The whole function or class of each hit.")
+@budget_option
 @click.option("--open", "in_editor", is_flag=True, help="Open the best hit in $VISUAL or $EDITOR.")
 @click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
 @several_options
@@ -221,6 +226,7 @@ def search(
     in_hub: bool,
     context_lines: int | None,
     full: bool,
+    budget: int | None,
     in_editor: bool,
     no_pager: bool,
     make_index: bool,
@@ -261,7 +267,7 @@ def search(
         return search_several(session, scope, text, Asking.of(context.params))
     is_exact = word or regex
     from gitrag import report
-    from gitrag.actions import search
+    from gitrag.actions import hit_lines, search
     from gitrag.search.language_filter import language_named
     from gitrag.search.sections import Wanted
     from gitrag.store.candidates import Filters
@@ -280,7 +286,7 @@ def search(
     options = search.SearchOptions(
         filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
         wanted=wanted,
-        limit=limit,
+        limit=limit or (hit_lines.PACKED_HITS if budget else None),
         min_score=min_score,
         every_chunk=every_chunk,
         committed_only=committed,
@@ -293,7 +299,7 @@ def search(
 
         page = Page(form, directory, full, context_lines, "", long=True, paged=not no_pager)
         return exactly(session, workspace, (text.rstrip("\r\n"), regex), options, page, in_editor=in_editor)
-    answer = search.search(workspace, text, options)
+    answer = hit_lines.within_budget(search.search(workspace, text, options), budget)
     if in_editor:
         return open_best(session, workspace, answer)
     graph = None
@@ -309,7 +315,7 @@ def search(
             asked_for=bool(with_graph),
         )
     why = "all" if explain_all else "words" if explain else ""
-    page = Page(form, directory, full, context_lines, why, long=bool(limit), paged=not no_pager)
+    page = Page(form, directory, full, context_lines, why, bool(limit or budget), not no_pager, bool(budget))
     _show(session, workspace, answer, graph, page)
     say_revision(terminal, revision, answer)
     for note in report.notes_of(answer):
@@ -367,8 +373,10 @@ def _require_sense(asked: Mapping[str, Any]) -> None:
         UsageError: Some do.
     """
     _require_one(asked)
-    if asked["context_lines"] is not None and asked["full"]:
-        raise UsageError("--context and --full exclude each other.", "Give one of them.")
+    lines = [("--budget", "budget"), ("--context", "context_lines"), ("--full", "full")]
+    given = [option for option, name in lines if asked[name] is not None and asked[name] is not False]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} exclude each other.", "Give one of them.")
     if asked["in_editor"] and asked["revision"] is not None:
         raise UsageError(
             "--open opens files of the working tree; --ref searches others.", "Leave out one of them."
@@ -420,7 +428,7 @@ def _show(
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = hit_lines.for_report(answer)
+    shown = answer if page.packed else hit_lines.for_report(answer)
     if page.form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
         if answer.hits and (line := report.nearest_line(shown)):
@@ -453,7 +461,7 @@ def _text(
         answer = hit_lines.with_definitions(workspace, answer)
     elif page.around is not None:
         answer = hit_lines.with_context(workspace, answer, page.around)
-    elif not page.explain:
+    elif not page.explain and not page.packed:
         answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
     fits = on_screen and not (more or page.explain or page.long or graph is not None)
     shown = report.relative_to(answer, page.directory)
@@ -464,7 +472,7 @@ def _text(
         lately=_lately(workspace, answer, shown) if page.explain == "words" else None,
         columns=terminal.width if on_screen else None,
         rows=terminal.height - _OTHER_LINES if fits else None,
-        gaps=page.around is not None,
+        gaps=page.around is not None or page.packed,
         graph=graph,
     )
 

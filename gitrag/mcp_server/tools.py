@@ -13,7 +13,7 @@ from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, marked_files, project_of
-from gitrag.actions.hit_lines import for_report
+from gitrag.actions.hit_lines import PACKED_HITS, for_report
 from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
@@ -39,6 +39,7 @@ from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
+Budget = Annotated[int, Field(ge=0, le=100_000, description="In place of limit: what fits.")]
 
 
 def search_code(
@@ -47,6 +48,7 @@ def search_code(
     query: Annotated[str, Field(description="A question or identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
+    max_tokens: Budget = 0,
     path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
     language: str = "",
     kind: Literal["", "function", "class", "method", "module", "section"] = "",
@@ -66,10 +68,12 @@ def search_code(
                 "Leave out one.",
             )
         filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        return _search_several(bench, call, query, repositories, limit, filters, collection)
+        return _search_several(bench, call, query, repositories, limit, filters, collection, max_tokens)
     asked = bench.project(project)
     workspace = asked.workspace
     globs = asked.globs(path)
+    if exact and max_tokens:
+        raise UsageError("max_tokens is for questions, not for exact.", "Give limit instead.")
     if exact:
         found, lines_found = search_code_action.exact_lines(
             workspace,
@@ -90,6 +94,7 @@ def search_code(
             languages=languages,
             kinds=kinds,
             collection=collection,
+            max_tokens=max_tokens,
         )
         said = list(found.notes)
     freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
@@ -113,10 +118,12 @@ def _search_several(
     limit: int,
     filters: Filters,
     collection: str,
+    max_tokens: int,
 ) -> Reply[replies.CodeFound]:
     """Ask several repositories; without names, those of the client's roots, else all."""
-    answered = bench.ask_several(call, query, repositories, limit, filters, collection)
-    found = search_code_action.search_several(answered.answer, limit, answered.lacking)
+    most = PACKED_HITS if max_tokens else limit
+    answered = bench.ask_several(call, query, repositories, most, filters, collection)
+    found = search_code_action.search_several(answered.answer, limit, answered.lacking, max_tokens)
     freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,

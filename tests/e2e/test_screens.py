@@ -90,6 +90,7 @@ def test_context_shows_lines_around_and_full_the_definition(shop):
     assert whole.startswith("shop/client.py:1-14  class Client")
     both = shop.gitrag(*QUESTION, "--full", "--context", "2")
     assert both.err == "--context and --full exclude each other.\nhint: Give one of them.\n"
+    assert "--budget and --full exclude each other" in shop.gitrag(*QUESTION, "--full", "--budget", "9").err
 
 
 def test_the_form_is_a_setting(shop):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.hit_lines import tokens
 from gitrag.actions.lines import hit_id, read_range
 from gitrag.actions.search_code import FALLBACK, Via, search_code
 from gitrag.errors import RepositoryError, UsageError
@@ -90,6 +91,30 @@ def test_exact_matches_are_added_where_the_engine_has_too_little(workspace, repo
     assert found.sufficient
     assert {each.path for each in found.snippets} >= {"settings.toml", "notes.txt"}
     assert len(set(ranges(found))) == len(found.snippets), "nothing is given twice"
+
+
+@pytest.mark.parametrize("max_tokens", [1, 60, 120, 2_000])
+def test_a_budget_is_filled_with_the_passages_that_answer_best(workspace, max_tokens):
+    """And never exceeded but by the heading of the first."""
+    found = search_code(workspace, "send invoices", max_tokens=max_tokens).snippets
+    lines = {path: text.split("\n") for path, text in FILES.items()}
+    heading = tokens(found[0].path, "")
+    assert sum(tokens(each.path, each.text) for each in found) <= max(max_tokens, heading)
+    assert found[0].name in {"send_invoice", "send_monthly_bills"}
+    assert all(
+        "\n".join(lines[each.path][each.line_start - 1 : each.line_end]).startswith(each.text)
+        for each in found
+    )
+    if max_tokens == 2_000:
+        assert {each.name for each in found} >= {"send_invoice", "send_monthly_bills", "retry_with_backoff"}
+        assert len({(each.path, each.line_start) for each in found}) == len(found)
+
+
+def test_within_a_budget_exact_matches_take_half_of_it_at_most(workspace, repository):
+    repository.write({"notes.txt": "see xq7-plover\n", "long.txt": "xq7-plover\n" + "word " * 400})
+    found = search_code(workspace, "xq7-plover", max_tokens=100).snippets
+    assert "notes.txt" in {each.path for each in found}
+    assert sum(tokens(each.path, each.text) for each in found) <= 100
 
 
 def test_what_is_nowhere_is_not_sufficient(workspace):
