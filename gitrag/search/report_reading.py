@@ -155,7 +155,7 @@ _ERROR = re.compile(
     r"(?:Error|Exception|Warning|Failure|Fault|Exit|Interrupt|Invalid|NotFound))"
     r"(?: \[\w+\])?(?::\s*(?P<said>.*))?$"
 )
-_PANIC = re.compile(r"^\s*(?:panic|fatal error|fatal|error|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
+_PANIC = re.compile(r"^\s*(?:panic|[Ff]atal error|fatal|[Ee]rror|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
 _PROMPT = re.compile(r"^\s*+(?:>>>|\.\.\.:?|In \[\d*\]:|\$|%)(?:\s|$)")
 _OUT = re.compile(r"^\s*Out\[\d*\]:")
 
@@ -219,6 +219,8 @@ def read(text: str) -> Reading | None:
     text = "\n".join(lines)
     title, start = _title(lines)
     body = _Body()
+    if error := _ERROR.match(title) or _PANIC.match(title):
+        body.errors.append((error["said"] or "").strip())
     for line in lines[start:]:
         body.take(line)
     body.end_traceback()
@@ -359,8 +361,13 @@ class _Body(Struct):
 
     def _is_traced(self, bare: str) -> bool:
         """Take a line of a traceback, or of the source that it quotes."""
-        traced = tracebacks.read_line(bare, self._before)
-        self._before = bare
+        before, self._before = self._before, bare
+        traced = tracebacks.read_line(bare, before)
+        if tracebacks.announces_message(before) and not traced:
+            self.errors.append(bare.strip())
+            return True
+        if traced and not self._traced and not self._fence and (said := _PANIC.match(before)):
+            self.errors.append(said["said"].strip())  # outside a fence only a trace below it tells
         if traced:
             self._traced.append(traced)
         elif self._traced and not _ERROR.match(bare):

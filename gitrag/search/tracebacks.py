@@ -90,6 +90,12 @@ def is_head(line: str) -> bool:
     return bool(_HEAD.search(line))
 
 
+def announces_message(line: str) -> bool:
+    """Tell whether the line below says why, as of a panic since Rust 1.73."""
+    found = _PANIC.search(line[:_LONGEST_LINE])
+    return bool(found) and line.rstrip().endswith(":")
+
+
 def read_line(line: str, before: str = "") -> Traced | None:
     """Read a line of a traceback; None for any other line.
 

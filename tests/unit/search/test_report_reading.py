@@ -308,3 +308,21 @@ def test_quoted_messages_have_three_words():
 )
 def test_no_text_takes_long(text):
     question.read(text)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "Error: pane 3 has a crack\n    at look (/srv/attic.ts:1:30)",
+        'Exception in thread "main" java.lang.StateException: pane 3 has a crack\n\tat a.B.look(B.java:1)',
+        "thread 'main' panicked at src/wall.rs:2:5:\npane 3 has a crack\nstack backtrace:\n   0: a::b",
+    ],
+)
+@pytest.mark.parametrize(
+    "before", ["", "It crashes\n\nOn each machine.\n\n", "It crashes\n\nAs here:\n\n```\n"]
+)
+def test_what_an_error_says_above_its_frames_is_its_message(before, trace):
+    """Which leads to what raises it, deeper than every frame."""
+    found = read(before + trace)
+    assert found is not None
+    assert "pane 3 has a crack" in found.raised
