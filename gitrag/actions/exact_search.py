@@ -17,7 +17,7 @@ from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
 from gitrag.search.engine import Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
-from gitrag.search.sections import AnswerSection, Wanted, choose
+from gitrag.search.sections import AnswerSection, choose
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
@@ -99,7 +99,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         raise UsageError(
             "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
         )
-    wanted = options.wanted or Wanted()
+    wanted = options.wanted_in(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(

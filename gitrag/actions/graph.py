@@ -18,7 +18,7 @@ from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -496,12 +496,14 @@ def calling_files(
     return callers, True
 
 
+_EVERYTHING = SearchOptions()
+
+
 def graph_of(
     workspace: Workspace,
     answer: Answer,
+    limits: SearchOptions = _EVERYTHING,
     *,
-    globs: Sequence[str] = (),
-    module: str = "",
     unfiltered: bool = False,
     asked_for: bool = True,
     check: Callable[[], None] = lambda: None,
@@ -511,8 +513,7 @@ def graph_of(
     Args:
         workspace: gitrag on the repository.
         answer: What the search found.
-        globs: Only paths like these.
-        module: Only this module of the workspace; empty for all.
+        limits: What the search was limited to.
         unfiltered: Return all calls.
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.
@@ -532,8 +533,8 @@ def graph_of(
     found = call_graph(
         workspace,
         GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),
-        globs=globs,
-        module=module,
+        globs=limits.filters.globs,
+        module=limits.module,
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
         check=check,
     )

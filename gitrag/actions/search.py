@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
@@ -44,10 +45,11 @@ SEEN_S = 2.0
 """How old a look at the files may be that answers an unfinished question."""
 
 
-class SearchOptions(Struct, frozen=True):
-    """What a search is limited to, and how much it returns; ``limit`` applies to each section.
+class SearchOptions(SearchRequest, frozen=True):
+    """What is asked for, and what a face adds to it; ``limit`` applies to each section.
 
-    With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
+    Kinds, languages and paths are read into ``filters`` where those are not given; collections and module say
+    what is ``wanted`` where that is not: issues too, of a question ``with_issues``. Relative paths in a
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
@@ -58,17 +60,42 @@ class SearchOptions(Struct, frozen=True):
 
     filters: Filters = NO_FILTERS
     wanted: Wanted | None = None
-    limit: int | None = None
-    min_score: float | None = None
-    every_chunk: bool = False
-    committed_only: bool = False
-    revision: str | None = None
+    with_issues: bool = False
     directory: str = ""
     as_it_is: bool = False
     grouped: bool = False
     refine_s: float | None = None
     catch_up_s: float | None = None
     unfinished: bool = False
+
+    def __post_init__(self) -> None:
+        """Read kinds, languages and paths.
+
+        Raises:
+            UsageError: There is no such language.
+        """
+        if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
+            from gitrag.search.language_filter import language_named
+
+            languages = tuple(map(language_named, self.languages))
+            force_setattr(self, "filters", Filters(tuple(self.kinds), languages, tuple(self.paths)))
+
+    @classmethod
+    def of(cls, asked: SearchRequest, **more: Any) -> Self:
+        """Return a request with what a face adds to it, or has instead."""
+        return cls(**{name: getattr(asked, name) for name in SearchRequest.__struct_fields__} | more)
+
+    @property
+    def revision(self) -> str | None:
+        """The revision that is searched, whatever the worktree has checked out."""
+        return self.ref
+
+    def wanted_in(self, repository: str) -> Wanted:
+        """Return which collections of a repository are asked."""
+        from gitrag.search.sections import Wanted
+
+        with_issues = self.with_issues and not self.exact
+        return self.wanted or Wanted.of(repository, self.collections, self.module, with_issues=with_issues)
 
 
 class Answer(Struct, frozen=True):
@@ -157,13 +184,10 @@ def search(
         NotSetUpError: There is no index, or it has none of the collections asked for.
     """
     from gitrag.embedding.draft import has_table
-    from gitrag.search.sections import Wanted
 
     led = "" if options.as_it_is else led_by_links(workspace, query, options.directory)
-    question, wanted = (
-        read_question(led or query, may_be_report=not options.as_it_is),
-        options.wanted or Wanted(),
-    )
+    question = read_question(led or query, may_be_report=not options.as_it_is)
+    wanted = options.wanted_in(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
@@ -460,7 +484,7 @@ class Asking:
             limit=self._limit,
             min_score=self._min_score,
             every_chunk=self._options.every_chunk,
-            grouped=self._options.grouped,
+            grouped=self._options.grouped and not self._options.every_chunk,
             memo=memo,
         )
 

@@ -16,21 +16,11 @@ if TYPE_CHECKING:
 def exactly(
     session: Session,
     workspace: Workspace,
-    asked: tuple[str, bool],
-    options: SearchOptions,
+    text: str,
+    limits: SearchOptions,
     page: Page,
-    *,
-    in_editor: bool,
 ) -> int:
-    """Find lines exactly, and print them.
-
-    Args:
-        workspace: gitrag on the repository.
-        asked: What to look for, and whether it is a regular expression.
-        options: What to limit it to.
-        page: How it is shown.
-        in_editor: Open the first one instead.
-    """
+    """Find lines exactly, and print them, or open the first one."""
     from gitrag import report
     from gitrag.actions import hit_lines
     from gitrag.actions.exact_search import search_exactly
@@ -38,15 +28,15 @@ def exactly(
     from gitrag.search.exact import Pattern
 
     terminal = session.terminal
-    text, is_regex = asked
-    found = search_exactly(workspace, Pattern(text, is_regex), options)
-    if in_editor and found.answer.hits:
+    asked = page.asked
+    found = search_exactly(workspace, Pattern(text, asked.exact == "regex"), limits)
+    if asked.in_editor and found.answer.hits:
         return open_best(session, workspace, found.answer)
     shown = found.answer
-    if page.full:
+    if asked.full:
         shown = found.marked(hit_lines.with_definitions(workspace, shown))
-    elif page.around is not None:
-        shown = found.marked(hit_lines.with_context(workspace, shown, page.around))
+    elif asked.context_lines is not None:
+        shown = found.marked(hit_lines.with_context(workspace, shown, asked.context_lines))
     if page.form == "json":
         terminal.print_document(exact.exact_document(found))
     elif not shown.hits:
@@ -61,10 +51,10 @@ def exactly(
             lines = report.as_paths(places)
         else:
             columns = terminal.width if terminal.is_interactive else None
-            gaps = page.around is not None
+            gaps = asked.context_lines is not None
             lines = exact.exact_text(found, places, styler(terminal), columns=columns, gaps=gaps)
-        print_long(session, workspace, lines, paged=page.paged)
-    say_revision(terminal, options.revision, found.answer)
+        print_long(session, workspace, lines, paged=not asked.no_pager)
+    say_revision(terminal, asked.ref, found.answer)
     for note in exact.exact_notes(found):
         terminal.note(note)
     return OK if shown.hits else NOTHING

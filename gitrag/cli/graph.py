@@ -7,11 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import known_options
+from gitrag.actions.requests import FETCHED, Scope
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from
 from gitrag.cli.session import Session, pass_session
@@ -36,15 +35,6 @@ _STYLES = {
     "likely": ("dim",),
     "dim": ("dim",),
 }
-
-
-class _Found(Struct, frozen=True):
-    """What was asked, and what was found."""
-
-    answer: GraphAnswer
-    question: GraphQuestion
-    named: References | None
-    elsewhere: CallsElsewhere | None
 
 
 @command(
@@ -81,7 +71,7 @@ class _Found(Struct, frozen=True):
     "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
 )
 @click.option("--tests", is_flag=True, help="List calls from tests too; text and html only count them.")
-@known_options
+@options(Scope, without=FETCHED)
 @click.option(
     "--format",
     "form",
@@ -104,10 +94,7 @@ def graph(
     to: str | None,
     references: bool,
     tests: bool,
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
+    asked: Scope,
     form: str | None,
 ) -> int:
     """Show who calls whom, in the files as they are now.
@@ -124,7 +111,7 @@ def graph(
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    scope = Scope(everywhere, repositories, groups, submodules)
+    scope = asked
     _require_sense(context.params, terminal, is_of_several=bool(scope))
     from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.references import graph_or_references
@@ -161,7 +148,9 @@ def graph(
     _say(terminal, *answer.notes, *missing, *(f"{each}." for each in answer.not_indexed))
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
-    _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)
+    if chosen == "html":
+        terminal.print(_page(workspace, answer, question, to=to, tests=tests))
+    _show(workspace, answer, question, named, elsewhere, chosen, terminal, tests=tests)
     is_found = answer.graph.edges or (elsewhere is not None and elsewhere.found)
     return OK if is_found or target is None or is_named_only else NOTHING
 
@@ -188,35 +177,41 @@ def _elsewhere(
 
 
 def _show(
-    workspace: Workspace, found: _Found, form: str, terminal: Terminal, *, to: str | None, tests: bool
+    workspace: Workspace,
+    answer: GraphAnswer,
+    question: GraphQuestion,
+    named: References | None,
+    elsewhere: CallsElsewhere | None,
+    form: str,
+    terminal: Terminal,
+    *,
+    tests: bool,
 ) -> None:
-    """Print an answer in one of the forms, and say what the form has no room for."""
+    """Print an answer as text or for programs, and say what the form has no room for."""
     from gitrag.actions.graph import tests_of
     from gitrag.report.elsewhere_lines import elsewhere_lines
 
-    named, elsewhere, whole = found.named, found.elsewhere, found.answer.graph
-    if whole is None:
+    if answer.graph is None:
         return
     if form == "text":
-        test_nodes = tests_of(workspace, whole)
-        for line in _text_lines(found.answer, found.question, named, test_nodes, terminal, with_tests=tests):
+        test_nodes = tests_of(workspace, answer.graph)
+        for line in _text_lines(answer, question, named, test_nodes, terminal, with_tests=tests):
             terminal.print(line)
         if elsewhere is not None:
             for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
                 terminal.print(line)
-    elif form == "html":
-        terminal.print(_page(workspace, found.answer, found.question, to=to, tests=tests))
-    else:
-        _print_data(found.answer, whole, named, elsewhere, form, terminal)
+    elif form != "html":
+        _print_data(answer, answer.graph, named, elsewhere, form, terminal)
     if elsewhere is not None:
         _say(terminal, *elsewhere.notes)
     if form not in {"text", "json"}:
-        _say_left_out(found, form, terminal)
+        _say_left_out(named, elsewhere, form, terminal)
 
 
-def _say_left_out(found: _Found, form: str, terminal: Terminal) -> None:
+def _say_left_out(
+    named: References | None, elsewhere: CallsElsewhere | None, form: str, terminal: Terminal
+) -> None:
     """Say what a form has no room for."""
-    named, elsewhere = found.named, found.elsewhere
     if elsewhere is not None and elsewhere.found:
         calls = count(sum(len(repository.edges) for repository in elsewhere.found), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")

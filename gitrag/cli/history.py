@@ -15,6 +15,7 @@ from gitrag.errors import NOTHING, OK, UsageError
 
 if TYPE_CHECKING:
     from gitrag.actions.history import HistoryOptions
+    from gitrag.actions.requests import SearchCommand
     from gitrag.workspace import Workspace
 
 _FORMS = ", ".join(FINDING_FORMS)
@@ -79,30 +80,18 @@ def history(
     return _answer(session, workspace, " ".join(query), options, output)
 
 
-def search_history(
-    session: Session,
-    query: str,
-    output: str | None,
-    *,
-    limit: int | None,
-    globs: tuple[str, ...],
-    revision: str | None,
-    make_index: bool,
-) -> int:
+def search_history(session: Session, query: str, output: str | None, asked: SearchCommand) -> int:
     """Answer ``gitrag search -c history``, with those of its options that histories have too."""
     from gitrag.actions.history import HistoryOptions
 
     if output not in (None, *FINDING_FORMS):
         raise UsageError(f"--output {output} does not go with -c history.", f"Give one of {_FORMS}.")
-    if len(globs) > 1:
+    if len(asked.paths) > 1:
         raise UsageError("-c history takes one --path.", "Give one, or a glob such as 'src/**'.")
-    workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
-    options = HistoryOptions(
-        limit=limit or HistoryOptions().limit,
-        path="".join(globs),
-        here=directory_of(session, workspace),
-        revision=revision,
-    )
+    workspace = session.index_first(session.workspace(auto_index="on" if asked.make_index else None))
+    path, here = "".join(asked.paths), directory_of(session, workspace)
+    limit = asked.limit or HistoryOptions().limit
+    options = HistoryOptions(limit=limit, path=path, here=here, revision=asked.ref)
     return _answer(session, workspace, query, options, output)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.actions.requests import SearchCommand
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
@@ -42,20 +43,12 @@ class Page(Struct, frozen=True):
     Attributes:
         form: The form of ``--output``.
         directory: Where its paths start, relative to the worktree's top.
-        full: Whether the whole definition of each hit is shown.
-        around: How many lines around the best ones are shown; None for the best alone.
-        explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
-        long: Whether it may be longer than the screen.
-        paged: Whether a pager may be started for it.
+        asked: What says the rest.
     """
 
     form: str
     directory: str
-    full: bool
-    around: int | None
-    explain: str
-    long: bool
-    paged: bool
+    asked: SearchCommand
 
 
 def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import known_options
+from gitrag.actions.requests import FETCHED, Scope
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK, UsageError
@@ -26,17 +26,9 @@ if TYPE_CHECKING:
     ],
 )
 @click.argument("query", nargs=-1)
-@known_options
+@options(Scope, without=FETCHED)
 @pass_session
-def ui(
-    session: Session,
-    *,
-    query: tuple[str, ...],
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
-) -> int:
+def ui(session: Session, *, query: tuple[str, ...], asked: Scope) -> int:
     """Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.
 
     Up and down choose a file, Enter opens it at its best line and comes back, Esc or Ctrl-C ends.
@@ -47,10 +39,11 @@ def ui(
     terminal = session.terminal
     if not (terminal.is_interactive and sys.stdin.isatty()) or session.environ.get("TERM") == "dumb":
         raise UsageError("gitrag ui needs a whole terminal.", 'Elsewhere: gitrag search "…"')
-    asked = _asked(session, Scope(everywhere, repositories, groups, submodules))
     from gitrag.cli.picker import Picker
 
-    Picker(asked, session.start, session.environ, " ".join(query), color=terminal.color).run()
+    Picker(
+        _asked(session, asked), session.start, session.environ, " ".join(query), color=terminal.color
+    ).run()
     return OK
 
 

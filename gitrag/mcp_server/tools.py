@@ -33,7 +33,6 @@ from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
 from gitrag.search.language_filter import language_named
-from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 from gitrag.words.control_characters import Text, joined
 
@@ -141,13 +140,11 @@ def search(
 ) -> Reply[replies.Searched]:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    wanted = Wanted.of(workspace.name, (), module, with_issues=True)
-    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
+    limits = SearchOptions(limit=limit, module=module, with_issues=True, grouped=True)
+    answer = ask(workspace, query, limits)
     drawn = None
     if graph or unfiltered:
-        drawn = graph_action.graph_of(
-            workspace, answer, module=module, unfiltered=unfiltered, check=call.tick
-        )
+        drawn = graph_action.graph_of(workspace, answer, limits, unfiltered=unfiltered, check=call.tick)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)

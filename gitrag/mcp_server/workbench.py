@@ -22,7 +22,7 @@ from gitrag.actions.issues import SyncListener
 from gitrag.actions.repositories.ask import AnswerOfMany
 from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.actions.search import SearchOptions
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError

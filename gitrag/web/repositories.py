@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from gitrag.actions.repositories.ask import AnswerOfMany, Options
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
 from gitrag.web.desk import Desk
