@@ -4,13 +4,12 @@
 itself; ``checked`` refuses what does not go together. Every search loads this: it imports next to nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from inspect import get_annotations
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, Self
 
 from msgspec import Struct
 
+from gitrag.actions.options import Option, given_of, require_together
 from gitrag.errors import UsageError
 from gitrag.model import Kind
 
@@ -32,49 +31,6 @@ WAYS: Mapping[str, tuple[str, str]] = {
 }
 """Ways of asking other than a question of one repository; what the first says that an option is not for, and
 what to do."""
-
-
-class Option(NamedTuple):
-    """What a field of a request is to a user.
-
-    Attributes:
-        flags: Its names on the command line, separated by spaces.
-        help: Its meaning in one line; empty for one that the help is silent about.
-        also: The ways of asking that it is for too; a question of one repository always is.
-        asks: The way of asking that it is.
-        excludes: Fields that it does not go with, and why; empty for no reason but that.
-        metavar: What the help calls its value.
-        number: What numbers it takes: whole ones, or all.
-        least: The least.
-        most: The greatest.
-        choices: The values that it may have.
-        first: Whether the help lists it before others.
-        label: What it is called in messages, where that is not the last of the flags.
-        switches: Its values, each with its meaning: on the command line each is a switch of its own.
-    """
-
-    flags: str
-    help: str
-    also: Sequence[str] = ()
-    asks: str = ""
-    excludes: Mapping[str, str] = {}
-    metavar: str | None = None
-    number: type[float] = int
-    least: int | None = None
-    most: int | None = None
-    choices: Sequence[str] = ()
-    first: bool = False
-    label: str = ""
-    switches: Mapping[str, str] = {}
-
-    def switch(self, value: str) -> "Option":
-        """Return one of its switches."""
-        return self._replace(flags=f"--{value}", help=self.switches[value], switches={})
-
-    @property
-    def name(self) -> str:
-        """What it is called in messages."""
-        return self.label or self.flags.split()[-1].partition("/")[0]
 
 
 class Scope(Struct, frozen=True):
@@ -263,7 +219,7 @@ class SearchCommand(SearchRequest, frozen=True):
             "N lines around those that match.",
             (EXACT,),
             "",
-            {"full": ""},
+            {"full": ()},
             metavar="N",
             least=0,
             most=1000,
@@ -277,7 +233,12 @@ class SearchCommand(SearchRequest, frozen=True):
             "Open the best hit in $VISUAL or $EDITOR.",
             (EXACT, SEVERAL),
             "",
-            {"ref": "--open opens files of the working tree; --ref searches others."},
+            {
+                "ref": (
+                    "--open opens files of the working tree; --ref searches others.",
+                    "Leave out one of them.",
+                )
+            },
         ),
     ] = False
     no_pager: Annotated[
@@ -292,7 +253,9 @@ class SearchCommand(SearchRequest, frozen=True):
         bool,
         Option("--explain", "Say in words why each file was found; --explain=all: numbers.", (SEVERAL,)),
     ] = False
-    explain_all: Annotated[bool, Option("--explain-all", "", (SEVERAL,), label="--explain=all")] = False
+    explain_all: Annotated[
+        bool, Option("--explain-all", "", (SEVERAL,), is_hidden=True, label="--explain=all")
+    ] = False
     with_graph: Annotated[
         bool | None,
         Option(
@@ -315,8 +278,8 @@ class SearchCommand(SearchRequest, frozen=True):
         Raises:
             UsageError: Some of it does not go together.
         """
-        given = dict(_given(self))
-        _require_together(given)
+        require_together(self)
+        given = dict(given_of(self))
         others = [name for name in self.collections if name != HISTORY]
         if others and HISTORY in self.collections:
             raise UsageError(
@@ -337,28 +300,118 @@ class SearchCommand(SearchRequest, frozen=True):
         return self
 
 
-@cache
-def fields_of(request: type[Struct]) -> Mapping[str, Option | type[Struct]]:
-    """Return the options of a request by the names of its fields; a field may hold a request of its own."""
-    kinds = {name: kind for each in request.__mro__[::-1] for name, kind in get_annotations(each).items()}
-    return {
-        name: getattr(kinds[name], "__metadata__", (kinds[name],))[0] for name in request.__struct_fields__
-    }
+class GraphCommand(Struct, frozen=True):
+    """Which calls the command line asks for, and how they are shown.
+
+    Attributes:
+        direction: ``callers``, ``callees`` or ``both``.
+        depth: How many calls away from the target.
+        expression: What paths and names are searched for; None for all.
+        paths: Only paths like these, as in .gitignore.
+        to: Only the shortest chains of calls from the target to this one.
+        references: Whether to list where the target is named besides calls, too.
+        tests: Whether calls from tests are listed too, not only counted.
+        scope: The other repositories whose calls are listed.
+    """
+
+    direction: Annotated[
+        str,
+        Option(
+            "",
+            "",
+            switches={"callers": "Only who calls TARGET.", "callees": "Only whom TARGET calls."},
+            all_switches="both",
+        ),
+    ] = "both"
+    depth: Annotated[int, Option("--depth", "How many calls away.", metavar="N", least=1, most=20)] = 1
+    expression: Annotated[
+        str | None,
+        Option("--filter", "Only paths and names that a regular expression is found in.", metavar="RE"),
+    ] = None
+    paths: Annotated[
+        tuple[str, ...], Option("--path", "Only paths like this, as in .gitignore.", metavar="GLOB")
+    ] = ()
+    to: Annotated[
+        str | None,
+        Option("--to", "Only the shortest chains of calls from TARGET to this one.", metavar="TARGET"),
+    ] = None
+    references: Annotated[
+        bool,
+        Option("--references", "List where TARGET is named besides calls too, in text and json."),
+    ] = False
+    tests: Annotated[bool, Option("--tests", "List calls from tests too; text and html only count them.")] = (
+        False
+    )
+    scope: Scope = Scope()
+
+    def checked(self, target: str | None) -> Self:
+        """Return it.
+
+        Raises:
+            UsageError: Some of it does not go together, or with the target.
+        """
+        one_way = self.direction != "both"
+        if self.scope and (target is None or self.to is not None or self.expression):
+            raise UsageError(
+                "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
+                "Name it: gitrag graph Session.send --everywhere",
+            )
+        if one_way and target is None and self.expression is None:
+            raise UsageError(
+                "--callers and --callees are about something.",
+                "Name it: gitrag graph Session.send --callers",
+            )
+        if self.to is not None and (target is None or self.expression is not None or one_way):
+            raise UsageError(
+                "--to is for chains of calls between two targets.",
+                "Name both: gitrag graph main --to Session.send",
+            )
+        return self
 
 
-def _given(request: Struct) -> Iterator[tuple[str, Option]]:
-    """Yield the options that are given, by the names of their fields; a switch that is off is none."""
-    defaults = request.__struct_defaults__
-    for (name, option), default in zip(fields_of(type(request)).items(), defaults, strict=True):
-        value: Any = getattr(request, name)
-        if not isinstance(option, Option):
-            yield from _given(value)
-        elif value is not False and value != default:
-            yield name, option.switch(value) if option.switches else option
+class HistoryOptions(Struct, frozen=True):
+    """Which commits may answer.
 
+    Attributes:
+        since: Committed at this time or later, in Unix seconds or as a user says it; None for any.
+        until: Committed at this time or earlier; None for any.
+        author: A part of the author's name, in any case; empty for any.
+        path: A path, a directory or a glob that they change; empty for any.
+        touches: The name of a definition that they change; empty for any.
+        revision: Leading to this revision; None for HEAD.
+        all_refs: Leading to any ref instead: branches, also of remotes, tags, HEAD; not the stash or notes.
+        limit: Most commits to return.
+        here: The directory that the path is seen from; where nothing is called so there, from the top.
+    """
 
-def _require_together(given: Mapping[str, Option]) -> None:
-    for option in given.values():
-        for other in given.keys() & option.excludes.keys():
-            both = f"{option.name} and {given[other].name} exclude each other."
-            raise UsageError(option.excludes[other] or both, "Give one of them.")
+    since: Annotated[
+        str | float | None, Option("--since", "Committed since then: 2026-01-31, or 30d.", metavar="TIME")
+    ] = None
+    until: Annotated[
+        str | float | None,
+        Option("--until", "Committed until then; a date counts to its end.", metavar="TIME"),
+    ] = None
+    author: Annotated[str, Option("--author", "Whose author's name has this part.", metavar="NAME")] = ""
+    path: Annotated[str, Option("--path", "That change this file, folder or glob.", metavar="PATH")] = ""
+    touches: Annotated[
+        str, Option("--touches", "That change the definition of this name.", metavar="NAME")
+    ] = ""
+    revision: Annotated[
+        str | None, Option("--ref", "That lead to this revision instead of HEAD.", metavar="REV")
+    ] = None
+    all_refs: Annotated[
+        bool,
+        Option(
+            "--all",
+            "That lead to any ref or to HEAD, the stash and notes apart.",
+            excludes={
+                "revision": ("--all and --ref do not go together.", "Give one of them."),
+                "touches": (
+                    "--touches follows a definition from one revision, not from --all refs.",
+                    "Give the revision as --ref, or leave --all out.",
+                ),
+            },
+        ),
+    ] = False
+    limit: Annotated[int, Option("-n --limit", "", least=1, most=100)] = 10
+    here: str = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from gitrag.actions.requests import Option, fields_of
+from gitrag.actions.options import Option, fields_of
 from gitrag.cli.frame import NumberRange
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import UsageError
@@ -102,7 +102,7 @@ def options(
 
 
 def _fields(request: type[Struct], without: Collection[str]) -> Iterator[tuple[str, Option, Any]]:
-    for (name, option), default in zip(fields_of(request).items(), request.__struct_defaults__, strict=True):
+    for name, (option, default) in fields_of(request).items():
         if not isinstance(option, Option):
             yield from _fields(option, without)
         elif option.switches:
@@ -118,13 +118,13 @@ def _request(request: type[Struct], given: Mapping[str, Any]) -> Struct:
         UsageError: Two values are given of which one may be.
     """
     own: dict[str, Any] = {}
-    for name, option in fields_of(request).items():
+    for name, (option, _default) in fields_of(request).items():
         if not isinstance(option, Option):
             own[name] = _request(option, given)
         elif on := [value for value in option.switches if given.get(value)]:
-            if len(on) > 1:
+            if len(on) > 1 and not option.all_switches:
                 raise UsageError(f"--{on[0]} and --{on[1]} exclude each other.", "Give one of them.")
-            own[name] = on[0]
+            own[name] = on[0] if len(on) == 1 else option.all_switches
         elif name in given:
             own[name] = given[name]
     return request(**own)
@@ -145,7 +145,8 @@ def _click_option(
         default=default,
         is_flag=default is False or "/" in option.flags,
         multiple=default == (),
-        hidden=not option.help,
+        hidden=option.is_hidden,
         metavar=option.metavar,
-        help=option.help,
+        help=option.help or None,
+        show_default=type(default) is int,
     )

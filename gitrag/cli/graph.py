@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
 
-from gitrag.actions.requests import FETCHED, Scope
+from gitrag.actions.requests import FETCHED, GraphCommand, Scope
 from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from
@@ -50,28 +50,7 @@ _STYLES = {
     ],
 )
 @click.argument("target", required=False)
-@click.option("--callers", is_flag=True, help="Only who calls TARGET.")
-@click.option("--callees", is_flag=True, help="Only whom TARGET calls.")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 20),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many calls away.",
-)
-@click.option(
-    "--filter", "expression", metavar="RE", help="Only paths and names that a regular expression is found in."
-)
-@click.option(
-    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
-)
-@click.option("--to", metavar="TARGET", help="Only the shortest chains of calls from TARGET to this one.")
-@click.option(
-    "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
-)
-@click.option("--tests", is_flag=True, help="List calls from tests too; text and html only count them.")
-@options(Scope, without=FETCHED)
+@options(GraphCommand, without=FETCHED)
 @click.option(
     "--format",
     "form",
@@ -79,24 +58,8 @@ _STYLES = {
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.pass_context
 @pass_session
-def graph(
-    session: Session,
-    context: click.Context,
-    *,
-    target: str | None,
-    callers: bool,
-    callees: bool,
-    depth: int,
-    expression: str | None,
-    globs: tuple[str, ...],
-    to: str | None,
-    references: bool,
-    tests: bool,
-    asked: Scope,
-    form: str | None,
-) -> int:
+def graph(session: Session, *, target: str | None, asked: GraphCommand, form: str | None) -> int:
     """Show who calls whom, in the files as they are now.
 
     TARGET is a name, a qualified name such as `Session.send`, or a path; a class stands for its methods.
@@ -111,24 +74,24 @@ def graph(
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    scope = asked
-    _require_sense(context.params, terminal, is_of_several=bool(scope))
+    asked.checked(target)
+    if form == "html" and terminal.is_interactive:
+        problem = "html is for a file, not for a terminal."
+        raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
     from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
-    direction = Direction.BOTH
-    if callers != callees:
-        direction = Direction.CALLERS if callers else Direction.CALLEES
+    scope = asked.scope
     workspace = session.index_first(session.workspace())
-    target, to = (meant_target(workspace, typed, session.start) for typed in (target, to))
-    allowed = globs_from(globs, directory_of(session, workspace))
-    question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
+    target, to = (meant_target(workspace, typed, session.start) for typed in (target, asked.to))
+    allowed = globs_from(asked.paths, directory_of(session, workspace))
+    question = GraphQuestion(target, asked.expression, Direction(asked.direction), asked.depth)
     answer, named = graph_or_references(
         workspace,
         question,
         to=to,
-        with_references=references,
+        with_references=asked.references,
         globs=allowed,
         about=target_file(workspace, target),
     )
@@ -149,8 +112,8 @@ def graph(
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
     if chosen == "html":
-        terminal.print(_page(workspace, answer, question, to=to, tests=tests))
-    _show(workspace, answer, question, named, elsewhere, chosen, terminal, tests=tests)
+        terminal.print(_page(workspace, answer, question, to=to, tests=asked.tests))
+    _show(workspace, answer, question, named, elsewhere, chosen, terminal, tests=asked.tests)
     is_found = answer.graph.edges or (elsewhere is not None and elsewhere.found)
     return OK if is_found or target is None or is_named_only else NOTHING
 
@@ -223,33 +186,6 @@ def _say(terminal: Terminal, *notes: str) -> None:
     """Print notes, those that say something."""
     for note in filter(None, notes):
         terminal.note(note)
-
-
-def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_several: bool) -> None:
-    """Refuse options that exclude each other, and to print a picture on a terminal.
-
-    Raises:
-        UsageError: Some do.
-    """
-    if is_of_several and (asked["target"] is None or asked["to"] is not None or asked["expression"]):
-        raise UsageError(
-            "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
-            "Name it: gitrag graph Session.send --everywhere",
-        )
-    target, expression, to, form = asked["target"], asked["expression"], asked["to"], asked["form"]
-    one_way = asked["callers"] or asked["callees"]
-    if one_way and target is None and expression is None:
-        raise UsageError(
-            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
-        )
-    if to is not None and (target is None or expression is not None or one_way):
-        raise UsageError(
-            "--to is for chains of calls between two targets.",
-            "Name both: gitrag graph main --to Session.send",
-        )
-    if form == "html" and terminal.is_interactive:
-        problem = "html is for a file, not for a terminal."
-        raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
 
 
 def _print_data(

@@ -7,9 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
-from gitrag.actions.requests import SearchCommand
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
@@ -35,20 +32,6 @@ _STYLES = {
     "word": ("bold", "red"),  # as grep's: readable on dark and on light
     "dim": ("dim",),
 }
-
-
-class Page(Struct, frozen=True):
-    """How an answer is shown.
-
-    Attributes:
-        form: The form of ``--output``.
-        directory: Where its paths start, relative to the worktree's top.
-        asked: What says the rest.
-    """
-
-    form: str
-    directory: str
-    asked: SearchCommand
 
 
 def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:

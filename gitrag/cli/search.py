@@ -12,14 +12,13 @@ import click
 from gitrag.actions.requests import HISTORY, SearchCommand
 from gitrag.cli.findings import form_of, hits_output_option, json_alias, options
 from gitrag.cli.frame import Example, ExampleCommand, command
-from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
-    from gitrag.actions.search import Answer
+    from gitrag.actions.search import Answer, SearchOptions
     from gitrag.model import CallGraph
     from gitrag.workspace import Workspace
 
@@ -140,11 +139,8 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace, text)
-    page = Page(form, directory, asked)
     if asked.exact:
-        from gitrag.cli.exact_search import exactly
-
-        return exactly(session, workspace, text.rstrip("\r\n"), limits, page)
+        return _exactly(session, workspace, text.rstrip("\r\n"), form, asked, limits)
     answer = search.search(workspace, text, limits)
     if asked.in_editor:
         return open_best(session, workspace, answer)
@@ -159,7 +155,7 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
             unfiltered=asked.unfiltered,
             asked_for=bool(asked.with_graph),
         )
-    _show(session, workspace, answer, graph, page)
+    _show(session, workspace, answer, graph, form, asked)
     say_revision(terminal, asked.ref, answer)
     for note in report.notes_of(answer):
         terminal.note(note)
@@ -169,7 +165,12 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
 
 
 def _show(
-    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
+    session: Session,
+    workspace: Workspace,
+    answer: Answer,
+    graph: CallGraph | None,
+    form: str,
+    asked: SearchCommand,
 ) -> None:
     """Write an answer in the form asked for."""
     from gitrag import report
@@ -177,34 +178,34 @@ def _show(
 
     terminal = session.terminal
     shown = hit_lines.for_report(answer)
-    if page.form == "json":
+    if form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
         if answer.hits and (line := report.nearest_line(shown)):
             terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
         return
-    if page.form == "markdown":
+    if form == "markdown":
         today = datetime.now().astimezone().date().isoformat()
         text = report.as_markdown(shown, graph, date=today)
-    elif page.form == "text" or not answer.hits:
-        text = _text(terminal, workspace, answer, graph, page)
+    elif form == "text" or not answer.hits:
+        text = _text(session, workspace, answer, graph, asked)
     else:
-        places = report.relative_to(answer, page.directory)
-        text = report.as_vimgrep(places) if page.form == "vimgrep" else report.as_paths(places)
-    if page.form in {"vimgrep", "paths"} and not answer.hits:
+        places = report.relative_to(answer, directory_of(session, workspace))
+        text = report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places)
+    if form in {"vimgrep", "paths"} and not answer.hits:
         terminal.note(text)  # no place: a program that reads places must not take it for one
     else:
-        print_long(session, workspace, text, paged=not page.asked.no_pager)
+        print_long(session, workspace, text, paged=not asked.no_pager)
 
 
 def _text(
-    terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
+    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, asked: SearchCommand
 ) -> Text:
     """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
     from gitrag import report
     from gitrag.actions import hit_lines
 
+    terminal = session.terminal
     on_screen = terminal.is_interactive
-    asked = page.asked
     if asked.full:
         answer = hit_lines.with_definitions(workspace, answer)
     elif asked.context_lines is not None:
@@ -213,7 +214,7 @@ def _text(
         answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
     gaps = asked.context_lines is not None
     is_long = asked.full or gaps or asked.why or asked.limit or graph is not None
-    shown = report.relative_to(answer, page.directory)
+    shown = report.relative_to(answer, directory_of(session, workspace))
     return report.as_text(
         shown,
         styler(terminal),
@@ -224,6 +225,53 @@ def _text(
         gaps=gaps,
         graph=graph,
     )
+
+
+def _exactly(
+    session: Session,
+    workspace: Workspace,
+    text: str,
+    form: str,
+    asked: SearchCommand,
+    limits: SearchOptions,
+) -> int:
+    """Find lines exactly, and print them, or open the first one."""
+    from gitrag import report
+    from gitrag.actions import hit_lines
+    from gitrag.actions.exact_search import search_exactly
+    from gitrag.report import exact
+    from gitrag.search.exact import Pattern
+
+    terminal = session.terminal
+    found = search_exactly(workspace, Pattern(text, asked.exact == "regex"), limits)
+    if asked.in_editor and found.answer.hits:
+        return open_best(session, workspace, found.answer)
+    shown = found.answer
+    if asked.full:
+        shown = found.marked(hit_lines.with_definitions(workspace, shown))
+    elif asked.context_lines is not None:
+        shown = found.marked(hit_lines.with_context(workspace, shown, asked.context_lines))
+    if form == "json":
+        terminal.print_document(exact.exact_document(found))
+    elif not shown.hits:
+        terminal.note(exact.nothing_line(found))
+    elif form == "markdown":
+        terminal.print(exact.exact_markdown(found, shown))
+    else:
+        places = report.relative_to(shown, limits.directory)
+        if form == "vimgrep":
+            lines = exact.exact_vimgrep(found, places)
+        elif form == "paths":
+            lines = report.as_paths(places)
+        else:
+            columns = terminal.width if terminal.is_interactive else None
+            gaps = asked.context_lines is not None
+            lines = exact.exact_text(found, places, styler(terminal), columns=columns, gaps=gaps)
+        print_long(session, workspace, lines, paged=not asked.no_pager)
+    say_revision(terminal, asked.ref, found.answer)
+    for note in exact.exact_notes(found):
+        terminal.note(note)
+    return OK if shown.hits else NOTHING
 
 
 def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:

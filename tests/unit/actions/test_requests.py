@@ -7,15 +7,25 @@ import pytest
 from msgspec.structs import asdict
 
 import gitrag
-from gitrag.actions.requests import FETCHED, WAYS, Option, Scope, SearchCommand, SearchRequest, fields_of
+from gitrag.actions.options import Option, fields_of
+from gitrag.actions.requests import (
+    FETCHED,
+    WAYS,
+    GraphCommand,
+    HistoryOptions,
+    Scope,
+    SearchCommand,
+    SearchRequest,
+)
 from gitrag.actions.search import SearchOptions
-from gitrag.cli import findings, graph, hub, search, similar, ui
+from gitrag.cli import findings, graph, history, hub, search, similar, ui
 from gitrag.errors import UsageError
 
 FIELDS = fields_of(SearchRequest).keys()
 COMMANDS = {
     search.search: (SearchCommand, ()),
-    graph.graph: (Scope, FETCHED),
+    graph.graph: (GraphCommand, FETCHED),
+    history.history: (HistoryOptions, ()),
     ui.ui: (Scope, FETCHED),
     hub.search: (SearchRequest, FIELDS - {"limit", "min_score", "paths", "languages"}),
     similar.similar: (SearchRequest, FIELDS - {"limit", "paths", "languages", "kinds", "committed_only"}),
@@ -28,16 +38,16 @@ WAYS_ASKED = {
 }
 
 
-def flat(request, default):
+def flat(request):
     """Yield field, option and default of everything that may be asked, the requests in it included."""
-    for name, option in fields_of(request).items():
+    for name, (option, default) in fields_of(request).items():
         if isinstance(option, Option):
-            yield name, option, getattr(default, name)
+            yield name, option, default
         else:
-            yield from flat(option, getattr(default, name))
+            yield from flat(option)
 
 
-OPTIONS = list(flat(SearchCommand, SearchCommand()))
+OPTIONS = list(flat(SearchCommand))
 
 
 def asked(*args):
@@ -64,11 +74,11 @@ def given(option, default):
 def test_a_command_has_an_option_for_each_field(command):
     request, without = COMMANDS[command]
     flags = {flag: each.help for each in command.params for flag in (*each.opts, *each.secondary_opts)}
-    for name, option, _default in flat(request, request()):
+    for name, option, _default in flat(request):
         for switch in map(option.switch, option.switches) if option.switches else [option]:
             if name not in without:
                 assert set(switch.flags.replace("/", " ").split()) <= flags.keys()
-                assert name == "limit" or switch.help in flags.values()
+                assert name == "limit" or (switch.help or None) in flags.values()
 
 
 @pytest.mark.parametrize(("name", "option", "default"), OPTIONS, ids=lambda each: str(each)[:20])
