@@ -30,6 +30,7 @@ class Option(NamedTuple):
         most: The greatest.
         choices: The values that it may have.
         first: Whether the help lists it before others.
+        tools: Agents' tools that have it, and its meaning there; empty where its name says it.
         label: What it is called in messages, where that is not the last of the flags.
         switches: Its values, each with its meaning: on the command line each is a switch of its own.
         all_switches: The value where all of them are given; empty where they exclude each other.
@@ -47,6 +48,7 @@ class Option(NamedTuple):
     most: int | None = None
     choices: Sequence[str] = ()
     first: bool = False
+    tools: Mapping[str, str] = {}
     label: str = ""
     switches: Mapping[str, str] = {}
     all_switches: str = ""

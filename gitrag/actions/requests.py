@@ -149,6 +149,7 @@ class SearchRequest(Struct, frozen=True):
             "Only this collection, or all of this kind; history: commits.",
             (EXACT, SEVERAL, COMMITS),
             metavar="NAME",
+            tools={"search_code": "In place of code: adrs, specs, issues, api-code."},
         ),
     ] = ()
     module: Annotated[
@@ -158,6 +159,7 @@ class SearchRequest(Struct, frozen=True):
             "Only the collections of this module of the workspace.",
             (EXACT, SEVERAL),
             metavar="NAME",
+            tools={"search": "Of a workspace."},
         ),
     ] = ""
     paths: Annotated[
@@ -167,15 +169,28 @@ class SearchRequest(Struct, frozen=True):
             "Only paths like this, as in .gitignore.",
             (EXACT, SEVERAL, HUB, COMMITS),
             metavar="GLOB",
+            tools={"search_code": "Glob, as in .gitignore: src/**"},
         ),
     ] = ()
     languages: Annotated[
         Sequence[str],
-        Option("--lang", "Only this language, or suffix.", (EXACT, SEVERAL, HUB), metavar="NAME"),
+        Option(
+            "--lang",
+            "Only this language, or suffix.",
+            (EXACT, SEVERAL, HUB),
+            metavar="NAME",
+            tools={"search_code": "", "search_hub": ""},
+        ),
     ] = ()
     kinds: Annotated[
         Sequence[str],
-        Option("--kind", "Only this kind.", (EXACT, SEVERAL), choices=tuple(kind.value for kind in Kind)),
+        Option(
+            "--kind",
+            "Only this kind.",
+            (EXACT, SEVERAL),
+            choices=tuple(kind.value for kind in Kind),
+            tools={"search_code": ""},
+        ),
     ] = ()
     every_chunk: Annotated[
         bool, Option("--every-chunk", "Every chunk on its own, not one hit a file.", (SEVERAL,))
@@ -201,6 +216,7 @@ class SearchRequest(Struct, frozen=True):
                 "word": "Every line that has QUERY as whole words; case matters.",
                 "regex": "Every line that QUERY, a regular expression (RE2), matches.",
             },
+            tools={"search_code": "Every line with it."},
         ),
     ] = ""
 

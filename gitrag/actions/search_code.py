@@ -27,7 +27,6 @@ from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
@@ -141,25 +140,16 @@ class Cascade(Struct, frozen=True):
     not_indexed: tuple[str, ...] = ()
 
 
-def search_code(
-    workspace: Workspace,
-    query: str,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-) -> Cascade:
+_FEW = SearchOptions(limit=LIMIT)
+
+
+def search_code(workspace: Workspace, query: str, limits: SearchOptions = _FEW) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
     Args:
         query: A question in words, or a name.
-        limit: Most snippets to return.
-        globs: Only paths like these, as in .gitignore.
-        languages: Only these languages.
-        kinds: Only these kinds of chunk.
-        collection: Only this collection, in place of all code; exact matches are not looked for then.
+        limits: Most snippets to return, and what of; of collections that are named, in place of all code, no
+            exact matches are looked for.
 
     Raises:
         UsageError: The query is empty, or a limit is out of range.
@@ -168,16 +158,16 @@ def search_code(
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    answer, notes = _ask(workspace, query, question, limit, filters, collection)
+    limit = LIMIT if limits.limit is None else limits.limit
+    answer, notes = _ask(workspace, query, question, limits)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
     likeliest = _likeliest(hits, limit)
     found = [_of_hit(each.hit, each.chunk) for each in likeliest]
     if _any_answers(likeliest) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
-    if collection:
+    if limits.collections:
         return Cascade(question.text, tuple(found), False, answer, notes, left_out)
-    exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
+    exact = _exact(workspace, question, found, limit, limits.filters, whole=FALLBACK not in notes)
     found = found[: max(limit - len(exact), limit - _EXACT, 1)]
     exact = exact[: limit - len(found)]
     telling = len(question.text.split()) > 1 or looks_like_code(question.text)
@@ -202,25 +192,14 @@ def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
     )
 
 
-def exact_lines(
-    workspace: Workspace,
-    pattern: Pattern,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-) -> tuple[Cascade, ExactAnswer]:
-    """Find lines exactly, each a snippet of its own; arguments as `search_code` has.
+def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -> tuple[Cascade, ExactAnswer]:
+    """Find lines exactly, each a snippet of its own.
 
     Raises:
         UsageError: The pattern is empty, or no regular expression.
         NotSetUpError: There is no index, or no such collection.
     """
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else None
-    found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
+    found = search_exactly(workspace, pattern, limits)
     snippets = tuple(
         _of_chunk(
             hit.path,
@@ -234,17 +213,20 @@ def exact_lines(
     return Cascade(pattern.text, snippets, complete, found.answer, (), found.not_indexed), found
 
 
+def of_code(limits: SearchOptions) -> SearchOptions:
+    """Return what a search is limited to where no collection is named: to code."""
+    code = None if limits.collections else Wanted((CollectionKind.CODE,))
+    return replace(limits, wanted=code, grouped=True)
+
+
 def _ask(
-    workspace: Workspace, query: str, question: Question, limit: int, filters: Filters, collection: str
+    workspace: Workspace, query: str, question: Question, limits: SearchOptions
 ) -> tuple[Answer | None, tuple[str, ...]]:
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    code = Wanted((CollectionKind.CODE,))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else code
     try:
-        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
-        return search(workspace, query, options), ()
+        return search(workspace, query, of_code(limits)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
@@ -32,8 +33,6 @@ from gitrag.report.documents import search_document
 from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
-from gitrag.store.candidates import Filters
 from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
@@ -46,55 +45,35 @@ def search_code(
     query: Annotated[str, Field(description="A question or identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
-    path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
-    language: str = "",
-    kind: Literal["", "function", "class", "method", "module", "section"] = "",
-    collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
+    asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
     Gives code with its line range. When it says sufficient, search no further.
     """
-    languages, kinds = (((each,) if each else ()) for each in (language, kind))
-    if repositories or (bench.asks_several(call.roots) and not project and not exact):
-        if project or exact:
+    limits = SearchOptions.of(asked, limit=limit)
+    if repositories or (bench.asks_several(call.roots) and not project and not asked.exact):
+        if project or asked.exact:
             raise UsageError(
                 f"repositories asks several; {'project' if project else 'exact'} is for one.",
                 "Leave out one.",
             )
-        filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        return _search_several(bench, call, query, repositories, limit, filters, collection)
-    asked = bench.project(project)
-    workspace = asked.workspace
-    globs = asked.globs(path)
-    if exact:
-        found, lines_found = search_code_action.exact_lines(
-            workspace,
-            Pattern(query, exact == "regex"),
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-        )
+        return _search_several(bench, call, query, repositories, limits)
+    place = bench.project(project)
+    workspace = place.workspace
+    limits = SearchOptions.of(asked, limit=limit, paths=place.globs("".join(asked.paths)))
+    if asked.exact:
+        pattern = Pattern(query, asked.exact == "regex")
+        found, lines_found = search_code_action.exact_lines(workspace, pattern, limits)
         said = exact_notes(lines_found)
     else:
-        found = search_code_action.search_code(
-            workspace,
-            query,
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-        )
+        found = search_code_action.search_code(workspace, query, limits)
         said = list(found.notes)
     freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project=asked.name,
+        project=place.name,
         sufficient=found.sufficient,
         results=found.snippets,
         freshness=freshness,
@@ -109,13 +88,12 @@ def _search_several(
     call: ToolCall,
     query: str,
     repositories: list[str],
-    limit: int,
-    filters: Filters,
-    collection: str,
+    limits: SearchOptions,
 ) -> Reply[replies.CodeFound]:
     """Ask several repositories; without names, those of the client's roots, else all."""
-    answered = bench.ask_several(call, query, repositories, limit, filters, collection)
-    found = search_code_action.search_several(answered.answer, limit, answered.lacking)
+    answered = bench.ask_several(call, query, repositories, search_code_action.of_code(limits))
+    most = limits.limit or search_code_action.LIMIT
+    found = search_code_action.search_several(answered.answer, most, answered.lacking)
     freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
@@ -133,14 +111,14 @@ def search(
     bench: Workbench,
     call: ToolCall,
     query: str,
-    module: Annotated[str, Field(description="Of a workspace.")] = "",
+    asked: SearchRequest = SearchRequest(),
     limit: Annotated[int, Field(ge=1, le=50, description="Of each kind.")] = 8,
     graph: Annotated[bool, Field(description="Draw the calls around the hits.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    limits = SearchOptions(limit=limit, module=module, with_issues=True, grouped=True)
+    limits = SearchOptions.of(asked, limit=limit, with_issues=True, grouped=True)
     answer = ask(workspace, query, limits)
     drawn = None
     if graph or unfiltered:

@@ -24,7 +24,6 @@ from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import SearchOptions
-from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError
 from gitrag.git import Repository
 from gitrag.git.patterns import MAX_GLOB_CHARS
@@ -34,8 +33,6 @@ from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
 from gitrag.memory.registry import Registry
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
 
 MOST_OTHERS = 8
@@ -208,18 +205,14 @@ class Workbench:
         call: ToolCall,
         query: str,
         names: Sequence[str],
-        limit: int,
-        filters: Filters,
-        collection: str,
+        limits: SearchOptions,
     ) -> AnswerOfMany:
         """Ask several repositories a question about code.
 
         Args:
             call: The call that asks.
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
-            limit: Most hits.
-            filters: What they may be.
-            collection: In place of code.
+            limits: What they are limited to.
 
         Raises:
             UsageError: A name is unknown, or the query is empty.
@@ -227,12 +220,8 @@ class Workbench:
         """
         chosen = self.choose(call, names)
 
-        def options(workspace: Workspace) -> SearchOptions:
-            code = Wanted((CollectionKind.CODE,))
-            kind = Wanted.of(workspace.name, (collection,), "") if collection else code
-            return SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
-
-        return self._several.ask(chosen, query, options, limit)
+        limit = limits.limit or self.workspace.config.limit
+        return self._several.ask(chosen, query, lambda _workspace: limits, limit)
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""

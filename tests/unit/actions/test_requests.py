@@ -20,6 +20,10 @@ from gitrag.actions.requests import (
 from gitrag.actions.search import SearchOptions
 from gitrag.cli import findings, graph, history, hub, search, similar, ui
 from gitrag.errors import UsageError
+from gitrag.mcp_server.binding import Hints, bind
+from gitrag.mcp_server.hub_tools import search_hub
+from gitrag.mcp_server.tools import search as search_decisions
+from gitrag.mcp_server.tools import search_code
 
 FIELDS = fields_of(SearchRequest).keys()
 COMMANDS = {
@@ -109,3 +113,19 @@ def test_what_is_asked_for_reaches_the_search():
     options = SearchOptions.of(every)
     assert {name for name in FIELDS if getattr(options, name) == getattr(SearchOptions(), name)} == set()
     assert options.filters.kinds == every.kinds
+
+
+@pytest.mark.parametrize("tool", [search_code, search_decisions, search_hub], ids=lambda each: each.__name__)
+def test_a_tool_has_a_parameter_for_each_field_that_names_it(tool):
+    parameters = bind(None, tool, Hints()).parameters["properties"]
+    said = {name: each.get("description", "") for name, each in parameters.items()}
+    own = [(name, option) for name, option, _default in flat(SearchRequest) if tool.__name__ in option.tools]
+    assert own
+    for name, option in own:
+        singular = {"kinds", "languages", "paths", "collections"}
+        assert said[name[:-1] if name in singular else name] == option.tools[tool.__name__]
+
+
+def test_every_tool_that_a_field_names_is_there():
+    named = {tool for _name, option, _default in OPTIONS for tool in option.tools}
+    assert named == {each.__name__ for each in (search_code, search_decisions, search_hub)}
