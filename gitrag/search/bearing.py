@@ -140,8 +140,8 @@ class TargetVectors(Struct, frozen=True):
     parts: NDArray[np.float32]
 
 
-class Bearing(Struct, frozen=True):
-    """How a document bears on a target.
+class ScoredDocument(Struct, frozen=True):
+    """How likely a document bears on a target, and by what.
 
     Attributes:
         document: Its number.
@@ -323,7 +323,7 @@ class Documents(Struct, frozen=True, dict=True):
         facts["above"] = _above(self._mean_best(cosines), _UNRELATED_TEXT)
         return facts | {"lead": _lead(words + facts["cosine"], _UNRELATED_TEXT)}
 
-    def on_file(self, target: Target, vectors: TargetVectors | None) -> list[Bearing]:
+    def on_file(self, target: Target, vectors: TargetVectors | None) -> list[ScoredDocument]:
         """Return how each document bears on a file, in the documents' order."""
         facts = self.file_facts(target, vectors)
         scores = _chances(facts, FILE_WEIGHTS if "above" in facts else FILE_WEIGHTS_BY_WORDS)
@@ -331,7 +331,7 @@ class Documents(Struct, frozen=True, dict=True):
         own = _surface(f"{target.path}\n{target.text}")
         return self._bearings(scores, cosines, own, self._shared_names(target), facts["mention"].tolist())
 
-    def on_text(self, text: str, vector: NDArray[np.float32] | None) -> list[Bearing]:
+    def on_text(self, text: str, vector: NDArray[np.float32] | None) -> list[ScoredDocument]:
         """Return how each document bears on a sentence, in the documents' order."""
         facts = self.text_facts(text, vector)
         scores = _chances(facts, TEXT_WEIGHTS if "above" in facts else TEXT_WEIGHTS_BY_WORDS)
@@ -346,14 +346,14 @@ class Documents(Struct, frozen=True, dict=True):
         own: Mapping[str, str],
         names: Sequence[tuple[str, ...]],
         mentions: Sequence[float],
-    ) -> list[Bearing]:
+    ) -> list[ScoredDocument]:
         found = []
         for number, score in enumerate(scores.tolist()):
             part = self._nearest_part(number, cosines, own)
             there = self._weighted[number][0]
             shared = sorted((term for term in own if term in there), key=lambda term: (-there[term], term))
             found.append(
-                Bearing(
+                ScoredDocument(
                     number,
                     score,
                     part,

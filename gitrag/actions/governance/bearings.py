@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.chunking import chunk, language_of
+from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
@@ -17,7 +19,7 @@ from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import RepositoryError
 from gitrag.late import np
 from gitrag.model import Chunk
-from gitrag.search.bearing import Bearing, Documents, Target, TargetVectors
+from gitrag.search.bearing import Documents, ScoredDocument, Target, TargetVectors
 from gitrag.search.relevance import relevance
 from gitrag.words import terms
 from gitrag.workspace import Workspace
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.bearing import Facts
+    from gitrag.search.engine import Hit
     from gitrag.store.connection import Connection
     from gitrag.store.views import ViewOverlay
 
@@ -48,26 +51,63 @@ _REFINED = 40
 """Parts of documents that get the model's vector, for each target, the nearest first, while there is time."""
 
 
-class Found(Struct, frozen=True):
-    """A document that may bear on a file or a sentence.
+ASK = "Should this PR reference {own}?"
+
+
+class Bearing(Struct, frozen=True):
+    """A document that bears on a file, a text or a change.
 
     Attributes:
         kind: The kind of its collection.
         document: Its path, id, title and status.
-        score: The probability that it does, in [0, 1].
-        section: Its section that is nearest: headings joined by `` > ``.
-        note: A sentence or two quoted from it.
-        why: Why, in one line.
-        by_name: Whether the sentence names its id.
+        score: How likely it does, in [0, 1]; 1 where its id is named.
+        section: The section found, or that a change touches: headings joined by `` > ``.
+        note: A sentence or two quoted from it; for a session's topic all of it.
+        why: Why it was found, in one line.
+        line: The line of the file that names it first; None where none does.
+        governs: Whether a governing comment names it.
+        relation: What a new document may refer to it by: ``supersedes``, ``extends`` or ``related`` to a
+            decision, ``requires`` or ``extends`` to a specification, ``extends`` for code that exists,
+            ``related`` to an issue.
+        touched_by: The changed file it was found for; empty when it was found for the commit messages.
     """
 
     kind: CollectionKind
     document: Document
     score: float
-    section: str
-    note: str
-    why: str
-    by_name: bool = False
+    section: str = ""
+    note: str = ""
+    why: str = ""
+    line: int | None = None
+    governs: bool = False
+    relation: str = ""
+    touched_by: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its id as people write it."""
+        is_number = self.kind is CollectionKind.ISSUES and self.document.id.isdecimal()
+        return f"#{self.document.id}" if is_number else self.document.id
+
+    @property
+    def asks(self) -> str:
+        """The sentence for the reviewer."""
+        return ASK.format(own=self.name)
+
+
+def best_first(found: Iterable[Bearing]) -> list[Bearing]:
+    """Return documents by score, those of equal score by path. Pure."""
+    return sorted(found, key=lambda each: (-each.score, each.document.path))
+
+
+def likeliest(found: Iterable[Bearing]) -> dict[str, Bearing]:
+    """Return of each document, by its path, what was found with the highest score. Pure."""
+    best: dict[str, Bearing] = {}
+    for each in found:
+        known = best.get(each.document.path)
+        if known is None or known.score < each.score:
+            best[each.document.path] = each
+    return best
 
 
 class FileTarget(Struct, frozen=True):
@@ -84,7 +124,7 @@ class FileTarget(Struct, frozen=True):
 
 def bearings(
     workspace: Workspace, targets: Sequence[FileTarget | str], *, most_messages: int = MOST_MESSAGES
-) -> list[list[Found]]:
+) -> list[list[Bearing]]:
     """Return how likely each decision and specification bears on some files and sentences.
 
     Args:
@@ -100,6 +140,32 @@ def bearings(
     """
     documents, asked = ask(workspace, targets, most_messages)
     return [list(each.answer(documents)) for each in asked]
+
+
+def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tuple[Bearing, Hit]]:
+    """Return what a search finds, in its order; nothing where there is none of its collections.
+
+    Raises:
+        UsageError: The text has no words.
+    """
+    try:
+        answer = search(workspace, text, options)
+    except NoCollectionError:
+        return []
+    return [
+        (
+            Bearing(
+                section.kind,
+                hit.document or code.read(hit.path, ""),
+                hit.score,
+                hit.chunk.qualified_name,
+                hit.note,
+            ),
+            hit,
+        )
+        for section in answer.sections
+        for hit in section.hits
+    ]
 
 
 def ask(
@@ -184,7 +250,7 @@ class Asked:
             return documents.text_facts(self.target, None if self.vectors is None else self.vectors.path)
         return documents.file_facts(self.target, self.vectors)
 
-    def answer(self, documents: Documents) -> Iterator[Found]:
+    def answer(self, documents: Documents) -> Iterator[Bearing]:
         """Yield all documents, best first."""
         if isinstance(self.target, str):
             text, given = self.target, set(named(self.target))
@@ -205,19 +271,17 @@ class Asked:
         )
         for each in order:
             part = documents.parts[each.part].chunk if each.part >= 0 else None
-            by_name = sure[each.document]
-            yield Found(
+            yield Bearing(
                 kind=documents.kinds[each.document],
                 document=documents.documents[each.document],
-                score=1.0 if by_name else each.score,
+                score=1.0 if sure[each.document] else each.score,
                 section=part.qualified_name if part else "",
                 note=relevance(part.text if part else "", words, documents.texts[each.document]),
                 why=_why(each, is_near=each.cosine >= NEAR),
-                by_name=by_name,
             )
 
 
-def _why(each: Bearing, *, is_near: bool) -> str:
+def _why(each: ScoredDocument, *, is_near: bool) -> str:
     said = [
         "mentions the file" if each.is_mentioned else "",
         f"names {', '.join(each.names)}" if each.names else "",

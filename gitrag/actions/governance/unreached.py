@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 
 from gitrag.actions.documents import indexed_documents
-from gitrag.corpus.documents import Document
+from gitrag.actions.governance.bearings import Bearing, best_first, likeliest
 from gitrag.corpus.layout import CollectionKind
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -17,20 +17,6 @@ NEAREST = 3
 """Documents named where none reaches the least score."""
 
 _NOUNS = {CollectionKind.ADRS: "ADR", CollectionKind.SPECS: "spec", CollectionKind.ISSUES: "issue"}
-
-
-class NearDocument(Struct, frozen=True):
-    """A document that was found, though with a score below the least.
-
-    Attributes:
-        kind: The kind of its collection.
-        document: Its path, id, title and status.
-        score: Relevance in [0, 1].
-    """
-
-    kind: CollectionKind
-    document: Document
-    score: float
 
 
 class Unreached(Struct, frozen=True):
@@ -45,7 +31,7 @@ class Unreached(Struct, frozen=True):
 
     least: float
     looked_at: tuple[tuple[CollectionKind, int], ...]
-    nearest: tuple[NearDocument, ...] = ()
+    nearest: tuple[Bearing, ...] = ()
     left_out: bool = False
 
     @property
@@ -70,7 +56,7 @@ def none_indexed(kinds: Iterable[CollectionKind], *, other: bool = False) -> str
 
 def find_unreached(
     workspace: Workspace,
-    scored: Iterable[NearDocument],
+    scored: Iterable[Bearing],
     kinds: Sequence[CollectionKind],
     least: float,
     without: Collection[str] = (),
@@ -86,11 +72,7 @@ def find_unreached(
     """
     indexed = list(indexed_documents(workspace, kinds))
     numbers = Counter(kind for kind, each, _text in indexed if each.path not in without)
-    best: dict[str, NearDocument] = {}
-    for near in scored:
-        known = best.get(near.document.path)
-        if near.document.path not in without and (known is None or known.score < near.score):
-            best[near.document.path] = near
-    nearest = sorted(best.values(), key=lambda each: (-each.score, each.document.path))[:NEAREST]
+    counting = (each for each in scored if each.document.path not in without)
+    nearest = best_first(likeliest(counting).values())[:NEAREST]
     looked_at = tuple((kind, numbers[kind]) for kind in kinds)
     return Unreached(least, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))
