@@ -31,9 +31,8 @@ from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
-from gitrag.actions.governance.bearings import Bearing
+from gitrag.actions.governance.bearings import Bearing, Unreached
 from gitrag.actions.governance.presets import USES
-from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gitrag.actions.governance.bearings import Bearing
+from gitrag.actions.governance.bearings import Bearing, Unreached
 from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.related import NONE_RELATED, Related
 from gitrag.actions.governance.review import Added, Review
-from gitrag.actions.governance.unreached import Unreached
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.impact_lines import impact_lines
 from gitrag.report.instead import instead_lines

@@ -10,9 +10,16 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.governance.bearings import NEAR, Bearing, FileTarget, bearings, best_first, searched
+from gitrag.actions.governance.bearings import (
+    NEAR,
+    Bearing,
+    FileTarget,
+    bearings,
+    best_first,
+    none_indexed,
+    searched,
+)
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.impact import Impact, callers_from_outside
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.governing import exported, governing, named

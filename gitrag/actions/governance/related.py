@@ -8,10 +8,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.governance.bearings import KINDS, Asked, Bearing, ask, best_first, likeliest, searched
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    Asked,
+    Bearing,
+    ask,
+    best_first,
+    likeliest,
+    none_indexed,
+    searched,
+)
 from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
-from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind

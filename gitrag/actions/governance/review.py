@@ -9,11 +9,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import KINDS, Bearing, FileTarget, bearings, best_first, searched
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    NEAREST,
+    Bearing,
+    FileTarget,
+    Unreached,
+    bearings,
+    best_first,
+    find_unreached,
+    searched,
+)
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.governance.unreached import NEAREST, Unreached, find_unreached
 from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.touched import Cut, cutting_once, definitions_of
 from gitrag.chunking import decode, language_of
