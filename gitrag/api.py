@@ -213,7 +213,7 @@ class Workspace:
         """
         options = options or SearchOptions()
         with self._turn() as inner:
-            inner_options = _inner_options(inner, options)
+            inner_options = _inner_options(options)
             if options.collections and inner_options.wanted and inner_options.wanted.issues:
                 issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
@@ -617,7 +617,7 @@ def _told_as_ours() -> Iterator[None]:
         raise
 
 
-def _inner_options(inner: composition.Workspace, options: SearchOptions) -> search_action.SearchOptions:
+def _inner_options(options: SearchOptions) -> search_action.SearchOptions:
     """Check options as the command line does."""
     if options.limit is not None:
         _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else _MOST_HITS)
@@ -629,9 +629,7 @@ def _inner_options(inner: composition.Workspace, options: SearchOptions) -> sear
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
     return search_action.SearchOptions(
         filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(
-            inner.name, _texts(options.collections), options.module, with_issues=not options.exact
-        ),
+        wanted=Wanted.of(_texts(options.collections), options.module, with_issues=not options.exact),
         limit=options.limit,
         min_score=options.min_score,
         every_chunk=options.every_chunk,

@@ -78,8 +78,8 @@ class AskedSeveral:
     def ask(self, query: str) -> tuple[Answer, list[str]]:
         """See ``Asked``."""
         self._heard.clear()
-        found = self._kept.ask(self._chosen, query, lambda _workspace: _OPTIONS, _LIMIT)
-        return found.answer, [*found.lacking, *report.notes_of(found.answer), *dict.fromkeys(self._heard)]
+        answer = self._kept.ask(self._chosen, query, _OPTIONS)
+        return answer, [*answer.lacking, *report.notes_of(answer), *dict.fromkeys(self._heard)]
 
     def workspace_of(self, hit: Hit) -> Workspace:
         """See ``Asked``."""

@@ -19,11 +19,10 @@ import anyio.to_thread
 from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
-from gitrag.actions.repositories.ask import AnswerOfMany
 from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
-from gitrag.actions.search import SearchOptions
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError
 from gitrag.git import Repository
@@ -211,7 +210,7 @@ class Workbench:
         limit: int,
         filters: Filters,
         collection: str,
-    ) -> AnswerOfMany:
+    ) -> Answer:
         """Ask several repositories a question about code.
 
         Args:
@@ -225,14 +224,9 @@ class Workbench:
             UsageError: A name is unknown, or the query is empty.
             NotSetUpError: None has answered.
         """
-        chosen = self.choose(call, names)
-
-        def options(workspace: Workspace) -> SearchOptions:
-            code = Wanted((CollectionKind.CODE,))
-            kind = Wanted.of(workspace.name, (collection,), "") if collection else code
-            return SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
-
-        return self._several.ask(chosen, query, options, limit)
+        kind = Wanted.of((collection,)) if collection else Wanted((CollectionKind.CODE,))
+        options = SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
+        return self._several.ask(self.choose(call, names), query, options)
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""

@@ -75,7 +75,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.prime.PrimedDocument": f"kind {_DOCUMENT} text=given(text)?",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
-    "actions.repositories.ask.Asked": "name path outcome why commit",
+    "actions.search.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
-from gitrag.actions.repositories.ask import AnswerOfMany, Options
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
 from gitrag.web.desk import Desk
@@ -138,7 +138,7 @@ class Repositories:
             self._heard.clear()
             yield self._heard
 
-    def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
+    def ask(self, names: Sequence[str], query: str, options: SearchOptions) -> Answer:
         """Ask some repositories, or all of them where none is named; the caller has the turn at several.
 
         Raises:
@@ -147,7 +147,7 @@ class Repositories:
             UsageError: The question has no words.
             NotSetUpError: None has answered.
         """
-        return self._several.ask(self._named(names), query, options, limit)
+        return self._several.ask(self._named(names), query, options)
 
     def require(self, name: str) -> None:
         """Raise where no repository has a name.

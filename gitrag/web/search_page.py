@@ -10,7 +10,6 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from gitrag import report
-from gitrag.actions.repositories.ask import AnswerOfMany
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
@@ -224,9 +223,8 @@ def _ask_here(repositories: Repositories, query: str, choices: Choices, options:
 def _ask_several(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
     """Ask several repositories, and once more where their answer is narrowed."""
 
-    def ask(choices: Choices) -> AnswerOfMany:
-        own = options(choices)
-        return repositories.ask(choices.of(REPOSITORY), query, lambda _workspace: own, own.limit or USUAL)
+    def ask(choices: Choices) -> Answer:
+        return repositories.ask(choices.of(REPOSITORY), query, options(choices))
 
     with repositories.turn() as heard:
         everything = narrowed = ask(choices.of_repositories)
@@ -236,8 +234,8 @@ def _ask_several(repositories: Repositories, query: str, choices: Choices, optio
             f"{each.line}. {each.hint}".rstrip() for each in (*narrowed.asked, *everything.asked) if each.why
         )
         return _Asked(
-            everything.answer,
-            narrowed.answer,
+            everything,
+            narrowed,
             tuple(dict.fromkeys(lacking)),
             tuple(dict.fromkeys(heard)),
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
+from gitrag.actions.search import EVERYTHING, SearchOptions, rank, read_question, scope_of, vector_of
 from gitrag.errors import ModelError, NetworkError, NotSetUpError
 from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging
@@ -57,16 +57,13 @@ class HubAnswer(Struct, frozen=True):
     absent: tuple[Absent, ...] = ()
 
 
-_EVERYTHING = SearchOptions()
-
-
 def search(
     address: str,
     query: str,
     config: Config,
     *,
     repositories: Sequence[str] = (),
-    options: SearchOptions = _EVERYTHING,
+    options: SearchOptions = EVERYTHING,
     encoder: Encoder | None = None,
 ) -> HubAnswer:
     """Search a hub.
@@ -83,9 +80,8 @@ def search(
     """
     question = read_question(query, example=_EXAMPLE)
     encoder = encoder or load_encoder(config)
-    vectors = QuestionVectors()
-    vectors.of(question.meaning, encoder)  # before a connection is held
-    asked = (question, vectors, config, repositories, options, encoder)
+    vector_of(encoder, question.meaning)  # before a connection is held
+    asked = (question, config, repositories, options, encoder)
     try:
         return _ask(address, *asked)
     except ServerLostError:  # one of several, since it was asked what it has: now the others answer
@@ -95,23 +91,24 @@ def search(
 def _ask(
     address: str,
     question: Question,
-    vectors: QuestionVectors,
     config: Config,
     repositories: Sequence[str],
     options: SearchOptions,
     encoder: Encoder | None,
 ) -> HubAnswer:
-    from gitrag.search.engine import Scoped
     from gitrag.search.sections import Wanted
 
     with opened(address, RECIPE) as hub, unchanging(hub):
         views, absent = _chosen(hub, repositories)
         source = HubSource(hub, views)
-        asking = Asking(config, question, vectors, options.wanted or Wanted(), options, encoder)
         # Of one branch also its commits count; of several, each has its own.
         commit = views[0].commit if len(views) == 1 else None
-        scoped = Scoped(None, ViewOverlay(commit=commit), options.filters, "")
-        found, files = asking.ask(source, scoped, Memo(lasting=True)), source.count_files()
+        scoped, wanted = (
+            scope_of(options, config, None, ViewOverlay(commit=commit)),
+            options.wanted or Wanted(),
+        )
+        found = rank(source, question, scoped, wanted, encoder, Memo(lasting=True), reword=True)
+        files = source.count_files()
     hits = [
         HubHit(repository, section.kind, replace(hit, path=path, variants=()))
         for section in found.sections
