@@ -62,7 +62,6 @@ from gitrag.api_types import (
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.config.of_repository import settings_of
-from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
@@ -223,13 +222,9 @@ class Workspace:
                 found = search_action.search(inner, query, inner_options)
                 notes, left_out = notes_of(found), found.not_indexed
             heard = self._notes()
-        hits = sorted(
-            ((section.kind, hit) for section in found.sections for hit in section.hits),
-            key=lambda each: -each[1].score,
-        )
         return Answer(
             query=found.query,
-            hits=tuple(_hit(kind, hit) for kind, hit in hits),
+            hits=tuple(map(_hit, found.hits)),
             commit=found.commit,
             dirty=found.dirty,
             drafts=found.drafts,
@@ -653,7 +648,7 @@ def _or_list(values: type[Kind | Direction]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
+def _hit(hit: engine.Hit) -> Hit:
     chunk = hit.chunk
     return Hit(
         path=hit.path,
@@ -663,7 +658,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         kind=chunk.kind.value,
         language=hit.language,
         text=chunk.text,
-        collection=kind.value,
+        collection=hit.collection.value,
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",

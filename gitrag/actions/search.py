@@ -178,6 +178,10 @@ class Answer(Struct, frozen=True):
 
 EVERYTHING = SearchOptions()
 
+Searcher = Callable[[str, SearchOptions], Answer]
+"""Whom a question is asked: a repository, several, or a hub. Each answers with the same type, so that pages,
+screens, commands and tools need not know which it is."""
+
 
 def search(
     workspace: Workspace,

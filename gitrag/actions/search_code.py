@@ -187,6 +187,12 @@ def search_code(
     return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
+def options(filters: Filters, limit: int, collection: str = "") -> SearchOptions:
+    """Return what limits a question to code, or to a collection in its place."""
+    wanted = Wanted.of((collection,)) if collection else Wanted((CollectionKind.CODE,))
+    return SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
+
+
 def of_several(answer: Answer, limit: int) -> Cascade:
     """Return what several repositories answer as snippets; exact matches are not looked for."""
     likeliest = _likeliest(answer.hits, limit)
@@ -233,11 +239,8 @@ def _ask(
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    code = Wanted((CollectionKind.CODE,))
-    wanted = Wanted.of((collection,)) if collection else code
     try:
-        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
-        return search(workspace, query, options), ()
+        return search(workspace, query, options(filters, limit, collection)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:

@@ -68,7 +68,8 @@ def search_code(
                 "Leave out one.",
             )
         filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        answer = bench.ask_several(call, query, repositories, limit, filters, collection)
+        options = search_code_action.options(filters, limit, collection)
+        answer = bench.several(call, repositories)(query, options)
         return _code_found(bench, search_code_action.of_several(answer, limit))
     asked = bench.project(project)
     workspace = asked.workspace

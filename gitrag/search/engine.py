@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
 from gitrag.late import np
@@ -103,6 +104,7 @@ class Hit(Struct, frozen=True):
         variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
         repository: The name of the repository that it is in, where several were asked; the paths are relative
             to that one's top. Empty where one was.
+        collection: The kind of its collection.
     """
 
     path: str
@@ -120,6 +122,7 @@ class Hit(Struct, frozen=True):
     share: float = 1.0
     variants: tuple[str, ...] = ()
     repository: str = ""
+    collection: CollectionKind = CollectionKind.CODE
 
     @property
     def is_nearest(self) -> bool:

@@ -321,7 +321,12 @@ def _read(
     if kind is CollectionKind.SPECS:
         documents = with_ids_of_folders(source, scoped, documents)
     return tuple(
-        replace(hit, document=document, note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")))
+        replace(
+            hit,
+            document=document,
+            note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")),
+            collection=kind,
+        )
         for hit, document in zip(hits, documents, strict=True)
     )
 
