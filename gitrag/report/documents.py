@@ -7,15 +7,12 @@ type is `UnsetType` too is left out where it has no value. Paths start at the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.impact import NoCaller
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
-from gitrag.actions.repositories.ask import Asked
-from gitrag.actions.search import Answer
+from gitrag.actions.search import Answer, Asked
 from gitrag.actions.uninstall import Left, Piece
 from gitrag.agents.setup import FileStep
 from gitrag.callgraph.published import Package
@@ -386,14 +383,12 @@ class CommandRow(Struct, frozen=True):
     id: str
 
 
-def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()) -> str:
+def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
     """Return an answer as one JSON object."""
-    return json_text(search_document(answer, graph, asked))
+    return json_text(search_document(answer, graph))
 
 
-def search_document(
-    answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()
-) -> SearchDocument:
+def search_document(answer: Answer, graph: CallGraph | None = None) -> SearchDocument:
     """Return an answer for programs.
 
     It always has the same five keys, ``issue_matches`` too if issues were searched, ``repositories`` if
@@ -407,6 +402,6 @@ def search_document(
         code_snippets=hits[CollectionKind.CODE],
         call_graphs=() if graph is None else (graph,),
         issue_matches=hits[CollectionKind.ISSUES] if asked_for(answer, CollectionKind.ISSUES) else UNSET,
-        repositories=tuple(asked) or UNSET,
+        repositories=answer.asked or UNSET,
         not_indexed=answer.not_indexed or UNSET,
     )
