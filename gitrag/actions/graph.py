@@ -486,7 +486,7 @@ def calling_files(
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
                 for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
-                    if edge.caller.path != edge.callee.path:
+                    if edge.caller.path != edge.callee.path and not edge.rule:
                         callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
     except TimeoutReachedError:
         return callers, False

@@ -97,10 +97,18 @@ class ResolvedCalls:
 
     def _edges(self, resolve: _Resolve, own: Collection[Id], least: float) -> list[Edge]:
         found = resolve(own)
-        self._doubtful.update(pair for pair, (confidence, _) in found.items() if confidence < least)
+        self._doubtful.update(key[:2] for key, (confidence, _) in found.items() if confidence < least)
         return sorted(
-            Edge(self.node(caller), self.node(callee), min(lines), confidence, tuple(sorted(lines)[1:]))
-            for (caller, callee), (confidence, lines) in found.items()
+            Edge(
+                self.node(caller),
+                self.node(callee),
+                min(lines),
+                confidence,
+                tuple(sorted(lines)[1:]),
+                rule,
+                "rule" if rule else "resolved",
+            )
+            for (caller, callee, rule), (confidence, lines) in found.items()
             if confidence >= least
         )
 
