@@ -118,8 +118,8 @@ TOLD: Final[Mapping[str, str]] = {
     " references body?",
     "trackers.issue.References": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
-    " callee_line=callee.line_start confidence lines",
-    "Caller": "path=caller.path name=caller.name line confidence lines",
+    " callee_line=callee.line_start confidence lines provenance rule",
+    "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
     "Candidate": f"{_DOCUMENT} kind score~ section why named=known(line) named_line=line"
