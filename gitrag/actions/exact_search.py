@@ -17,7 +17,7 @@ from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
 from gitrag.search.engine import Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
-from gitrag.search.sections import AnswerSection, choose
+from gitrag.search.sections import AnswerSection, Wanted, choose
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
@@ -99,12 +99,12 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         raise UsageError(
             "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
         )
-    wanted = options.wanted_in(workspace.name)
+    wanted = (options.wanted or Wanted()).within(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
-        revision=options.revision,
+        revision=options.ref,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
@@ -127,8 +127,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     refreshed = result.refreshed
     if refreshed.waiting and running(workspace.store.directory) is None:
         catch_up.start_worker(workspace)
-    if options.revision is not None or not found.lines:
-        tell_absent(workspace, options.revision)
+    if options.ref is not None or not found.lines:
+        tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
     answer = Answer(

@@ -27,6 +27,7 @@ from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
+from gitrag.search.features import BY
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
@@ -62,14 +63,6 @@ _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
 """Scores of a line: a share of the query's words, a name from it, or the whole query."""
-
-_BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
-_BY_WORDS = frozenset(
-    {
-        *("bm25", "bm25_file", "bm25_share", "verbatim", "rare_name", "defines", "defines_it", "named"),
-        *("file_name", "file_name_asked", "file_name_share", "file_name_part", "in_names"),
-    }
-)
 
 
 class Via(StrEnum):
@@ -177,19 +170,12 @@ def search_code(workspace: Workspace, query: str, limits: SearchOptions = _FEW) 
     return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
-def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
-    """Return what several repositories answer as snippets; exact matches are not looked for.
-
-    Args:
-        answer: Their answer, in one order.
-        limit: Most snippets.
-        notes: What it lacks, a line each.
-    """
+def of_several(answer: Answer, limit: int) -> Cascade:
+    """Return what several repositories answer as snippets; exact matches are not looked for."""
     likeliest = _likeliest(answer.hits, limit)
     found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
-    return Cascade(
-        answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
-    )
+    notes, sufficient = tuple(answer.lacking), _any_answers(likeliest) >= SUFFICIENT
+    return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
 
 def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -> tuple[Cascade, ExactAnswer]:
@@ -215,8 +201,8 @@ def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -
 
 def of_code(limits: SearchOptions) -> SearchOptions:
     """Return what a search is limited to where no collection is named: to code."""
-    code = None if limits.collections else Wanted((CollectionKind.CODE,))
-    return replace(limits, wanted=code, grouped=True)
+    wanted = limits.wanted if limits.collections else Wanted((CollectionKind.CODE,))
+    return replace(limits, wanted=wanted, grouped=True)
 
 
 def _ask(
@@ -283,8 +269,9 @@ def via(hit: Hit) -> Via:
     """Return whether words or meaning contributed more to a hit's score."""
     if hit.cosine <= -1:
         return Via.LEXICAL
-    meaning = sum(value for name, value in hit.reasons if name in _BY_MEANING)
-    words = sum(value for name, value in hit.reasons if name in _BY_WORDS)
+    meaning, words = (
+        sum(value for name, value in hit.reasons if BY.get(name) == way) for way in ("meaning", "words")
+    )
     return Via.LEXICAL if hit.bm25 > 0 and words >= meaning else Via.SEMANTIC
 
 

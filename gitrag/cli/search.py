@@ -135,7 +135,7 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
         with_issues=form != "json",
         grouped=form != "json",
     )
-    if asked.collections and limits.wanted_in(workspace.name).issues:  # asked for by name
+    if asked.collections and limits.wanted and limits.wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace, text)

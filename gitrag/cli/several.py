@@ -13,10 +13,9 @@ from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.actions.repositories.ask import AnswerOfMany, Asked
     from gitrag.actions.repositories.chosen import Chosen
     from gitrag.actions.requests import SearchCommand
-    from gitrag.actions.search import Answer
+    from gitrag.actions.search import Answer, Asked
     from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.workspace import Workspace
@@ -39,28 +38,20 @@ def search_several(session: Session, text: str, output: str | None, asking: Sear
     here, config = around(session)
     resident.heed(config)
     form = form_of(output, config.output, session.terminal)
-    options = SearchOptions.of(
-        asking, with_issues=form != "json", grouped=form != "json" and not asking.every_chunk
-    )
+    options = SearchOptions.of(asking, with_issues=form != "json", grouped=form != "json")
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, here, heard.append) if scope.is_known else []
     if scope.urls or scope.dependencies:
         elsewhere = Elsewhere(session.environ, heard.append, session.terminal.progress)
         chosen += [elsewhere.of_url(url) for url in dict.fromkeys(scope.urls)]
         chosen += [elsewhere.of_dependency(each, session.start) for each in dict.fromkeys(scope.dependencies)]
-    found = ask(
-        chosen,
-        text,
-        partial(open_one, session, heard),
-        lambda _workspace: options,
-        limit=config.limit if asking.limit is None else asking.limit,
-    )
+    found = ask(chosen, text, partial(open_one, session, heard), options, limit=config.limit)
     if asking.in_editor:
         return _open_best(session, found)
     _require_an_answer(found.asked)
     _show(session, found, form, asking)
     _say_unanswered(session, found, heard)
-    return OK if found.answer.hits else NOTHING
+    return OK if found.hits else NOTHING
 
 
 def around(session: Session) -> tuple[Repository | None, Config]:
@@ -93,20 +84,20 @@ def _require_an_answer(asked: Sequence[Asked]) -> None:
         )
 
 
-def _show(session: Session, found: AnswerOfMany, form: str, asking: SearchCommand) -> None:
+def _show(session: Session, found: Answer, form: str, asking: SearchCommand) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = hit_lines.for_report(found.answer)
+    shown = hit_lines.for_report(found)
     if form == "json":
-        terminal.print_json_text(report.as_json(found.answer, asked=found.asked))
+        terminal.print_json_text(report.as_json(found))
     elif form == "markdown":
         terminal.print(report.as_markdown(shown))
-    elif form == "text" or not found.answer.hits:
-        _print_text(session, found.answer, asking)
+    elif form == "text" or not found.hits:
+        _print_text(session, found, asking)
     else:
-        places = report.located(found.answer, found.roots, session.start.absolute())
+        places = report.located(found, session.start.absolute())
         terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
 
 
@@ -132,14 +123,14 @@ def _print_text(session: Session, answer: Answer, asking: SearchCommand) -> None
         terminal.print(text)
 
 
-def _open_best(session: Session, found: AnswerOfMany) -> int:
+def _open_best(session: Session, found: Answer) -> int:
     from gitrag import report
     from gitrag.cli.editor import editor_command, open_in_editor
 
-    if not found.answer.hits:
-        session.terminal.note(report.as_text(found.answer))
+    if not found.hits:
+        session.terminal.note(report.as_text(found))
         return NOTHING
-    best = found.answer.hits[0]
+    best = found.hits[0]
     path = found.roots[best.repository] / best.path
     if not path.is_file():
         raise UsageError(
@@ -153,14 +144,14 @@ def _open_best(session: Session, found: AnswerOfMany) -> int:
     return OK
 
 
-def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str]) -> None:
+def _say_unanswered(session: Session, found: Answer, heard: Sequence[str]) -> None:
     """Say what the answer lacks: who has not answered, and why."""
     from gitrag import report
 
     terminal = session.terminal
     for line in dict.fromkeys(heard):
         terminal.note(line)
-    for line in report.notes_of(found.answer):
+    for line in report.notes_of(found):
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:

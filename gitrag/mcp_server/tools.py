@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
@@ -21,11 +22,12 @@ from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.requests import SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
+from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
-from gitrag.mcp_server import replies
+from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_markdown
@@ -59,45 +61,29 @@ def search_code(
                 f"repositories asks several; {'project' if project else 'exact'} is for one.",
                 "Leave out one.",
             )
-        return _search_several(bench, call, query, repositories, limits)
+        answer = bench.several(call, repositories)(query, search_code_action.of_code(limits))
+        return _code_found(bench, search_code_action.of_several(answer, limit))
     place = bench.project(project)
-    workspace = place.workspace
     limits = SearchOptions.of(asked, limit=limit, paths=place.globs("".join(asked.paths)))
+    said: list[str] = []
     if asked.exact:
         pattern = Pattern(query, asked.exact == "regex")
-        found, lines_found = search_code_action.exact_lines(workspace, pattern, limits)
+        found, lines_found = search_code_action.exact_lines(place.workspace, pattern, limits)
         said = exact_notes(lines_found)
     else:
-        found = search_code_action.search_code(workspace, query, limits)
-        said = list(found.notes)
-    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
-    data = replies.CodeFound(
-        query=found.query,
-        project=place.name,
-        sufficient=found.sufficient,
-        results=found.snippets,
-        freshness=freshness,
-        words=replies.word_data(found.answer),
-        not_indexed=list(found.not_indexed),
-    )
-    return Reply(replies.code_text(found, freshness), data)
+        found = search_code_action.search_code(place.workspace, query, limits)
+    return _code_found(bench, found, place, said)
 
 
-def _search_several(
-    bench: Workbench,
-    call: ToolCall,
-    query: str,
-    repositories: list[str],
-    limits: SearchOptions,
+def _code_found(
+    bench: Workbench, found: Cascade, asked: workbench.Project | None = None, said: Sequence[str] = ()
 ) -> Reply[replies.CodeFound]:
-    """Ask several repositories; without names, those of the client's roots, else all."""
-    answered = bench.ask_several(call, query, repositories, search_code_action.of_code(limits))
-    most = limits.limit or search_code_action.LIMIT
-    found = search_code_action.search_several(answered.answer, most, answered.lacking)
-    freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
+    """Return what was found in a project, or in several repositories."""
+    commit = asked.workspace.repo.head().commit if asked else None
+    freshness = replies.of_answer(found.answer, commit, [*found.notes, *said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project="",
+        project=asked.name if asked else "",
         sufficient=found.sufficient,
         results=found.snippets,
         freshness=freshness,

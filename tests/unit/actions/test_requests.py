@@ -117,7 +117,7 @@ def test_what_is_asked_for_reaches_the_search():
 
 @pytest.mark.parametrize("tool", [search_code, search_decisions, search_hub], ids=lambda each: each.__name__)
 def test_a_tool_has_a_parameter_for_each_field_that_names_it(tool):
-    parameters = bind(None, tool, Hints()).parameters["properties"]
+    parameters = bind(None, tool, Hints(), core=True).parameters["properties"]
     said = {name: each.get("description", "") for name, each in parameters.items()}
     own = [(name, option) for name, option, _default in flat(SearchRequest) if tool.__name__ in option.tools]
     assert own
