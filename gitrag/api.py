@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,8 +31,8 @@ from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
+from gitrag.actions.governance.bearings import Bearing, Unreached
 from gitrag.actions.governance.presets import USES
-from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
@@ -42,6 +42,7 @@ from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
+    BearingDocument,
     CallAnswer,
     CheckAnswer,
     DuplicatesAnswer,
@@ -371,18 +372,7 @@ class Workspace:
             found = review_action.review(inner, span, threshold, progress)
             heard = self._notes()
         documents = tuple(
-            TouchedDocument(
-                collection=each.kind.value,
-                id=each.document.id,
-                title=each.document.title,
-                path=each.document.path,
-                status=each.document.status,
-                score=round(each.score, _DECIMALS),
-                section=each.section,
-                note=each.note,
-                touched_by=each.path,
-            )
-            for each in found.questions
+            _document(TouchedDocument, each, touched_by=each.touched_by) for each in found.questions
         )
         left_out = found.impact.left_out if found.impact is not None else ()
         notes = self._told(heard, [*_unreached(found.unreached), *left_out])
@@ -707,8 +697,12 @@ def _added(found: review_action.Added) -> AddedDefinition:
     )
 
 
-def _related(found: related_action.Proposal) -> RelatedDocument:
-    return RelatedDocument(
+_Document = TypeVar("_Document", bound=BearingDocument)
+
+
+def _document(kind: type[_Document], found: Bearing, **further: Any) -> _Document:
+    """Return a document as a method returns it, with what only this method says."""
+    return kind(
         collection=found.kind.value,
         id=found.document.id,
         title=found.document.title,
@@ -717,20 +711,13 @@ def _related(found: related_action.Proposal) -> RelatedDocument:
         score=round(found.score, _DECIMALS),
         section=found.section,
         note=found.note,
-        relation=found.relation,
+        **further,
     )
 
 
-def _governing(found: check_action.Candidate) -> GoverningDocument:
-    return GoverningDocument(
-        collection=found.kind.value,
-        id=found.document.id,
-        title=found.document.title,
-        path=found.document.path,
-        status=found.document.status,
-        score=round(found.score, _DECIMALS),
-        section=found.section,
-        note=found.note,
-        why=found.why,
-        line=found.line,
-    )
+def _related(found: Bearing) -> RelatedDocument:
+    return _document(RelatedDocument, found, relation=found.relation)
+
+
+def _governing(found: Bearing) -> GoverningDocument:
+    return _document(GoverningDocument, found, why=found.why, line=found.line)

@@ -27,6 +27,7 @@ from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
 from gitrag.search.exact import Pattern
+from gitrag.search.features import BY
 from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
@@ -63,14 +64,6 @@ _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
 """Scores of a line: a share of the query's words, a name from it, or the whole query."""
-
-_BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
-_BY_WORDS = frozenset(
-    {
-        *("bm25", "bm25_file", "bm25_share", "verbatim", "rare_name", "defines", "defines_it", "named"),
-        *("file_name", "file_name_asked", "file_name_share", "file_name_part", "in_names"),
-    }
-)
 
 
 class Via(StrEnum):
@@ -293,8 +286,9 @@ def via(hit: Hit) -> Via:
     """Return whether words or meaning contributed more to a hit's score."""
     if hit.cosine <= -1:
         return Via.LEXICAL
-    meaning = sum(value for name, value in hit.reasons if name in _BY_MEANING)
-    words = sum(value for name, value in hit.reasons if name in _BY_WORDS)
+    meaning, words = (
+        sum(value for name, value in hit.reasons if BY.get(name) == way) for way in ("meaning", "words")
+    )
     return Via.LEXICAL if hit.bm25 > 0 and words >= meaning else Via.SEMANTIC
 
 

@@ -15,6 +15,7 @@ from gitrag.actions.references import References
 from gitrag.actions.search import Answer, Asked
 from gitrag.actions.uninstall import Left, Piece
 from gitrag.agents.setup import FileStep
+from gitrag.callgraph.graph import Provenance
 from gitrag.callgraph.published import Package
 from gitrag.corpus.layout import CollectionKind
 from gitrag.memory.observations import Observation
@@ -79,6 +80,9 @@ class GraphEdge(Struct, frozen=True):
         line: The line of the first such call.
         confidence: 1 where it is certain, less where it is likely.
         lines: The lines of all such calls.
+        provenance: ``resolved`` by names, imports and types; ``rule``: the caller names the callee, and
+            another is expected to call it; ``compiler``: an index that a compiler made has it.
+        rule: That other, as it is written: ``app.get``, ``before_action``; empty where it is no rule.
     """
 
     caller: int
@@ -86,6 +90,8 @@ class GraphEdge(Struct, frozen=True):
     line: int
     confidence: float
     lines: tuple[int, ...]
+    provenance: Provenance
+    rule: str
 
 
 class CallElsewhere(Struct, frozen=True):
@@ -97,6 +103,8 @@ class CallElsewhere(Struct, frozen=True):
         line: The line of the first such call, in the caller's file.
         confidence: From 0 to 1; 1 where it is certain.
         lines: The lines of all such calls.
+        provenance: As of a call within a repository.
+        rule: As of a call within a repository.
     """
 
     caller: GraphNode
@@ -104,6 +112,8 @@ class CallElsewhere(Struct, frozen=True):
     line: int
     confidence: float
     lines: tuple[int, ...]
+    provenance: Provenance
+    rule: str
 
 
 class RepositoryCalls(Struct, frozen=True):
