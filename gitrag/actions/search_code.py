@@ -25,7 +25,7 @@ from gitrag.errors import GitragError, UsageError
 from gitrag.git import matcher
 from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
-from gitrag.search.engine import LEAST_ANSWER, Hit
+from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.features import BY
 from gitrag.search.passages import LIKELY
@@ -155,7 +155,7 @@ def search_code(workspace: Workspace, query: str, limits: SearchOptions = _FEW) 
     answer, notes = _ask(workspace, query, question, limits)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
     likeliest = _likeliest(hits, limit)
-    found = [_of_hit(each.hit, each.chunk) for each in likeliest]
+    found = [_of_hit(hit, each.chunk) for hit, each in likeliest]
     if _any_answers(likeliest) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
     if limits.collections:
@@ -173,7 +173,7 @@ def search_code(workspace: Workspace, query: str, limits: SearchOptions = _FEW) 
 def of_several(answer: Answer, limit: int) -> Cascade:
     """Return what several repositories answer as snippets; exact matches are not looked for."""
     likeliest = _likeliest(answer.hits, limit)
-    found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
+    found = tuple(_of_hit(hit, each.chunk) for hit, each in likeliest)
     notes, sufficient = tuple(answer.lacking), _any_answers(likeliest) >= SUFFICIENT
     return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
@@ -223,30 +223,26 @@ def _ask(
         return None, (FALLBACK,)
 
 
-class _Passage(Struct, frozen=True):
-    """Lines of a hit, and how likely they answer if its file does."""
-
-    hit: Hit
-    chunk: Chunk
-    share: float
+_Passage = tuple[Hit, FurtherHit]
+"""Lines of a hit, and how likely they answer if its file does."""
 
 
 def _likeliest(hits: Sequence[Hit], limit: int) -> list[_Passage]:
     """Choose what most likely answers: the best passage of each file, and likely ones of the first file."""
-    each = [_Passage(hit, hit.chunk, hit.share) for hit in hits]
+    each = [(hit, FurtherHit(hit.chunk, hit.share)) for hit in hits]
     for hit in hits[:1]:
-        also = [_Passage(hit, other.chunk, other.share) for other in hit.also]
-        each[1:1] = [other for other in also if hit.score * other.share >= LIKELY][: _OF_THE_FIRST - 1]
-    chosen = sorted(range(len(each)), key=lambda at: -each[at].hit.score * each[at].share)[:limit]
+        likely = [(hit, other) for other in hit.also if hit.score * other.share >= LIKELY]
+        each[1:1] = likely[: _OF_THE_FIRST - 1]
+    chosen = sorted(range(len(each)), key=lambda at: -each[at][0].score * each[at][1].share)[:limit]
     return [each[at] for at in sorted(chosen)]
 
 
 def _any_answers(passages: Sequence[_Passage]) -> float:
     """Return the probability that some passage answers, files taken as independent of each other."""
     found: dict[str, float] = {}
-    for each in passages:
-        file = f"{each.hit.repository}:{each.hit.path}"
-        found[file] = found.get(file, 0.0) + each.hit.score * each.share
+    for hit, passage in passages:
+        file = f"{hit.repository}:{hit.path}"
+        found[file] = found.get(file, 0.0) + hit.score * passage.share
     return 1 - math.prod(1 - share for share in found.values())
 
 

@@ -280,7 +280,7 @@ def test_the_others_answer_when_a_server_is_away(
         return {each.repository for each in found.hits} == {"shop"} and told in as_text(found)
 
     whole = search()
-    assert {each.name for each in whole.asked} == {"shop", "billing"}
+    assert {each.name for each in whole.searched} == {"shop", "billing"}
     assert "does not answer" not in as_text(whole)
 
     chosen, stopped = hub_search._chosen, []
@@ -305,7 +305,7 @@ def test_the_others_answer_when_a_server_is_away(
     with pytest.raises(NetworkError):
         pushed(make(tmp_path / "home-shop", "billing", RATES), two.owner, model_dir)
     two.other.start()
-    assert {each.name for each in search().asked} == {"shop", "billing"}
+    assert {each.name for each in search().searched} == {"shop", "billing"}
     own = int((two.other.data / "postmaster.pid").read_text().split()[0])
     os.kill(own, signal.SIGSTOP)  # it takes connections, and says nothing
     try:
