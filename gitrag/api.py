@@ -63,7 +63,6 @@ from gitrag.api_types import (
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.config.of_repository import settings_of
-from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
@@ -214,7 +213,7 @@ class Workspace:
         """
         options = options or SearchOptions()
         with self._turn() as inner:
-            inner_options = _inner_options(inner, options)
+            inner_options = _inner_options(options)
             if options.collections and inner_options.wanted and inner_options.wanted.issues:
                 issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
@@ -224,13 +223,9 @@ class Workspace:
                 found = search_action.search(inner, query, inner_options)
                 notes, left_out = notes_of(found), found.not_indexed
             heard = self._notes()
-        hits = sorted(
-            ((section.kind, hit) for section in found.sections for hit in section.hits),
-            key=lambda each: -each[1].score,
-        )
         return Answer(
             query=found.query,
-            hits=tuple(_hit(kind, hit) for kind, hit in hits),
+            hits=tuple(map(_hit, found.hits)),
             commit=found.commit,
             dirty=found.dirty,
             drafts=found.drafts,
@@ -607,7 +602,7 @@ def _told_as_ours() -> Iterator[None]:
         raise
 
 
-def _inner_options(inner: composition.Workspace, options: SearchOptions) -> search_action.SearchOptions:
+def _inner_options(options: SearchOptions) -> search_action.SearchOptions:
     """Check options as the command line does."""
     if options.limit is not None:
         _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else _MOST_HITS)
@@ -619,9 +614,7 @@ def _inner_options(inner: composition.Workspace, options: SearchOptions) -> sear
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
     return search_action.SearchOptions(
         filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(
-            inner.name, _texts(options.collections), options.module, with_issues=not options.exact
-        ),
+        wanted=Wanted.of(_texts(options.collections), options.module, with_issues=not options.exact),
         limit=options.limit,
         min_score=options.min_score,
         every_chunk=options.every_chunk,
@@ -645,7 +638,7 @@ def _or_list(values: type[Kind | Direction]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
+def _hit(hit: engine.Hit) -> Hit:
     chunk = hit.chunk
     return Hit(
         path=hit.path,
@@ -655,7 +648,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         kind=chunk.kind.value,
         language=hit.language,
         text=chunk.text,
-        collection=kind.value,
+        collection=hit.collection.value,
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",

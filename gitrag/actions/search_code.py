@@ -180,19 +180,18 @@ def search_code(
     return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
-def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
-    """Return what several repositories answer as snippets; exact matches are not looked for.
+def options(filters: Filters, limit: int, collection: str = "") -> SearchOptions:
+    """Return what limits a question to code, or to a collection in its place."""
+    wanted = Wanted.of((collection,)) if collection else Wanted((CollectionKind.CODE,))
+    return SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
 
-    Args:
-        answer: Their answer, in one order.
-        limit: Most snippets.
-        notes: What it lacks, a line each.
-    """
+
+def of_several(answer: Answer, limit: int) -> Cascade:
+    """Return what several repositories answer as snippets; exact matches are not looked for."""
     likeliest = _likeliest(answer.hits, limit)
     found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
-    return Cascade(
-        answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
-    )
+    notes, sufficient = tuple(answer.lacking), _any_answers(likeliest) >= SUFFICIENT
+    return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
 
 def exact_lines(
@@ -212,7 +211,7 @@ def exact_lines(
         NotSetUpError: There is no index, or no such collection.
     """
     filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else None
+    wanted = Wanted.of((collection,)) if collection else None
     found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
     snippets = tuple(
         _of_chunk(
@@ -233,11 +232,8 @@ def _ask(
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    code = Wanted((CollectionKind.CODE,))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else code
     try:
-        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
-        return search(workspace, query, options), ()
+        return search(workspace, query, options(filters, limit, collection)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:

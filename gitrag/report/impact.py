@@ -130,6 +130,7 @@ def _edges(edges: tuple[Edge, ...], form: Form) -> str:
         ("~" if edge.confidence < 1 else "")
         + form(f"{shown(edge.caller.path)}:{edge.line}", "path")
         + (f" {form(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
+        + (f" by {form(edge.rule, '')}" if edge.rule else "")
         for edge in edges[:MOST_CALLERS]
     ]
     return ", ".join(named) + _more(len(edges), MOST_CALLERS)

@@ -61,17 +61,14 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.history.HistoryAnswer": "query commit_matches=matches searched notes",
     "actions.impact.Called": f"{_CALLED} callers@Caller tests@Caller",
     "actions.impact.Impact": f"called {_IMPACT.format('')}",
-    "actions.hub.search.HubAnswer": "query matches=hits searched=asked@HubSearched files absent",
-    "actions.hub.search.HubHit": "repository path=hit.path collection=kind score=hit.score~"
-    " name=hit.chunk.qualified_name kind=hit.chunk.kind line_start=hit.chunk.line_start"
-    " line_end=hit.chunk.line_end snippet=hit.chunk.text",
+    "actions.hub.search.HubAnswer": "query matches=hits@HubHit searched@HubSearched files absent",
     "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
     "actions.prime.Primed": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
     " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
-    "actions.repositories.ask.Asked": "name path outcome why commit",
+    "actions.search.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
@@ -121,8 +118,8 @@ TOLD: Final[Mapping[str, str]] = {
     " references body?",
     "trackers.issue.References": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
-    " callee_line=callee.line_start confidence lines",
-    "Caller": "path=caller.path name=caller.name line confidence lines",
+    " callee_line=callee.line_start confidence lines provenance rule",
+    "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
     "Candidate": f"{_DOCUMENT} kind score~ section why named=known(line) named_line=line"
@@ -130,6 +127,7 @@ TOLD: Final[Mapping[str, str]] = {
     "CoreLine": "project path summary",
     "DocumentMatch": "id=document.id title=document.title path score~ snippet=chunk.text"
     " repository=given(repository)? nearest=given(is_nearest)?",
+    "HubHit": f"repository path collection score~ {_CHUNK} snippet=chunk.text",
     "HubSearched": "repository=name branch commit",
     "NamedLine": "path line use within text sure=is_sure",
     "NearDocument": f"{_DOCUMENT} kind score~",

@@ -20,9 +20,7 @@ from tests.support.repository import GitRepository
 @pytest.fixture
 def own(make_repository, git_environment, model_dir) -> GitRepository:
     git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
-    repository = make_repository({"a.py": "def open_door():\n    return 1\n"})
-    Workspace.open(repository.path, environ=repository.environment).update()
-    return repository
+    return make_repository({"a.py": "def open_door():\n    return 1\n"}, indexed=True)
 
 
 def embed(own: GitRepository, *args: str) -> str:

@@ -32,8 +32,7 @@ def opened(repo: GitRepository, said: list[str]) -> Workspace:
 @pytest.fixture
 def behind(make_repository) -> GitRepository:
     """A repository with an index one commit behind, and with an uncommitted file."""
-    repo: GitRepository = make_repository(FILES)
-    opened(repo, []).update()
+    repo: GitRepository = make_repository(FILES, indexed=True)
     repo.commit({"window.py": "def close_window(): pass\n", "gone.py": None})
     repo.write({"loose.py": "def tie_rope(): pass\n"})
     return repo

@@ -162,5 +162,7 @@ def opened(site: Site, **options: Any) -> Iterator[tuple[Any, Heard]]:
         page.on("request", lambda request: heard.requests.append(request.url))
         page.set_default_timeout(PATIENCE_S * 1000)
         page.goto(site.address)
-        page.locator("[autofocus]:focus").wait_for()  # it comes after the page is loaded; keys before it are lost
+        page.locator(
+            "[autofocus]:focus"
+        ).wait_for()  # it comes after the page is loaded; keys before it are lost
         yield page, heard

@@ -36,6 +36,7 @@ from gitrag.callgraph.python.records import (
     Subscript,
     Test,
     With,
+    written_name,
 )
 from gitrag.callgraph.python.values import (
     CERTAIN,
@@ -98,6 +99,7 @@ class Evaluator(Expressions):
         self._calling = 0
         self._depth = 0
         self._program.ceiling = CERTAIN
+        self._program.taker = ""
 
     def forget(self) -> None:
         """Drop all that is known, which holds itself: the collector need not walk it."""
@@ -265,7 +267,9 @@ class Evaluator(Expressions):
             if decorator is None or is_known_decorator(decorator):
                 continue
             function = self.value(decorator, frame, scope.line_start)
+            before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
             made = self.call(function, Arguments([values]), frame, scope.line_start)
+            self._program.taker = before
             values = frozenset(value for value in made if type(value) in _MADE) or values
         self._nesting.leave_decorators()
         self._defined[own] = (turn, values)

@@ -31,6 +31,7 @@ from gitrag.callgraph.python.records import (
     Untyped,
     Yield,
     YieldFrom,
+    written_name,
 )
 from gitrag.callgraph.python.values import (
     MAX_DEPTH,
@@ -259,11 +260,12 @@ class Expressions(CallEvaluator):
             self.formatted(NOTHING.union(*given), frame, line)
         if named == "setattr" and len(arguments.positional) == 3:
             self._setattr(arguments.positional, frame, line)
-        before = self._program.ceiling
+        before = self._program.ceiling, self._program.taker
+        self._program.taker = written_name(function)
         if self._is_handed_down(function, called, frame):
-            self._program.ceiling = min(before, ONE_OF_SEVERAL)
+            self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
         found = self.call(called, arguments, frame, line)
-        self._program.ceiling = before
+        self._program.ceiling, self._program.taker = before
         return found
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:

@@ -1,9 +1,9 @@
 """Where the names of Python files lead, and what annotations and decorators say.
 
 `Evaluator` is one object in six modules, each a class that adds to the one before: `Names`, `Classes`,
-`Attributes`, `CallEvaluator`, `Expressions`. The first, `Evaluation`, has what all know, and what those below ask
-of those above: to know what a name is, statements are executed, which have expressions, which have calls, which
-read names.
+`Attributes`, `CallEvaluator`, `Expressions`. The first, `Evaluation`, has what all know, and what those below
+ask of those above: to know what a name is, statements are executed, which have expressions, which have calls,
+which read names.
 """
 
 from __future__ import annotations
