@@ -253,11 +253,15 @@ def _with_left_out(
     workspace: Workspace, error: answering.NoMatchError, target: str
 ) -> answering.NoMatchError:
     """Return the error that says too what is left out of the index and has the target."""
-    if sentences := left_out.of_target(workspace, target):
-        said = "; ".join(sentences)
-        error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
-        error.not_indexed = tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED))
-    return error
+    if not (sentences := left_out.of_target(workspace, target)):
+        return error
+    said = "; ".join(sentences)
+    return answering.NoMatchError(
+        f"{error} {said[0].upper()}{said[1:]}.",
+        error.hint,
+        target,
+        tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED)),
+    )
 
 
 class UnreadError(answering.NoMatchError):
