@@ -162,19 +162,18 @@ class Primed(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-class RelatedDocument(Struct, frozen=True):
-    """A document that one about to be written may refer to.
+class BearingDocument(Struct, frozen=True):
+    """A decision, specification or issue that was found, or code.
 
     Attributes:
-        collection: ``adrs`` or ``specs``; for a plan or work also ``code`` and ``issues``.
+        collection: ``adrs``, ``specs`` or ``issues``; for a plan or work also ``code``.
         id: Its id; of code its path.
         title: Its title.
         path: Its file.
         status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1].
+        score: Relevance in [0, 1]; 1 where a file that is checked names it.
         section: The part that came up: headings joined by `` > ``.
         note: A sentence or two of it.
-        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
     """
 
     collection: str
@@ -185,6 +184,15 @@ class RelatedDocument(Struct, frozen=True):
     score: float
     section: str
     note: str
+
+
+class RelatedDocument(BearingDocument, frozen=True):
+    """A document that one about to be written may refer to.
+
+    Attributes:
+        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
+    """
+
     relation: str
 
 
@@ -244,29 +252,13 @@ class DuplicatesAnswer(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class TouchedDocument(Struct, frozen=True):
+class TouchedDocument(BearingDocument, frozen=True):
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
-        collection: ``adrs`` or ``issues``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1].
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
         touched_by: The changed file that it came up for; empty where the commits' messages did.
     """
 
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
     touched_by: str
 
 
@@ -307,30 +299,14 @@ class ReviewAnswer(Struct, frozen=True):
     called: tuple[CalledDefinition, ...] = ()
 
 
-class GoverningDocument(Struct, frozen=True):
+class GoverningDocument(BearingDocument, frozen=True):
     """A decision, specification or issue that bears on a file.
 
     Attributes:
-        collection: ``adrs``, ``specs`` or ``issues``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1]; 1 where the file names it.
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
         why: Why it came up, in a line.
         line: The line of the file that names it first; None where none does.
     """
 
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
     why: str
     line: int | None
 

@@ -99,7 +99,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         raise UsageError(
             "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
         )
-    wanted = options.wanted or Wanted()
+    wanted = (options.wanted or Wanted()).within(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from gitrag.actions import left_out
 from gitrag.actions.absent import tell_absent
+from gitrag.actions.compiler_index import compiled_calls
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
@@ -440,7 +441,9 @@ def calls_of(
         )
         rows, manifests = read.found
         loaded = facts_of(workspace.store, read.now, rows, check=check)
-        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests))
+        blobs = {row.path: row.blob for row in rows}
+        compiled = compiled_calls(workspace.config.scip_index, read.now, loaded.files, blobs, check)
+        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests), compiled)
 
         def others() -> list[tuple[str, str, str]]:
             return view.read(
@@ -486,7 +489,7 @@ def calling_files(
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
                 for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
-                    if edge.caller.path != edge.callee.path:
+                    if edge.caller.path != edge.callee.path and not edge.rule:
                         callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
     except TimeoutReachedError:
         return callers, False

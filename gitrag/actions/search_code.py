@@ -27,6 +27,7 @@ from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
+from gitrag.search.features import BY
 from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
@@ -63,14 +64,6 @@ _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
 """Scores of a line: a share of the query's words, a name from it, or the whole query."""
-
-_BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
-_BY_WORDS = frozenset(
-    {
-        *("bm25", "bm25_file", "bm25_share", "verbatim", "rare_name", "defines", "defines_it", "named"),
-        *("file_name", "file_name_asked", "file_name_share", "file_name_part", "in_names"),
-    }
-)
 
 
 class Via(StrEnum):
@@ -187,19 +180,18 @@ def search_code(
     return Cascade(question.text, snippets, told, answer, notes, left_out)
 
 
-def search_several(answer: Answer, limit: int, notes: Sequence[str]) -> Cascade:
-    """Return what several repositories answer as snippets; exact matches are not looked for.
+def options(filters: Filters, limit: int, collection: str = "") -> SearchOptions:
+    """Return what limits a question to code, or to a collection in its place."""
+    wanted = Wanted.of((collection,)) if collection else Wanted((CollectionKind.CODE,))
+    return SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
 
-    Args:
-        answer: Their answer, in one order.
-        limit: Most snippets.
-        notes: What it lacks, a line each.
-    """
+
+def of_several(answer: Answer, limit: int) -> Cascade:
+    """Return what several repositories answer as snippets; exact matches are not looked for."""
     likeliest = _likeliest(answer.hits, limit)
     found = tuple(_of_hit(each.hit, each.chunk) for each in likeliest)
-    return Cascade(
-        answer.query, found, _any_answers(likeliest) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
-    )
+    notes, sufficient = tuple(answer.lacking), _any_answers(likeliest) >= SUFFICIENT
+    return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
 
 def exact_lines(
@@ -219,7 +211,7 @@ def exact_lines(
         NotSetUpError: There is no index, or no such collection.
     """
     filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else None
+    wanted = Wanted.of((collection,)) if collection else None
     found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
     snippets = tuple(
         _of_chunk(
@@ -240,11 +232,8 @@ def _ask(
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    code = Wanted((CollectionKind.CODE,))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else code
     try:
-        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
-        return search(workspace, query, options), ()
+        return search(workspace, query, options(filters, limit, collection)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:
@@ -301,8 +290,9 @@ def via(hit: Hit) -> Via:
     """Return whether words or meaning contributed more to a hit's score."""
     if hit.cosine <= -1:
         return Via.LEXICAL
-    meaning = sum(value for name, value in hit.reasons if name in _BY_MEANING)
-    words = sum(value for name, value in hit.reasons if name in _BY_WORDS)
+    meaning, words = (
+        sum(value for name, value in hit.reasons if BY.get(name) == way) for way in ("meaning", "words")
+    )
     return Via.LEXICAL if hit.bm25 > 0 and words >= meaning else Via.SEMANTIC
 
 

@@ -415,7 +415,7 @@ def _require_same(before: object, after: object, client: Client) -> None:
 
 
 def _guide_edit(*, remove: bool) -> Callable[[str], str | None]:
-    return lambda text: _block_edited(text, MARKDOWN, _shipped("guide"), remove=remove)
+    return lambda text: _block_edited(text, MARKDOWN, _shipped("guide.md"), remove=remove)
 
 
 def _block_edited(text: str, marks: Marks, body: str, *, remove: bool) -> str | None:
@@ -425,7 +425,8 @@ def _block_edited(text: str, marks: Marks, body: str, *, remove: bool) -> str | 
 
 
 def _skill_edit(skill: str, *, remove: bool) -> Callable[[str], str | None]:
-    whole = f"{_shipped(skill).rstrip()}\n\n{_MARK}\n"
+    shipped = _shipped(f"{SERVER}-{skill}/SKILL.md")
+    whole = f"{shipped.rstrip()}\n\n{_MARK}\n"
 
     def edit(text: str) -> str | None:
         if text and _MARK not in text:
@@ -455,4 +456,4 @@ def _strategy_edit(*, remove: bool) -> Callable[[str], str | None]:
 
 
 def _shipped(name: str) -> str:
-    return resources.files("gitrag.agents").joinpath("texts", f"{name}.md").read_text("utf-8")
+    return resources.files("gitrag.agents").joinpath("texts", name).read_text("utf-8")

@@ -272,7 +272,7 @@ def search(
     directory = directory_of(session, workspace)
     globs = globs_from(globs, directory)
     with_issues = form != "json" and not is_exact
-    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=with_issues)
+    wanted = Wanted.of(collections, module or "", with_issues=with_issues)
     if collections and wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 

@@ -15,10 +15,9 @@ from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.actions.repositories.ask import AnswerOfMany, Asked
     from gitrag.actions.repositories.chosen import Chosen
     from gitrag.actions.repositories.scope import Scope
-    from gitrag.actions.search import Answer, SearchOptions
+    from gitrag.actions.search import Answer, Asked, SearchOptions
     from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.workspace import Workspace
@@ -65,8 +64,8 @@ class Asking(Struct, frozen=True):
             "all" if asked["explain_all"] else "words" if asked["explain"] else "",
         )
 
-    def options(self, form: str, workspace: Workspace) -> SearchOptions:
-        """Return what the search is limited to in one of the repositories."""
+    def options(self, form: str) -> SearchOptions:
+        """Return what the search is limited to."""
         from gitrag.actions.search import SearchOptions
         from gitrag.search.language_filter import language_named
         from gitrag.search.sections import Wanted
@@ -74,7 +73,7 @@ class Asking(Struct, frozen=True):
 
         return SearchOptions(
             filters=Filters(self.kinds, tuple(map(language_named, self.languages)), self.globs),
-            wanted=Wanted.of(workspace.name, self.collections, self.module, with_issues=form != "json"),
+            wanted=Wanted.of(self.collections, self.module, with_issues=form != "json"),
             limit=self.limit,
             min_score=self.min_score,
             every_chunk=self.every_chunk,
@@ -106,15 +105,15 @@ def search_several(session: Session, scope: Scope, text: str, asking: Asking) ->
         chosen,
         text,
         partial(open_one, session, heard),
-        partial(asking.options, form),
-        limit=config.limit if asking.limit is None else asking.limit,
+        asking.options(form),
+        limit=config.limit,
     )
     if asking.in_editor:
         return _open_best(session, found)
     _require_an_answer(found.asked)
     _show(session, found, form, asking)
     _say_unanswered(session, found, heard)
-    return OK if found.answer.hits else NOTHING
+    return OK if found.hits else NOTHING
 
 
 def around(session: Session) -> tuple[Repository | None, Config]:
@@ -147,20 +146,20 @@ def _require_an_answer(asked: Sequence[Asked]) -> None:
         )
 
 
-def _show(session: Session, found: AnswerOfMany, form: str, asking: Asking) -> None:
+def _show(session: Session, found: Answer, form: str, asking: Asking) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = hit_lines.for_report(found.answer)
+    shown = hit_lines.for_report(found)
     if form == "json":
-        terminal.print_json_text(report.as_json(found.answer, asked=found.asked))
+        terminal.print_json_text(report.as_json(found))
     elif form == "markdown":
         terminal.print(report.as_markdown(shown))
-    elif form == "text" or not found.answer.hits:
-        _print_text(session, found.answer, asking)
+    elif form == "text" or not found.hits:
+        _print_text(session, found, asking)
     else:
-        places = report.located(found.answer, found.roots, session.start.absolute())
+        places = report.located(found, session.start.absolute())
         terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
 
 
@@ -186,14 +185,14 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
         terminal.print(text)
 
 
-def _open_best(session: Session, found: AnswerOfMany) -> int:
+def _open_best(session: Session, found: Answer) -> int:
     from gitrag import report
     from gitrag.cli.editor import editor_command, open_in_editor
 
-    if not found.answer.hits:
-        session.terminal.note(report.as_text(found.answer))
+    if not found.hits:
+        session.terminal.note(report.as_text(found))
         return NOTHING
-    best = found.answer.hits[0]
+    best = found.hits[0]
     path = found.roots[best.repository] / best.path
     if not path.is_file():
         raise UsageError(
@@ -207,14 +206,14 @@ def _open_best(session: Session, found: AnswerOfMany) -> int:
     return OK
 
 
-def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str]) -> None:
+def _say_unanswered(session: Session, found: Answer, heard: Sequence[str]) -> None:
     """Say what the answer lacks: who has not answered, and why."""
     from gitrag import report
 
     terminal = session.terminal
     for line in dict.fromkeys(heard):
         terminal.note(line)
-    for line in report.notes_of(found.answer):
+    for line in report.notes_of(found):
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:

@@ -92,13 +92,14 @@ class _BoundTool(Tool):
         return await super().run(given, context, convert_result)
 
 
-def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) -> Tool:
+def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints, *, core: bool) -> Tool:
     """Return a function as a tool of the same name; its docstring is the description.
 
     Args:
         bench: The workbench it works on.
         function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply[Data]``.
         hints: What to tell clients about it.
+        core: Whether clients that look tools up only when they need them are to load it at the start.
     """
     name = function.__name__
     model = func_metadata(function, skip_names=["bench", "call"], structured_output=False).arg_model
@@ -124,6 +125,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         is_async=True,
         context_kwarg=_CONTEXT,
         annotations=_annotations(hints),
+        meta={"anthropic/alwaysLoad": True} if core else None,  # code.claude.com/docs/en/mcp
     )
 
 

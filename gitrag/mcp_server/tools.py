@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Literal
 
@@ -20,11 +21,12 @@ from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
+from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
-from gitrag.mcp_server import replies
+from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_markdown
@@ -66,10 +68,13 @@ def search_code(
                 "Leave out one.",
             )
         filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        return _search_several(bench, call, query, repositories, limit, filters, collection)
+        options = search_code_action.options(filters, limit, collection)
+        answer = bench.several(call, repositories)(query, options)
+        return _code_found(bench, search_code_action.of_several(answer, limit))
     asked = bench.project(project)
     workspace = asked.workspace
     globs = asked.globs(path)
+    said: list[str] = []
     if exact:
         found, lines_found = search_code_action.exact_lines(
             workspace,
@@ -91,36 +96,18 @@ def search_code(
             kinds=kinds,
             collection=collection,
         )
-        said = list(found.notes)
-    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
-    data = replies.CodeFound(
-        query=found.query,
-        project=asked.name,
-        sufficient=found.sufficient,
-        results=found.snippets,
-        freshness=freshness,
-        words=replies.word_data(found.answer),
-        not_indexed=list(found.not_indexed),
-    )
-    return Reply(replies.code_text(found, freshness), data)
+    return _code_found(bench, found, asked, said)
 
 
-def _search_several(
-    bench: Workbench,
-    call: ToolCall,
-    query: str,
-    repositories: list[str],
-    limit: int,
-    filters: Filters,
-    collection: str,
+def _code_found(
+    bench: Workbench, found: Cascade, asked: workbench.Project | None = None, said: Sequence[str] = ()
 ) -> Reply[replies.CodeFound]:
-    """Ask several repositories; without names, those of the client's roots, else all."""
-    answered = bench.ask_several(call, query, repositories, limit, filters, collection)
-    found = search_code_action.search_several(answered.answer, limit, answered.lacking)
-    freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
+    """Return what was found in a project, or in several repositories."""
+    commit = asked.workspace.repo.head().commit if asked else None
+    freshness = replies.of_answer(found.answer, commit, [*found.notes, *said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project="",
+        project=asked.name if asked else "",
         sufficient=found.sufficient,
         results=found.snippets,
         freshness=freshness,
@@ -141,7 +128,7 @@ def search(
 ) -> Reply[replies.Searched]:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    wanted = Wanted.of(workspace.name, (), module, with_issues=True)
+    wanted = Wanted.of((), module, with_issues=True)
     answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
     drawn = None
     if graph or unfiltered:

@@ -91,8 +91,8 @@ def run(
         for text, _ in questions:
             question = read(text)
             vector = workspace.encoder.encode_query(question.text)
-            scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-            hits = engine.ask(IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0).hits
+            scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS, limit=PAGE)
+            hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
             shown.append([(hit.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits])
             every.append([own for hit in hits for own in _ranges(hit)])
     places = [own for _, own in questions]

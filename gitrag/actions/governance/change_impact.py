@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.gitignore_entry import IGNORED
+from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.review import (
     MOST_ADDED,
-    ReviewQuestion,
     Unnamed,
     added_definitions,
     queries_of,
@@ -162,7 +162,7 @@ class ChangeImpact(Struct, frozen=True):
         return (*(self.callers.left_out if self.callers else ()), *self.notes, *unindexed)
 
     @property
-    def questions(self) -> tuple[ReviewQuestion, ...]:
+    def questions(self) -> tuple[Bearing, ...]:
         """The decisions and specifications that it should name."""
         return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
 

@@ -12,7 +12,7 @@ from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
 from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods
 from gitrag.callgraph.python.program import Frame, Program
-from gitrag.callgraph.python.records import Attribute, Call, Expression, Name, Starred
+from gitrag.callgraph.python.records import Attribute, Call, Expression, Name, Starred, written_name
 from gitrag.callgraph.python.targets import Targets
 from gitrag.callgraph.python.values import (
     NOTHING,
@@ -88,11 +88,12 @@ class CallExpressions:
             self._attributes.formatted(NOTHING.union(*given), frame, line)
         if named == "setattr" and len(arguments.positional) == 3:
             self._setattr(arguments.positional, frame, line)
-        before = self._program.ceiling
+        before = self._program.ceiling, self._program.taker
+        self._program.taker = written_name(function)
         if self._is_handed_down(function, called, frame):
-            self._program.ceiling = min(before, ONE_OF_SEVERAL)
+            self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
         found = self._whole.call(called, arguments, frame, line)
-        self._program.ceiling = before
+        self._program.ceiling, self._program.taker = before
         return found
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:

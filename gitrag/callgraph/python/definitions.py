@@ -8,7 +8,7 @@ from gitrag.callgraph.python.evaluation import Arguments, Evaluation
 from gitrag.callgraph.python.methods import Methods, is_known_decorator
 from gitrag.callgraph.python.nesting import Nesting
 from gitrag.callgraph.python.program import Frame, Program
-from gitrag.callgraph.python.records import Define
+from gitrag.callgraph.python.records import Define, written_name
 from gitrag.callgraph.python.values import (
     ClassObject,
     Function,
@@ -88,7 +88,9 @@ class Definitions:
             if decorator is None or is_known_decorator(decorator):
                 continue
             function = self._whole.value(decorator, frame, scope.line_start)
+            before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
             made = self._whole.call(function, Arguments([values]), frame, scope.line_start)
+            self._program.taker = before
             values = frozenset(value for value in made if type(value) in _MADE) or values
         self._nesting.leave_decorators()
         self._defined[own] = (turn, values)

@@ -114,6 +114,7 @@ class Evaluator:
         self._calls.reset()
         self._depth = 0
         self._program.ceiling = CERTAIN
+        self._program.taker = ""
 
     def forget(self) -> None:
         """Drop all that is known, which holds itself: the collector need not walk it."""

@@ -149,7 +149,7 @@ class Library:
             for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
                 if type(value) is Function:
                     own = value.function
-                    self._program.edge(frame, own, line, likely)
+                    self._program.edge(frame, own, line, likely, self._program.taker)
                     given = matched(own, self._program.scope(own), value.bound, Arguments([iterated]))
                     for argument, flowing in given.items():
                         self._program.flow(argument, flowing)

@@ -84,6 +84,7 @@ class Program:
         assigned: What methods assign to the attributes of a class's instances.
         edges: Highest confidence and lines of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
+        taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
         is_last_pass: Whether what is not known by now will not be.
     """
@@ -102,6 +103,7 @@ class Program:
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.edges: Edges = {}
         self.ceiling = CERTAIN
+        self.taker = ""
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
@@ -192,12 +194,12 @@ class Program:
             known = self.assigned.get((cls, name), NOTHING)
             self.assigned[cls, name] = limited(known | useful)
 
-    def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN) -> None:
-        """Note a call, made by the function that a frame lies in."""
+    def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
+        """Note a call, made by the function that a frame lies in, or by what it hands the function to."""
         while frame.scope.kind == "class" and frame.parent is not None:
             frame = frame.parent
         caller = frame.own
-        note(self.edges, caller, callee, min(confidence, self.ceiling), line)
+        note(self.edges, caller, callee, min(confidence, self.ceiling), line, rule)
 
     def lambda_place(self, expression: Lambda, frame: Frame) -> int:
         """Return the number of a lambda."""

@@ -98,8 +98,7 @@ def make(place: Path, name: str, files=SAMPLE):
 def page(address: str, question: str, workspace, **options) -> list[tuple[object, ...]]:
     found = hub_search.search(address, question, workspace.config, encoder=workspace.encoder, **options)
     return [
-        (each.repository, each.hit.path, each.kind, each.hit.chunk, round(each.hit.score, 5))
-        for each in found.hits
+        (each.repository, each.path, each.collection, each.chunk, round(each.score, 5)) for each in found.hits
     ]
 
 

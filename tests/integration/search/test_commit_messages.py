@@ -9,7 +9,7 @@ import pytest
 from gitrag.actions import catch_up, gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.indexing import history
-from gitrag.search.ranking import WEIGHTS
+from gitrag.search.features import WEIGHTS
 from gitrag.store import histories, schema, views
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
