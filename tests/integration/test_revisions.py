@@ -59,7 +59,7 @@ def test_a_revision_is_searched_as_it_was(history, revision):
 
 def test_a_merge_base_is_a_revision(history):
     base = history.git("merge-base", "HEAD", "side")
-    assert paths(open_app(history), revision=base) == {"gone.py", "kept.py"}
+    assert paths(open_app(history), ref=base) == {"gone.py", "kept.py"}
 
 
 def test_what_is_no_revision_is_refused(history):
@@ -86,15 +86,15 @@ def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
     workspace = open_app(history)
     search(workspace, "def", SearchOptions(ref="v1"))
     monkeypatch.setattr(Store, "write", None)
-    assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
+    assert paths(workspace, ref="v1") == {"gone.py", "kept.py"}
 
 
 def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
     workspace = Workspace.open(history.path, environ=history.environment, resident=True)
     for _ in range(3):
-        assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
+        assert paths(workspace, ref="v1") == {"gone.py", "kept.py"}
         assert paths(workspace) == {"kept.py", "new.py", "newest.py"}
-        assert paths(workspace, revision="HEAD") == {"kept.py", "new.py", "newest.py"}
+        assert paths(workspace, ref="HEAD") == {"kept.py", "new.py", "newest.py"}
 
 
 def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
@@ -107,7 +107,7 @@ def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(histo
     monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _: None)  # not beside this test
     assert search(workspace, "def", SearchOptions(ref=commit)).waiting == 2
     catch_up(workspace, lambda: False)
-    assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, revision=commit)
+    assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, ref=commit)
 
 
 # meanwhile
