@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -174,6 +174,11 @@ class Answer(Struct, frozen=True):
         """All hits, best first; those of equal score in the order of the sections."""
         every = (hit for section in self.sections for hit in section.hits)
         return tuple(sorted(every, key=lambda hit: -hit.score))
+
+    def changed(self, change: Callable[[Hit], Hit]) -> Self:
+        """Return it with each hit changed."""
+        sections = (replace(each, hits=tuple(map(change, each.hits))) for each in self.sections)
+        return replace(self, sections=tuple(sections))
 
 
 EVERYTHING = SearchOptions()
