@@ -37,6 +37,7 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
 from gitrag.actions.references import graph_or_references
+from gitrag.actions.requests import MOST_HITS
 from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
@@ -78,11 +79,7 @@ from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search import engine, similar_chunks
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 
-_MOST_HITS = 1000
 _MOST_LINES = 1_000_000
 _DECIMALS = 4
 """Of a score, as in the command's JSON."""
@@ -605,22 +602,14 @@ def _told_as_ours() -> Iterator[None]:
 def _inner_options(options: SearchOptions) -> search_action.SearchOptions:
     """Check options as the command line does."""
     if options.limit is not None:
-        _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else _MOST_HITS)
+        _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else MOST_HITS)
     if options.min_score is not None:
         _require_range("min_score", options.min_score, 0, 1)
-    kinds = _texts(options.kinds)
-    for kind in kinds:
+    texts = {name: _texts(getattr(options, name)) for name in ("collections", "paths", "languages", "kinds")}
+    for kind in texts["kinds"]:
         if kind not in list(Kind):
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
-    return search_action.SearchOptions(
-        filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(_texts(options.collections), options.module, with_issues=not options.exact),
-        limit=options.limit,
-        min_score=options.min_score,
-        every_chunk=options.every_chunk,
-        committed_only=options.committed_only,
-        revision=options.ref,
-    )
+    return search_action.SearchOptions.of(options, **texts, with_issues=True)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
 
 from msgspec import Struct
 
 from gitrag.actions.impact import Called as CalledDefinition
 from gitrag.actions.references import Reference as NameReference
+from gitrag.actions.requests import SearchRequest as SearchOptions
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode
 from gitrag.search.snippet import Line
 
-__all__ = ["CallEdge", "CallNode", "CalledDefinition", "Line", "NameReference"]
-"""What was found is returned as it is, under the name that the API has for it."""
-
-
-class SearchOptions(Struct, frozen=True):
-    """What a search is limited to, and how much it returns; the defaults are those of the command.
-
-    Attributes:
-        limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
-        min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
-        collections: Kinds such as ``adrs``, names such as ``api-code`` or ``repo-code``; none means all.
-        module: The only module of the workspace; empty for all.
-        paths: Only paths like these, as in .gitignore.
-        languages: Only these, by name or suffix.
-        kinds: Only these: ``function``, ``method``, ``class``, ``module``, ``section``.
-        every_chunk: A hit for every chunk, not one for each file.
-        committed_only: Leave uncommitted changes out.
-        ref: Search this commit, branch or tag, checked out or not.
-        exact: ``word`` finds every line that has the query as whole words, ``regex`` every one that the
-            query, a regular expression (RE2), matches: in each hit's ``snippet``. ``limit`` is that of lines,
-            200 if None. Empty for a question.
-    """
-
-    limit: int | None = None
-    min_score: float | None = None
-    collections: Sequence[str] = ()
-    module: str = ""
-    paths: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    every_chunk: bool = False
-    committed_only: bool = False
-    ref: str | None = None
-    exact: Literal["", "word", "regex"] = ""
+__all__ = ["CallEdge", "CallNode", "CalledDefinition", "Line", "NameReference", "SearchOptions"]
+"""What is asked and what was found are as they are inside, under the names that the API has for them."""
 
 
 class Hit(Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -21,8 +22,8 @@ from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
 from gitrag.store import connection
 from gitrag.store.engine import Engine
-from tests.support.postgres import Server, embedded, make_server
 from tests.support.indexes import open_app
+from tests.support.postgres import Server, embedded, make_server
 from tests.support.repository import (
     Content,
     GitRepository,
@@ -92,6 +93,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("model")
 
 
+def pytest_collection_finish() -> None:
+    """Keep what is loaded out of garbage collections: each would look at every test again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """An environment with a HOME, identity and git configuration of its own; the process gets it too."""
@@ -111,8 +118,8 @@ def make_repository(
 ) -> Callable[..., GitRepository]:
     """A factory: ``make_repository({"a.py": "x"}, name="project")``, committed; without files, unborn.
 
-    With ``indexed=True`` it has an index, not embedded, as ``open_app`` makes it: once for the same files of a
-    module's tests, and copied.
+    With ``indexed=True`` it has an index, not embedded, as ``open_app`` makes it: once for the same files of
+    a module's tests, and copied.
     """
 
     def make(

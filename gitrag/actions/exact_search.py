@@ -94,7 +94,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     workspace.require_index()
     view = CurrentView(
         workspace,
-        revision=options.revision,
+        revision=options.ref,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
@@ -117,8 +117,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     refreshed = result.refreshed
     if refreshed.waiting and running(workspace.store.directory) is None:
         catch_up.start_worker(workspace)
-    if options.revision is not None or not found.lines:
-        tell_absent(workspace, options.revision)
+    if options.ref is not None or not found.lines:
+        tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
     answer = Answer(

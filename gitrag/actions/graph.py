@@ -19,7 +19,7 @@ from gitrag.actions.compiler_index import compiled_calls
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -253,11 +253,15 @@ def _with_left_out(
     workspace: Workspace, error: answering.NoMatchError, target: str
 ) -> answering.NoMatchError:
     """Return the error that says too what is left out of the index and has the target."""
-    if sentences := left_out.of_target(workspace, target):
-        said = "; ".join(sentences)
-        error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
-        error.not_indexed = tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED))
-    return error
+    if not (sentences := left_out.of_target(workspace, target)):
+        return error
+    said = "; ".join(sentences)
+    return answering.NoMatchError(
+        f"{error} {said[0].upper()}{said[1:]}.",
+        error.hint,
+        target,
+        tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED)),
+    )
 
 
 class UnreadError(answering.NoMatchError):
@@ -499,12 +503,14 @@ def calling_files(
     return callers, True
 
 
+_EVERYTHING = SearchOptions()
+
+
 def graph_of(
     workspace: Workspace,
     answer: Answer,
+    limits: SearchOptions = _EVERYTHING,
     *,
-    globs: Sequence[str] = (),
-    module: str = "",
     unfiltered: bool = False,
     asked_for: bool = True,
     check: Callable[[], None] = lambda: None,
@@ -514,8 +520,7 @@ def graph_of(
     Args:
         workspace: gitrag on the repository.
         answer: What the search found.
-        globs: Only paths like these.
-        module: Only this module of the workspace; empty for all.
+        limits: What the search was limited to.
         unfiltered: Return all calls.
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.
@@ -535,8 +540,8 @@ def graph_of(
     found = call_graph(
         workspace,
         GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),
-        globs=globs,
-        module=module,
+        globs=limits.filters.globs,
+        module=limits.module,
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
         check=check,
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
@@ -45,10 +46,11 @@ SEEN_S = 2.0
 """How old a look at the files may be that answers an unfinished question."""
 
 
-class SearchOptions(Struct, frozen=True):
-    """What a search is limited to, and how much it returns; ``limit`` applies to each section.
+class SearchOptions(SearchRequest, frozen=True):
+    """What is asked for, and what a face adds to it; ``limit`` applies to each section.
 
-    With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
+    Kinds, languages and paths are read into ``filters`` where those are not given; collections and module say
+    what is ``wanted`` where that is not: issues too, of a question ``with_issues``. Relative paths in a
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
@@ -59,17 +61,35 @@ class SearchOptions(Struct, frozen=True):
 
     filters: Filters = NO_FILTERS
     wanted: Wanted | None = None
-    limit: int | None = None
-    min_score: float | None = None
-    every_chunk: bool = False
-    committed_only: bool = False
-    revision: str | None = None
+    with_issues: bool = False
     directory: str = ""
     as_it_is: bool = False
     grouped: bool = False
     refine_s: float | None = None
     catch_up_s: float | None = None
     unfinished: bool = False
+
+    def __post_init__(self) -> None:
+        """Read kinds, languages and paths, collections and module.
+
+        Raises:
+            UsageError: There is no such language.
+        """
+        if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
+            from gitrag.search.language_filter import language_named
+
+            languages = tuple(map(language_named, self.languages))
+            force_setattr(self, "filters", Filters(tuple(self.kinds), languages, tuple(self.paths)))
+        if self.wanted is None and (self.collections or self.module or self.with_issues):
+            from gitrag.search.sections import Wanted
+
+            with_issues = self.with_issues and not self.exact
+            force_setattr(self, "wanted", Wanted.of(self.collections, self.module, with_issues=with_issues))
+
+    @classmethod
+    def of(cls, asked: SearchRequest, **more: Any) -> Self:
+        """Return a request with what a face adds to it, or has instead."""
+        return cls(**{name: getattr(asked, name) for name in SearchRequest.__struct_fields__} | more)
 
     @property
     def may_be_reworded(self) -> bool:
@@ -211,15 +231,13 @@ def search(
     from gitrag.store.source import IndexFile
 
     led = "" if options.as_it_is else led_by_links(workspace, query, options.directory)
-    question, wanted = (
-        read_question(led or query, may_be_report=not options.as_it_is),
-        (options.wanted or Wanted()).within(workspace.name),
-    )
+    question = read_question(led or query, may_be_report=not options.as_it_is)
+    wanted = (options.wanted or Wanted()).within(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
-        revision=options.revision,
+        revision=options.ref,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
         budget_s=options.catch_up_s,
@@ -248,8 +266,8 @@ def search(
     if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
         (finish or catch_up.start_worker)(workspace)
     found = result.found
-    if options.revision is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
-        tell_absent(workspace, options.revision)
+    if options.ref is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
+        tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
     absent = _absent_names(question, found)
@@ -474,7 +492,7 @@ def scope_of(options: SearchOptions, config: Config, view_id: int | None, overla
         limit=config.limit if options.limit is None else options.limit,
         min_score=config.min_score if options.min_score is None else options.min_score,
         every_chunk=options.every_chunk,
-        grouped=options.grouped,
+        grouped=options.grouped and not options.every_chunk,
     )
 
 

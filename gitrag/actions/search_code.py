@@ -28,7 +28,6 @@ from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.features import BY
-from gitrag.search.language_filter import language_named
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
@@ -134,25 +133,16 @@ class Cascade(Struct, frozen=True):
     not_indexed: tuple[str, ...] = ()
 
 
-def search_code(
-    workspace: Workspace,
-    query: str,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-) -> Cascade:
+_FEW = SearchOptions(limit=LIMIT)
+
+
+def search_code(workspace: Workspace, query: str, limits: SearchOptions = _FEW) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
     Args:
         query: A question in words, or a name.
-        limit: Most snippets to return.
-        globs: Only paths like these, as in .gitignore.
-        languages: Only these languages.
-        kinds: Only these kinds of chunk.
-        collection: Only this collection, in place of all code; exact matches are not looked for then.
+        limits: Most snippets to return, and what of; of collections that are named, in place of all code, no
+            exact matches are looked for.
 
     Raises:
         UsageError: The query is empty, or a limit is out of range.
@@ -161,16 +151,16 @@ def search_code(
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    answer, notes = _ask(workspace, query, question, limit, filters, collection)
+    limit = LIMIT if limits.limit is None else limits.limit
+    answer, notes = _ask(workspace, query, question, limits)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
     likeliest = _likeliest(hits, limit)
     found = [_of_hit(hit, each.chunk) for hit, each in likeliest]
     if _any_answers(likeliest) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
-    if collection:
+    if limits.collections:
         return Cascade(question.text, tuple(found), False, answer, notes, left_out)
-    exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
+    exact = _exact(workspace, question, found, limit, limits.filters, whole=FALLBACK not in notes)
     found = found[: max(limit - len(exact), limit - _EXACT, 1)]
     exact = exact[: limit - len(found)]
     telling = len(question.text.split()) > 1 or looks_like_code(question.text)
@@ -178,12 +168,6 @@ def search_code(
     whole = question.text.casefold()
     told = telling and any(whole in each.text.casefold() for each in snippets)
     return Cascade(question.text, snippets, told, answer, notes, left_out)
-
-
-def options(filters: Filters, limit: int, collection: str = "") -> SearchOptions:
-    """Return what limits a question to code, or to a collection in its place."""
-    wanted = Wanted.of((collection,)) if collection else Wanted((CollectionKind.CODE,))
-    return SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
 
 
 def of_several(answer: Answer, limit: int) -> Cascade:
@@ -194,25 +178,14 @@ def of_several(answer: Answer, limit: int) -> Cascade:
     return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
 
-def exact_lines(
-    workspace: Workspace,
-    pattern: Pattern,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-) -> tuple[Cascade, ExactAnswer]:
-    """Find lines exactly, each a snippet of its own; arguments as `search_code` has.
+def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -> tuple[Cascade, ExactAnswer]:
+    """Find lines exactly, each a snippet of its own.
 
     Raises:
         UsageError: The pattern is empty, or no regular expression.
         NotSetUpError: There is no index, or no such collection.
     """
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    wanted = Wanted.of((collection,)) if collection else None
-    found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
+    found = search_exactly(workspace, pattern, limits)
     snippets = tuple(
         _of_chunk(
             hit.path,
@@ -226,14 +199,20 @@ def exact_lines(
     return Cascade(pattern.text, snippets, complete, found.answer, (), found.not_indexed), found
 
 
+def of_code(limits: SearchOptions) -> SearchOptions:
+    """Return what a search is limited to where no collection is named: to code."""
+    wanted = limits.wanted if limits.collections else Wanted((CollectionKind.CODE,))
+    return replace(limits, wanted=wanted, grouped=True)
+
+
 def _ask(
-    workspace: Workspace, query: str, question: Question, limit: int, filters: Filters, collection: str
+    workspace: Workspace, query: str, question: Question, limits: SearchOptions
 ) -> tuple[Answer | None, tuple[str, ...]]:
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
     try:
-        return search(workspace, query, options(filters, limit, collection)), ()
+        return search(workspace, query, of_code(limits)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:

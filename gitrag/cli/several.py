@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from gitrag.cli import resident
 from gitrag.cli.findings import form_of
@@ -16,8 +14,8 @@ from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageErro
 
 if TYPE_CHECKING:
     from gitrag.actions.repositories.chosen import Chosen
-    from gitrag.actions.repositories.scope import Scope
-    from gitrag.actions.search import Answer, Asked, SearchOptions
+    from gitrag.actions.requests import SearchCommand
+    from gitrag.actions.search import Answer, Asked
     from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.workspace import Workspace
@@ -28,86 +26,26 @@ _MOST_NAMED = 8
 _OTHER_LINES = 4
 
 
-class Asking(Struct, frozen=True):
-    """What a search of several repositories is limited to, and how it is shown; as the options say."""
-
-    output: str | None
-    limit: int | None
-    min_score: float | None
-    collections: tuple[str, ...]
-    module: str
-    globs: tuple[str, ...]
-    languages: tuple[str, ...]
-    kinds: tuple[str, ...]
-    every_chunk: bool
-    committed: bool
-    in_editor: bool
-    no_pager: bool
-    explain: str
-
-    @classmethod
-    def of(cls, asked: Mapping[str, Any]) -> Self:
-        """Return what the options of the command line say."""
-        return cls(
-            asked["output"],
-            asked["limit"],
-            asked["min_score"],
-            asked["collections"],
-            asked["module"] or "",
-            asked["globs"],
-            asked["languages"],
-            asked["kinds"],
-            asked["every_chunk"],
-            asked["committed"],
-            asked["in_editor"],
-            asked["no_pager"],
-            "all" if asked["explain_all"] else "words" if asked["explain"] else "",
-        )
-
-    def options(self, form: str) -> SearchOptions:
-        """Return what the search is limited to."""
-        from gitrag.actions.search import SearchOptions
-        from gitrag.search.language_filter import language_named
-        from gitrag.search.sections import Wanted
-        from gitrag.store.candidates import Filters
-
-        return SearchOptions(
-            filters=Filters(self.kinds, tuple(map(language_named, self.languages)), self.globs),
-            wanted=Wanted.of(self.collections, self.module, with_issues=form != "json"),
-            limit=self.limit,
-            min_score=self.min_score,
-            every_chunk=self.every_chunk,
-            committed_only=self.committed,
-            grouped=form != "json" and not self.every_chunk,
-        )
-
-
-def search_several(session: Session, scope: Scope, text: str, asking: Asking) -> int:
+def search_several(session: Session, text: str, output: str | None, asking: SearchCommand) -> int:
     """Ask several repositories, and show what they answer."""
     from gitrag.actions.repositories.ask import ask
     from gitrag.actions.repositories.chosen import choose
     from gitrag.actions.repositories.elsewhere import Elsewhere
+    from gitrag.actions.search import SearchOptions
     from gitrag.memory.registry import Registry
-    from gitrag.search.language_filter import language_named
 
+    scope = asking.scope
     here, config = around(session)
     resident.heed(config)
-    for name in asking.languages:
-        language_named(name)  # one that is unknown is so in all of them
-    form = form_of(asking.output, config.output, session.terminal)
+    form = form_of(output, config.output, session.terminal)
+    options = SearchOptions.of(asking, with_issues=form != "json", grouped=form != "json")
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, here, heard.append) if scope.is_known else []
     if scope.urls or scope.dependencies:
         elsewhere = Elsewhere(session.environ, heard.append, session.terminal.progress)
         chosen += [elsewhere.of_url(url) for url in dict.fromkeys(scope.urls)]
         chosen += [elsewhere.of_dependency(each, session.start) for each in dict.fromkeys(scope.dependencies)]
-    found = ask(
-        chosen,
-        text,
-        partial(open_one, session, heard),
-        asking.options(form),
-        limit=config.limit,
-    )
+    found = ask(chosen, text, partial(open_one, session, heard), options, limit=config.limit)
     if asking.in_editor:
         return _open_best(session, found)
     _require_an_answer(found.asked)
@@ -146,7 +84,7 @@ def _require_an_answer(asked: Sequence[Asked]) -> None:
         )
 
 
-def _show(session: Session, found: Answer, form: str, asking: Asking) -> None:
+def _show(session: Session, found: Answer, form: str, asking: SearchCommand) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
 
@@ -163,7 +101,7 @@ def _show(session: Session, found: Answer, form: str, asking: Asking) -> None:
         terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
 
 
-def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
+def _print_text(session: Session, answer: Answer, asking: SearchCommand) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
     from gitrag.cli.pager import pager_of, print_paged
@@ -175,9 +113,9 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
     text = report.as_text(
         answer,
         styler(terminal),
-        explain=asking.explain,
+        explain=asking.why,
         columns=terminal.width if on_screen else None,
-        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.explain or asking.limit) else None,
+        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.why or asking.limit) else None,
     )
     if on_screen and not asking.no_pager:
         print_paged(terminal, text, pager_of(session.environ, ()), session.environ)

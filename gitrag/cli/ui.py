@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import known_options
+from gitrag.actions.requests import FETCHED, Scope
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK, UsageError
@@ -29,17 +29,9 @@ if TYPE_CHECKING:
     ],
 )
 @click.argument("query", nargs=-1)
-@known_options
+@options(Scope, without=FETCHED)
 @pass_session
-def ui(
-    session: Session,
-    *,
-    query: tuple[str, ...],
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
-) -> int:
+def ui(session: Session, *, query: tuple[str, ...], asked: Scope) -> int:
     """Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.
 
     Up and down choose a file, Enter opens it at its best line and comes back, Esc or Ctrl-C ends.
@@ -51,8 +43,7 @@ def ui(
     if not (terminal.is_interactive and sys.stdin.isatty()) or session.environ.get("TERM") == "dumb":
         raise UsageError("gitrag ui needs a whole terminal.", 'Elsewhere: gitrag search "…"')
     heard: list[str] = []
-    scope = Scope(everywhere, repositories, groups, submodules)
-    search, find = _asked(session, scope, heard.append)
+    search, find = _asked(session, asked, heard.append)
     from gitrag.cli.picker import Picker
 
     text = " ".join(query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade
@@ -34,9 +35,6 @@ from gitrag.report.documents import search_document
 from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
@@ -49,54 +47,32 @@ def search_code(
     query: Annotated[str, Field(description="A question or identifier.")],
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
-    path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
-    language: str = "",
-    kind: Literal["", "function", "class", "method", "module", "section"] = "",
-    collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
+    asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
     Gives code with its line range. When it says sufficient, search no further.
     """
-    languages, kinds = (((each,) if each else ()) for each in (language, kind))
-    if repositories or (bench.asks_several(call.roots) and not project and not exact):
-        if project or exact:
+    limits = SearchOptions.of(asked, limit=limit)
+    if repositories or (bench.asks_several(call.roots) and not project and not asked.exact):
+        if project or asked.exact:
             raise UsageError(
                 f"repositories asks several; {'project' if project else 'exact'} is for one.",
                 "Leave out one.",
             )
-        filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        options = search_code_action.options(filters, limit, collection)
-        answer = bench.several(call, repositories)(query, options)
+        answer = bench.several(call, repositories)(query, search_code_action.of_code(limits))
         return _code_found(bench, search_code_action.of_several(answer, limit))
-    asked = bench.project(project)
-    workspace = asked.workspace
-    globs = asked.globs(path)
+    place = bench.project(project)
+    limits = SearchOptions.of(asked, limit=limit, paths=place.globs("".join(asked.paths)))
     said: list[str] = []
-    if exact:
-        found, lines_found = search_code_action.exact_lines(
-            workspace,
-            Pattern(query, exact == "regex"),
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-        )
+    if asked.exact:
+        pattern = Pattern(query, asked.exact == "regex")
+        found, lines_found = search_code_action.exact_lines(place.workspace, pattern, limits)
         said = exact_notes(lines_found)
     else:
-        found = search_code_action.search_code(
-            workspace,
-            query,
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-        )
-    return _code_found(bench, found, asked, said)
+        found = search_code_action.search_code(place.workspace, query, limits)
+    return _code_found(bench, found, place, said)
 
 
 def _code_found(
@@ -121,20 +97,18 @@ def search(
     bench: Workbench,
     call: ToolCall,
     query: str,
-    module: Annotated[str, Field(description="Of a workspace.")] = "",
+    asked: SearchRequest = SearchRequest(),
     limit: Annotated[int, Field(ge=1, le=50, description="Of each kind.")] = 8,
     graph: Annotated[bool, Field(description="Draw the calls around the hits.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    wanted = Wanted.of((), module, with_issues=True)
-    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
+    limits = SearchOptions.of(asked, limit=limit, with_issues=True, grouped=True)
+    answer = ask(workspace, query, limits)
     drawn = None
     if graph or unfiltered:
-        drawn = graph_action.graph_of(
-            workspace, answer, module=module, unfiltered=unfiltered, check=call.tick
-        )
+        drawn = graph_action.graph_of(workspace, answer, limits, unfiltered=unfiltered, check=call.tick)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)

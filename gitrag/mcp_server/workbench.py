@@ -22,7 +22,7 @@ from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.actions.search import Searcher
 from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError
 from gitrag.git import Repository

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.actions.search import Searcher, search
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError

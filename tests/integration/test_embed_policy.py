@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -13,6 +10,7 @@ from gitrag.actions.embed import embed_waiting
 from gitrag.actions.status import read_status
 from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
+from tests.support.command import Gitrag
 from tests.support.progress import no_progress
 from tests.support.repository import GitRepository
 
@@ -24,16 +22,9 @@ def own(make_repository, git_environment, model_dir) -> GitRepository:
 
 
 def embed(own: GitRepository, *args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", "index", "embed", *args],
-        cwd=own.path,
-        env=own.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        stdin=subprocess.DEVNULL,  # whatever would be asked gets no answer
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    done = Gitrag(own.path, own.environment)("index", "embed", *args)  # whatever is asked gets no answer
+    assert done.status == 0, done
+    return done.out
 
 
 def test_skip_says_so_and_does_nothing(own):

@@ -115,6 +115,10 @@ class Closing(Struct, frozen=True):
     score: float
 
 
+FAULTS = ("broken", "untested", "companions", "decisions")
+"""Removed and still named; called, by no test; usually changed too, and not here; bearing, and not named."""
+
+
 class ChangeImpact(Struct, frozen=True):
     """What a change may break.
 
@@ -152,6 +156,16 @@ class ChangeImpact(Struct, frozen=True):
     issues: int
     notes: tuple[str, ...]
     not_indexed: tuple[str, ...]
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """How many there are of each of what `FAULTS` names."""
+        return {
+            "broken": sum(bool(each.named) for each in self.definitions),
+            "untested": sum(bool(each.called and not each.called.tests) for each in self.definitions),
+            "companions": sum(file.is_usual for file in self.companions),
+            "decisions": len(self.questions),
+        }
 
     @property
     def every_note(self) -> tuple[str, ...]:

@@ -488,6 +488,8 @@ class QueryReader:
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             # The receiver as that of something: or the brackets of a call at its end would be lost.
             parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
+            if receiver and self._language.name == "ruby" and self._raw(receiver[0], 2) == "::":
+                parts = ["", *parts]
         if not parts or (self._language.name == "cpp" and _DESTRUCTOR.search(self._text(node))):
             return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
@@ -797,6 +799,8 @@ class QueryReader:
         return self._type_written(self._text(node))
 
     def _type_written(self, text: str) -> str:
+        if self._language.name == "ruby" and text.startswith("::"):  # of no module around
+            return f".{self._type_of(text[2:])}"
         text = text.lstrip(":*&?( ")
         if self._language.name == "php":
             every = [each for each in _ONE_OF.split(text) if each not in {"null", "false"}]

@@ -354,16 +354,16 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         "search_code",
         {"query": "x", "top_k": 3},
         (
-            "unknown parameter top_k. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact, repositories."
+            "unknown parameter top_k. search_code takes query, project, limit, collection, path, language,"
+            " kind, exact, repositories."
         ),
     ),
     (
         "search_code",
         {},
         (
-            "query: Field required. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact, repositories."
+            "query: Field required. search_code takes query, project, limit, collection, path, language,"
+            " kind, exact, repositories."
         ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),

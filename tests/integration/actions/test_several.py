@@ -14,7 +14,7 @@ from gitrag.actions.repositories import kept as kept_repositories
 from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.actions.search import Outcome, SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.git import Repository

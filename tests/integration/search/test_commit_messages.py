@@ -91,7 +91,7 @@ def test_what_a_commit_means_counts_from_it_on(make_repository, tmp_path):
     workspace = updated(made)
 
     def meant(revision: str | None) -> dict[str, float]:
-        hits = search(workspace, TOO_MANY, SearchOptions(min_score=0.0, revision=revision)).hits
+        hits = search(workspace, TOO_MANY, SearchOptions(min_score=0.0, ref=revision)).hits
         return {hit.path: dict(hit.reasons).get("meant", 0.0) for hit in hits}
 
     assert meant(None) == meant("HEAD")

@@ -35,7 +35,7 @@ from gitrag.errors import StoreError, UsageError
 from gitrag.mcp_server.server import INSTRUCTIONS
 
 TOP = Path(__file__).parents[3]
-PUBLISHED = (".claude-plugin/plugin.json", "gemini-extension.json", "server.json")
+PUBLISHED = (".claude-plugin/plugin.json", "gemini-extension.json", ".github/server.json")
 
 SERVER_SCHEMA = {
     "additionalProperties": False,
@@ -367,7 +367,7 @@ def test_what_is_published_is_of_this_version_and_names_files_that_are_there():
 
 
 def test_the_registry_takes_what_is_said_of_the_server():
-    jsonschema.validate(published("server.json"), SERVER_SCHEMA)
+    jsonschema.validate(published(".github/server.json"), SERVER_SCHEMA)
 
 
 def test_a_session_begins_with_what_is_primed_and_never_fails(tmp_path: Path):
