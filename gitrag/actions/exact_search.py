@@ -15,7 +15,7 @@ from gitrag.actions.search import Answer, SearchOptions, no_collection, with_mea
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
-from gitrag.search.engine import Scoped
+from gitrag.search.engine import Hit, Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
 from gitrag.search.sections import AnswerSection, Wanted, choose
 from gitrag.store import candidates
@@ -62,22 +62,12 @@ class ExactAnswer(Struct, frozen=True):
 
     def marked(self, answer: Answer) -> Answer:
         """Return an answer whose lines, others than before, are marked where they match."""
-        sections = tuple(
-            replace(
-                section,
-                hits=tuple(
-                    replace(
-                        hit,
-                        lines=tuple(
-                            replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines
-                        ),
-                    )
-                    for hit in section.hits
-                ),
-            )
-            for section in answer.sections
-        )
-        return replace(answer, sections=sections)
+
+        def marked(hit: Hit) -> Hit:
+            lines = (replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines)
+            return replace(hit, lines=tuple(lines))
+
+        return answer.changed(marked)
 
 
 _ALL = SearchOptions()

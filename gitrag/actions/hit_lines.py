@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from msgspec.structs import replace
@@ -48,7 +48,7 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
             return best[:1] if hit.is_nearest else hit.lines
         return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
 
-    return _with_lines(answer, lines)
+    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
 
 
 def for_report(answer: Answer) -> Answer:
@@ -70,7 +70,7 @@ def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
         chosen = (_numbered(file[number - 1 : number], number, words) for number in there)
         return tuple(chain.from_iterable(chosen)) or hit.lines
 
-    return _with_lines(answer, lines)
+    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
 
 
 def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
@@ -85,7 +85,7 @@ def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
         lines = _numbered(text.split("\n")[first - 1 : last], first, words)
         return replace(hit, lines=lines, chunk=replace(hit.chunk, line_start=first, line_end=last))
 
-    return _mapped(answer, shown)
+    return answer.changed(shown)
 
 
 def _extent(wanted: Chunk, chunks: Sequence[Chunk]) -> tuple[int, int]:
@@ -134,15 +134,4 @@ def _numbered(lines: Sequence[str], first: int, words: frozenset[str]) -> tuple[
     return tuple(
         Line(number, text[:LONGEST_LINE].rstrip(), matches=bool(words.intersection(query_terms(text))))
         for number, text in enumerate(lines, first)
-    )
-
-
-def _with_lines(answer: Answer, lines: Callable[[Hit], tuple[Line, ...]]) -> Answer:
-    return _mapped(answer, lambda hit: replace(hit, lines=lines(hit)))
-
-
-def _mapped(answer: Answer, change: Callable[[Hit], Hit]) -> Answer:
-    return replace(
-        answer,
-        sections=tuple(replace(each, hits=tuple(map(change, each.hits))) for each in answer.sections),
     )

@@ -195,6 +195,11 @@ class Answer(Struct, frozen=True):
         every = (hit for section in self.sections for hit in section.hits)
         return tuple(sorted(every, key=lambda hit: -hit.score))
 
+    def changed(self, change: Callable[[Hit], Hit]) -> Self:
+        """Return it with each hit changed."""
+        sections = (replace(each, hits=tuple(map(change, each.hits))) for each in self.sections)
+        return replace(self, sections=tuple(sections))
+
 
 EVERYTHING = SearchOptions()
 

@@ -33,8 +33,7 @@ def relative_to(answer: Answer, directory: str) -> Answer:
         variants = tuple(relpath(each, directory) for each in hit.variants)
         return replace(hit, path=relpath(hit.path, directory), variants=variants)
 
-    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
-    return replace(answer, sections=sections)
+    return answer.changed(moved)
 
 
 def located(answer: Answer, directory: Path) -> Answer:
@@ -45,8 +44,7 @@ def located(answer: Answer, directory: Path) -> Answer:
         root = roots.get(hit.repository)
         return hit if root is None else replace(hit, path=relpath(root / hit.path, directory), repository="")
 
-    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
-    return replace(answer, sections=sections)
+    return answer.changed(moved)
 
 
 def as_vimgrep(answer: Answer) -> Text:
