@@ -40,6 +40,9 @@ search_strategy:
     reindex_tool: reindex
 """
 
+SDD_FILE = "openspec/config.yaml"
+"""Where the phases of spec-driven development look for the strategy; it is never made."""
+
 _MARK = "<!-- Written by `gitrag init --agents`; `gitrag init --agents --remove` takes it out. -->"
 _MOST_BYTES = 4 * 1024 * 1024
 _KEY = "search_strategy"
@@ -147,11 +150,11 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
         if client.file:
             edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
     for client in clients:
-        edits |= _shared_edits(client, remove=remove)
+        edits |= _shared_edits(root, client, remove=remove)
     if remove:
         names = {client.name for client in clients}
         others = [each for each in CLIENTS if each.name not in names and _is_set_up(root, each)]
-        needed = {_place(root / path) for each in others for path in _shared_edits(each, remove=True)}
+        needed = {_place(root / path) for each in others for path in _shared_edits(root, each, remove=True)}
         edits = {path: edit for path, edit in edits.items() if _place(root / path) not in needed}
     return list(_steps(root, edits, "the repository"))
 
@@ -184,12 +187,15 @@ def commands_set_up(root: Path | None, home: Path) -> list[tuple[str, tuple[str,
     return [(name, command) for name, command in found if command]
 
 
-def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
+def _shared_edits(root: Path, client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
     """Return the edits of files that several clients read."""
+    strategies = [TEAM_FILE, *([SDD_FILE] if (root / SDD_FILE).exists() else [])]
     skills = {
         f"{client.skills}/{SERVER}-{skill}/SKILL.md": _skill_edit(skill, remove=remove) for skill in SKILLS
     }
-    return {client.guide: _guide_edit(remove=remove), **skills, TEAM_FILE: _strategy_edit(remove=remove)}
+    return {client.guide: _guide_edit(remove=remove), **skills} | dict.fromkeys(
+        strategies, _strategy_edit(remove=remove)
+    )
 
 
 def _is_set_up(root: Path, client: Client) -> bool:

@@ -220,6 +220,31 @@ def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
+SDD = "schema: spec-driven\nstrict_tdd: true\ncontext: |\n  Python\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [(SDD, "hybrid"), (SDD + "search_strategy:\n  mode: grep\n", "grep"), ("a: &b 1\nc: {\n", None)],
+    ids=["silent", "decided", "broken"],
+)
+def test_a_project_of_specifications_gets_the_strategy_where_its_phases_look(tmp_path: Path, text, mode):
+    """What it has decided itself stays, and a file that is no YAML; removed, each is what it was."""
+    config = tmp_path / "openspec" / "config.yaml"
+    config.parent.mkdir()
+    config.write_text(text)
+    apply(tmp_path, plan(tmp_path, OF_PROJECTS[:2]))
+    if mode is None:
+        assert config.read_text() == text
+    else:
+        read = yaml.safe_load(config.read_text())
+        assert read["search_strategy"]["mode"] == mode
+        assert read["strict_tdd"] is True
+        assert read["context"] == "Python\n"
+    apply(tmp_path, plan(tmp_path, OF_PROJECTS[:2], remove=True))
+    assert contents(tmp_path) == {"openspec/config.yaml": text.encode()}
+
+
 @pytest.mark.parametrize("gone", OF_PROJECTS, ids=lambda client: client.name)
 def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
     """As if it had never been set up, and after the last one nothing is left."""
