@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general import elixir
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
@@ -200,6 +201,8 @@ class Resolver:
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
         if not handed:
             return found
+        if self._tables.language(caller[0]) == "elixir":  # a function has many clauses
+            return found
         least = 0.0 if self._tables.language(caller[0]) == "ruby" else LIKE_NAMED  # of what is only so called
         functions = [
             (own, sure)
@@ -261,6 +264,8 @@ class Resolver:
     def _resolve(  # noqa: C901, PLR0912 - one kind of owner after another
         self, parts: Sequence[str], caller: Id, depth: int
     ) -> Found:
+        if self._tables.language(caller[0]) == "elixir":
+            return elixir.called(parts, caller, self._tables)
         if parts[0] == SCOPED:
             parts = self._unscoped(parts[1:])
         *before, name = parts

@@ -47,6 +47,7 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
+from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
@@ -87,6 +88,7 @@ QUERIES = {
     "swift": "swift",
     "scala": "scala",
     "solidity": "solidity",
+    "elixir": "elixir",
 }
 """Files of ``queries/`` by language."""
 
@@ -494,6 +496,11 @@ class QueryReader:
             return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
             parts = _scoped(self._text(captures["call"][0]), parts)
+        if self._language.name == "elixir" and is_no_call(
+            self._source[max(node.start_byte - _COMMENT_BYTES // 8, 0) : node.start_byte],
+            self._source[node.end_byte : node.end_byte + _NAME_BYTES],
+        ):
+            return []
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
@@ -641,7 +648,8 @@ class QueryReader:
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
         for node in handed:
-            place, parts = self._around(node), tuple(parts_of(self._text(node)))
+            place, text = self._around(node), self._text(node)
+            parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node

@@ -1120,3 +1120,67 @@ def test_a_class_of_ruby_that_is_often_opened_takes_work_in_proportion(is_of_one
         return steps
 
     assert work(160) < work(40) * 6
+
+
+def test_elixir_is_read_by_aliases_imports_pipes_and_captures():
+    files = {
+        "lib/cart.ex": """
+            defmodule Shop.Cart do
+              @limit 3
+              alias Shop.{Item, Store}
+              alias Shop.Tax.Rate, as: Tax
+              import Shop.Help
+
+              @spec add(number(), number()) :: total(1)
+              def total(x), do: x |> Item.price() |> add(1)
+
+              defp add(a, b) when is_integer(b) do
+                Tax.of(a)
+                help a
+                Enum.map(a, &Store.all/1)
+                Enum.map(a, &valid?/1)
+                Inner.go()
+                unknown.price(a)
+                Other.price(a)
+              end
+
+              def valid?(a), do: __MODULE__.total(a)
+
+              defmodule Inner do
+                def go, do: Shop.Cart.total(1)
+              end
+            end
+        """,
+        "lib/shop.ex": """
+            defmodule Shop.Item do
+              def price(x), do: x
+              def twice(1), do: 1
+              def twice(x), do: twice(x - 1)
+            end
+            defmodule Shop.Store do
+              def all(x), do: x
+            end
+            defmodule Shop.Tax.Rate do
+              def of(x), do: x
+            end
+            defmodule Shop.Help do
+              def help(x), do: x
+            end
+        """,
+    }
+    calls = calls_of(files)
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    assert {f"{e.caller.name} {e.callee.name} {e.confidence} {e.rule}".strip() for e in edges} == {
+        "Shop.Cart.total Shop.Item.price 1.0",
+        "Shop.Cart.total Shop.Cart.add 1.0",
+        "Shop.Cart.add Shop.Tax.Rate.of 1.0",
+        "Shop.Cart.add Shop.Help.help 1.0",
+        "Shop.Cart.add Shop.Store.all 0.5 Enum.map",
+        "Shop.Cart.add Shop.Cart.valid? 0.5 Enum.map",
+        "Shop.Cart.add Shop.Cart.Inner.go 1.0",
+        "Shop.Cart.valid? Shop.Cart.total 1.0",
+        "Shop.Cart.Inner.go Shop.Cart.total 1.0",
+        "Shop.Item.twice Shop.Item.twice 0.6",
+    }
+    node = next(own for own, each in calls.nodes() if each.name == "Shop.Item.price")
+    assert [edge.caller.name for edge in calls.callers([node])] == ["Shop.Cart.total"]
