@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,17 +31,19 @@ from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
 from gitrag.actions.governance import review as review_action
+from gitrag.actions.governance.bearings import Bearing, Unreached
 from gitrag.actions.governance.presets import USES
-from gitrag.actions.governance.unreached import Unreached
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
 from gitrag.actions.references import graph_or_references
+from gitrag.actions.requests import MOST_HITS
 from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
+    BearingDocument,
     CallAnswer,
     CheckAnswer,
     DuplicatesAnswer,
@@ -62,7 +64,6 @@ from gitrag.api_types import (
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.config.of_repository import settings_of
-from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
@@ -78,11 +79,7 @@ from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search import engine, similar_chunks
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 
-_MOST_HITS = 1000
 _MOST_LINES = 1_000_000
 _DECIMALS = 4
 """Of a score, as in the command's JSON."""
@@ -213,7 +210,7 @@ class Workspace:
         """
         options = options or SearchOptions()
         with self._turn() as inner:
-            inner_options = _inner_options(inner, options)
+            inner_options = _inner_options(options)
             if options.collections and inner_options.wanted and inner_options.wanted.issues:
                 issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
@@ -223,13 +220,9 @@ class Workspace:
                 found = search_action.search(inner, query, inner_options)
                 notes, left_out = notes_of(found), found.not_indexed
             heard = self._notes()
-        hits = sorted(
-            ((section.kind, hit) for section in found.sections for hit in section.hits),
-            key=lambda each: -each[1].score,
-        )
         return Answer(
             query=found.query,
-            hits=tuple(_hit(kind, hit) for kind, hit in hits),
+            hits=tuple(map(_hit, found.hits)),
             commit=found.commit,
             dirty=found.dirty,
             drafts=found.drafts,
@@ -376,18 +369,7 @@ class Workspace:
             found = review_action.review(inner, span, threshold, progress)
             heard = self._notes()
         documents = tuple(
-            TouchedDocument(
-                collection=each.kind.value,
-                id=each.document.id,
-                title=each.document.title,
-                path=each.document.path,
-                status=each.document.status,
-                score=round(each.score, _DECIMALS),
-                section=each.section,
-                note=each.note,
-                touched_by=each.path,
-            )
-            for each in found.questions
+            _document(TouchedDocument, each, touched_by=each.touched_by) for each in found.questions
         )
         left_out = found.impact.left_out if found.impact is not None else ()
         notes = self._told(heard, [*_unreached(found.unreached), *left_out])
@@ -617,27 +599,17 @@ def _told_as_ours() -> Iterator[None]:
         raise
 
 
-def _inner_options(inner: composition.Workspace, options: SearchOptions) -> search_action.SearchOptions:
+def _inner_options(options: SearchOptions) -> search_action.SearchOptions:
     """Check options as the command line does."""
     if options.limit is not None:
-        _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else _MOST_HITS)
+        _require_range("limit", options.limit, 1, _MOST_LINES if options.exact else MOST_HITS)
     if options.min_score is not None:
         _require_range("min_score", options.min_score, 0, 1)
-    kinds = _texts(options.kinds)
-    for kind in kinds:
+    texts = {name: _texts(getattr(options, name)) for name in ("collections", "paths", "languages", "kinds")}
+    for kind in texts["kinds"]:
         if kind not in list(Kind):
             raise UsageError(f'There is no kind "{kind}".', f"Give {_or_list(Kind)}.")
-    return search_action.SearchOptions(
-        filters=Filters(kinds, tuple(map(language_named, _texts(options.languages))), _texts(options.paths)),
-        wanted=Wanted.of(
-            inner.name, _texts(options.collections), options.module, with_issues=not options.exact
-        ),
-        limit=options.limit,
-        min_score=options.min_score,
-        every_chunk=options.every_chunk,
-        committed_only=options.committed_only,
-        revision=options.ref,
-    )
+    return search_action.SearchOptions.of(options, **texts, with_issues=True)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:
@@ -655,7 +627,7 @@ def _or_list(values: type[Kind | Direction]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
+def _hit(hit: engine.Hit) -> Hit:
     chunk = hit.chunk
     return Hit(
         path=hit.path,
@@ -665,7 +637,7 @@ def _hit(kind: CollectionKind, hit: engine.Hit) -> Hit:
         kind=chunk.kind.value,
         language=hit.language,
         text=chunk.text,
-        collection=kind.value,
+        collection=hit.collection.value,
         id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
         document_id=hit.document.id if hit.document else "",
         title=hit.document.title if hit.document else "",
@@ -714,8 +686,12 @@ def _added(found: review_action.Added) -> AddedDefinition:
     )
 
 
-def _related(found: related_action.Proposal) -> RelatedDocument:
-    return RelatedDocument(
+_Document = TypeVar("_Document", bound=BearingDocument)
+
+
+def _document(kind: type[_Document], found: Bearing, **further: Any) -> _Document:
+    """Return a document as a method returns it, with what only this method says."""
+    return kind(
         collection=found.kind.value,
         id=found.document.id,
         title=found.document.title,
@@ -724,20 +700,13 @@ def _related(found: related_action.Proposal) -> RelatedDocument:
         score=round(found.score, _DECIMALS),
         section=found.section,
         note=found.note,
-        relation=found.relation,
+        **further,
     )
 
 
-def _governing(found: check_action.Candidate) -> GoverningDocument:
-    return GoverningDocument(
-        collection=found.kind.value,
-        id=found.document.id,
-        title=found.document.title,
-        path=found.document.path,
-        status=found.document.status,
-        score=round(found.score, _DECIMALS),
-        section=found.section,
-        note=found.note,
-        why=found.why,
-        line=found.line,
-    )
+def _related(found: Bearing) -> RelatedDocument:
+    return _document(RelatedDocument, found, relation=found.relation)
+
+
+def _governing(found: Bearing) -> GoverningDocument:
+    return _document(GoverningDocument, found, why=found.why, line=found.line)

@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
 
 from msgspec import Struct
 
 from gitrag.actions.impact import Called as CalledDefinition
 from gitrag.actions.references import Reference as NameReference
+from gitrag.actions.requests import SearchRequest as SearchOptions
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode
 from gitrag.search.snippet import Line
 
-__all__ = ["CallEdge", "CallNode", "CalledDefinition", "Line", "NameReference"]
-"""What was found is returned as it is, under the name that the API has for it."""
-
-
-class SearchOptions(Struct, frozen=True):
-    """What a search is limited to, and how much it returns; the defaults are those of the command.
-
-    Attributes:
-        limit: Hits of each kind of collection at most, 1 to 1000; None for the setting ``limit``.
-        min_score: Hits below are left out, 0 to 1; None for the setting ``min_score``.
-        collections: Kinds such as ``adrs``, names such as ``api-code`` or ``repo-code``; none means all.
-        module: The only module of the workspace; empty for all.
-        paths: Only paths like these, as in .gitignore.
-        languages: Only these, by name or suffix.
-        kinds: Only these: ``function``, ``method``, ``class``, ``module``, ``section``.
-        every_chunk: A hit for every chunk, not one for each file.
-        committed_only: Leave uncommitted changes out.
-        ref: Search this commit, branch or tag, checked out or not.
-        exact: ``word`` finds every line that has the query as whole words, ``regex`` every one that the
-            query, a regular expression (RE2), matches: in each hit's ``snippet``. ``limit`` is that of lines,
-            200 if None. Empty for a question.
-    """
-
-    limit: int | None = None
-    min_score: float | None = None
-    collections: Sequence[str] = ()
-    module: str = ""
-    paths: Sequence[str] = ()
-    languages: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    every_chunk: bool = False
-    committed_only: bool = False
-    ref: str | None = None
-    exact: Literal["", "word", "regex"] = ""
+__all__ = ["CallEdge", "CallNode", "CalledDefinition", "Line", "NameReference", "SearchOptions"]
+"""What is asked and what was found are as they are inside, under the names that the API has for them."""
 
 
 class Hit(Struct, frozen=True):
@@ -162,19 +129,18 @@ class Primed(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-class RelatedDocument(Struct, frozen=True):
-    """A document that one about to be written may refer to.
+class BearingDocument(Struct, frozen=True):
+    """A decision, specification or issue that was found, or code.
 
     Attributes:
-        collection: ``adrs`` or ``specs``; for a plan or work also ``code`` and ``issues``.
+        collection: ``adrs``, ``specs`` or ``issues``; for a plan or work also ``code``.
         id: Its id; of code its path.
         title: Its title.
         path: Its file.
         status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1].
+        score: Relevance in [0, 1]; 1 where a file that is checked names it.
         section: The part that came up: headings joined by `` > ``.
         note: A sentence or two of it.
-        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
     """
 
     collection: str
@@ -185,6 +151,15 @@ class RelatedDocument(Struct, frozen=True):
     score: float
     section: str
     note: str
+
+
+class RelatedDocument(BearingDocument, frozen=True):
+    """A document that one about to be written may refer to.
+
+    Attributes:
+        relation: ``supersedes``, ``extends``, ``requires`` or ``related``; the author decides.
+    """
+
     relation: str
 
 
@@ -244,29 +219,13 @@ class DuplicatesAnswer(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class TouchedDocument(Struct, frozen=True):
+class TouchedDocument(BearingDocument, frozen=True):
     """A decision or an issue that a change touches but does not name.
 
     Attributes:
-        collection: ``adrs`` or ``issues``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1].
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
         touched_by: The changed file that it came up for; empty where the commits' messages did.
     """
 
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
     touched_by: str
 
 
@@ -307,30 +266,14 @@ class ReviewAnswer(Struct, frozen=True):
     called: tuple[CalledDefinition, ...] = ()
 
 
-class GoverningDocument(Struct, frozen=True):
+class GoverningDocument(BearingDocument, frozen=True):
     """A decision, specification or issue that bears on a file.
 
     Attributes:
-        collection: ``adrs``, ``specs`` or ``issues``.
-        id: Its id.
-        title: Its title.
-        path: Its file.
-        status: ``accepted``, for example; empty where it says none.
-        score: Relevance in [0, 1]; 1 where the file names it.
-        section: The part that came up: headings joined by `` > ``.
-        note: A sentence or two of it.
         why: Why it came up, in a line.
         line: The line of the file that names it first; None where none does.
     """
 
-    collection: str
-    id: str
-    title: str
-    path: str
-    status: str
-    score: float
-    section: str
-    note: str
     why: str
     line: int | None
 

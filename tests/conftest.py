@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -21,8 +22,15 @@ from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
 from gitrag.store import connection
 from gitrag.store.engine import Engine
+from tests.support.indexes import open_app
 from tests.support.postgres import Server, embedded, make_server
-from tests.support.repository import Content, GitRepository, create_repository, isolated_environment
+from tests.support.repository import (
+    Content,
+    GitRepository,
+    create_repository,
+    isolated_environment,
+    made_once,
+)
 
 TESTS = Path(__file__).parent
 SLOW = ("e2e", "golden", "hostile")
@@ -85,6 +93,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("model")
 
 
+def pytest_collection_finish() -> None:
+    """Keep what is loaded out of garbage collections: each would look at every test again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """An environment with a HOME, identity and git configuration of its own; the process gets it too."""
@@ -99,16 +113,33 @@ def git_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str
 
 
 @pytest.fixture
-def make_repository(tmp_path: Path, git_environment: dict[str, str]) -> Callable[..., GitRepository]:
-    """A factory: ``make_repository({"a.py": "x"}, name="project")``, committed; without files, unborn."""
+def make_repository(
+    request: pytest.FixtureRequest, tmp_path: Path, git_environment: dict[str, str]
+) -> Callable[..., GitRepository]:
+    """A factory: ``make_repository({"a.py": "x"}, name="project")``, committed; without files, unborn.
+
+    With ``indexed=True`` it has an index, not embedded, as ``open_app`` makes it: once for the same files of
+    a module's tests, and copied.
+    """
 
     def make(
         files: Mapping[str | bytes, Content] | None = None,
         *,
         name: str = "project",
+        indexed: bool = False,
         **options: Any,
     ) -> GitRepository:
-        return create_repository(tmp_path / name, git_environment, files, **options)
+        path = tmp_path / name
+
+        def new() -> GitRepository:
+            made = create_repository(path, git_environment, files, **options)
+            if indexed:
+                open_app(made).update()
+            return made
+
+        settings = {key: value for key, value in git_environment.items() if key.startswith("GITRAG")}
+        key = f"{request.path} {name} {files} {options} {settings}"
+        return made_once(key, path, git_environment, new) if indexed else new()
 
     return make
 

@@ -15,7 +15,7 @@ from gitrag.actions.search import Answer, SearchOptions, no_collection, with_mea
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
-from gitrag.search.engine import Scoped
+from gitrag.search.engine import Hit, Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
 from gitrag.search.sections import AnswerSection, Wanted, choose
 from gitrag.store import candidates
@@ -62,22 +62,12 @@ class ExactAnswer(Struct, frozen=True):
 
     def marked(self, answer: Answer) -> Answer:
         """Return an answer whose lines, others than before, are marked where they match."""
-        sections = tuple(
-            replace(
-                section,
-                hits=tuple(
-                    replace(
-                        hit,
-                        lines=tuple(
-                            replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines
-                        ),
-                    )
-                    for hit in section.hits
-                ),
-            )
-            for section in answer.sections
-        )
-        return replace(answer, sections=sections)
+
+        def marked(hit: Hit) -> Hit:
+            lines = (replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines)
+            return replace(hit, lines=tuple(lines))
+
+        return answer.changed(marked)
 
 
 _ALL = SearchOptions()
@@ -99,12 +89,12 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         raise UsageError(
             "An exact search needs a text of one line.", "For example: gitrag search --word retry_count"
         )
-    wanted = options.wanted or Wanted()
+    wanted = (options.wanted or Wanted()).within(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
-        revision=options.revision,
+        revision=options.ref,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
     )
@@ -127,8 +117,8 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     refreshed = result.refreshed
     if refreshed.waiting and running(workspace.store.directory) is None:
         catch_up.start_worker(workspace)
-    if options.revision is not None or not found.lines:
-        tell_absent(workspace, options.revision)
+    if options.ref is not None or not found.lines:
+        tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
     answer = Answer(

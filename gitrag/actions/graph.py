@@ -15,10 +15,11 @@ from msgspec.structs import replace
 
 from gitrag.actions import left_out
 from gitrag.actions.absent import tell_absent
+from gitrag.actions.compiler_index import compiled_calls
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -252,11 +253,15 @@ def _with_left_out(
     workspace: Workspace, error: answering.NoMatchError, target: str
 ) -> answering.NoMatchError:
     """Return the error that says too what is left out of the index and has the target."""
-    if sentences := left_out.of_target(workspace, target):
-        said = "; ".join(sentences)
-        error = answering.NoMatchError(f"{error} {said[0].upper()}{said[1:]}.", error.hint)
-        error.not_indexed = tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED))
-    return error
+    if not (sentences := left_out.of_target(workspace, target)):
+        return error
+    said = "; ".join(sentences)
+    return answering.NoMatchError(
+        f"{error} {said[0].upper()}{said[1:]}.",
+        error.hint,
+        target,
+        tuple(each for each in sentences if not each.startswith(left_out.NOT_SEARCHED)),
+    )
 
 
 class UnreadError(answering.NoMatchError):
@@ -440,7 +445,9 @@ def calls_of(
         )
         rows, manifests = read.found
         loaded = facts_of(workspace.store, read.now, rows, check=check)
-        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests))
+        blobs = {row.path: row.blob for row in rows}
+        compiled = compiled_calls(workspace.config.scip_index, read.now, loaded.files, blobs, check)
+        calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests), compiled)
 
         def others() -> list[tuple[str, str, str]]:
             return view.read(
@@ -486,7 +493,7 @@ def calling_files(
             rows.sort(key=lambda row: crc32(row[1].encode("utf-8", "surrogateescape")))
             for batch in range(0, len(rows), _BATCH):
                 for edge in calls.callees([own for own, _ in rows[batch : batch + _BATCH]]):
-                    if edge.caller.path != edge.callee.path:
+                    if edge.caller.path != edge.callee.path and not edge.rule:
                         callers.setdefault(edge.callee.path, set()).add(edge.caller.path)
     except TimeoutReachedError:
         return callers, False
@@ -496,12 +503,14 @@ def calling_files(
     return callers, True
 
 
+_EVERYTHING = SearchOptions()
+
+
 def graph_of(
     workspace: Workspace,
     answer: Answer,
+    limits: SearchOptions = _EVERYTHING,
     *,
-    globs: Sequence[str] = (),
-    module: str = "",
     unfiltered: bool = False,
     asked_for: bool = True,
     check: Callable[[], None] = lambda: None,
@@ -511,8 +520,7 @@ def graph_of(
     Args:
         workspace: gitrag on the repository.
         answer: What the search found.
-        globs: Only paths like these.
-        module: Only this module of the workspace; empty for all.
+        limits: What the search was limited to.
         unfiltered: Return all calls.
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.
@@ -532,8 +540,8 @@ def graph_of(
     found = call_graph(
         workspace,
         GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),
-        globs=globs,
-        module=module,
+        globs=limits.filters.globs,
+        module=limits.module,
         about=[(hit.path, hit.language) for hit in code if is_graphed(hit)],
         check=check,
     )

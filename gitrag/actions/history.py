@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,10 +14,12 @@ from msgspec.structs import replace
 
 from gitrag.actions.issues import parse_since
 from gitrag.actions.known_commits import KnownCommits, known_commits
+from gitrag.actions.options import require_together
+from gitrag.actions.requests import HistoryOptions
 from gitrag.actions.search import question_vector, read_question
 from gitrag.actions.touched import touched_by_commits
 from gitrag.actions.touching import commits_touching
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.errors import NotSetUpError
 from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending
 from gitrag.indexing.draft_commits import text_of as embedded_text
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from gitrag.search.question import Question
     from gitrag.store.commits import StoredCommit
 
-MOST = 10
-"""Commits that are shown, unless told otherwise."""
-
 MEANING = 0.3
 """Weight of the cosine of a subject beside the share of BM25 (`scripts/bench/changelogs.py`)."""
 
@@ -52,32 +51,6 @@ _DEFINITIONS_S = 1.0
 
 _TOLD_CHARACTERS = 1_000
 _EXAMPLE = 'gitrag history "why was python 2 dropped"'
-
-
-class HistoryOptions(Struct, frozen=True):
-    """Which commits may answer.
-
-    Attributes:
-        limit: Most commits to return.
-        since: Committed at this time or later, Unix seconds; None for any.
-        until: Committed at this time or earlier; None for any.
-        author: A part of the author's name, in any case; empty for any.
-        path: A path, a directory or a glob that they change; empty for any.
-        touches: The name of a definition that they change; empty for any.
-        here: The directory that the path is seen from; where nothing is called so there, from the top.
-        revision: Leading to this revision; None for HEAD.
-        all_refs: Leading to any ref instead: branches, also of remotes, tags, HEAD; not the stash or notes.
-    """
-
-    limit: int = MOST
-    since: float | None = None
-    until: float | None = None
-    author: str = ""
-    path: str = ""
-    touches: str = ""
-    here: str = ""
-    revision: str | None = None
-    all_refs: bool = False
 
 
 class CommitMatch(Struct, frozen=True):
@@ -146,6 +119,9 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     from gitrag.indexing.history import read_history
     from gitrag.search.history import newest
 
+    require_together(options)
+    now = datetime.now(UTC)
+    begin, end = _seconds(options.since, parse_since, now), _seconds(options.until, end_of, now)
     question = None
     if query or not options.touches:
         question = read_question(query, may_be_report=False, example=_EXAMPLE)
@@ -159,7 +135,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     if known is None:  # another process has let go of it meanwhile
         raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
     reached = known.reached
-    allowed = _allowed(known, options, touching)
+    allowed = _allowed(known, options, begin, end, touching)
     encoder, asked = (None, None) if question is None else question_vector(workspace, question.text)
     if question is None:
         best = newest(reached, allowed, options.limit)
@@ -202,13 +178,6 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
 def _tips(workspace: Workspace, options: HistoryOptions) -> Tips:
     """Return where the history begins that is asked."""
     if options.all_refs:
-        if options.revision is not None:
-            raise UsageError("--all and --ref do not go together.", "Give one of them.")
-        if options.touches:
-            raise UsageError(
-                "--touches follows a definition from one revision, not from --all refs.",
-                "Give the revision as --ref, or leave --all out.",
-            )
         tips = all_tips(workspace.repo)
     else:
         head = workspace.repo.resolve(options.revision) if options.revision else workspace.repo.head()
@@ -264,25 +233,30 @@ def end_of(text: str, now: datetime) -> datetime:
     return datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
 
 
+def _seconds(
+    given: str | float | None, parse: Callable[[str, datetime], datetime], now: datetime
+) -> float | None:
+    return parse(given, now).timestamp() if isinstance(given, str) else given
+
+
 def _allowed(
-    known: KnownCommits, options: HistoryOptions, touching: Sequence[str] | None
+    known: KnownCommits,
+    options: HistoryOptions,
+    begin: float | None,
+    end: float | None,
+    touching: Sequence[str] | None,
 ) -> NDArray[np.bool_] | None:
     """Return for each commit whether it may answer; None where all may."""
     reached = known.reached
-    if touching is None and (options.since, options.until, options.author, options.path) == (
-        None,
-        None,
-        "",
-        "",
-    ):
+    if begin is None and end is None and not (options.author or options.path) and touching is None:
         return None
     allowed = np.ones(len(reached.number), dtype=bool)
     if touching is not None:
         allowed &= np.isin(reached.number, known.numbers_of(touching))
-    if options.since is not None:
-        allowed &= reached.committed >= options.since
-    if options.until is not None:
-        allowed &= reached.committed <= options.until
+    if begin is not None:
+        allowed &= reached.committed >= begin
+    if end is not None:
+        allowed &= reached.committed <= end
     if options.author:
         allowed &= np.isin(reached.number, known.by_author(options.author))
     if options.path:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.search import Answer
@@ -39,27 +38,20 @@ _LEAST_LINES = 3
 """Lines of a passage below which the rest of a budget stays empty."""
 
 
-class Passage(Struct, frozen=True):
-    """Lines of a hit, and how likely they answer if its file does."""
-
-    hit: Hit
-    own: Hit | FurtherHit
-
-    @property
-    def chunk(self) -> Chunk:
-        """The lines."""
-        return self.own.chunk
-
-    @property
-    def likely(self) -> float:
-        """How likely they answer."""
-        return self.hit.score * self.own.share
+Passage = tuple[Hit, FurtherHit]
+"""Lines of a hit, and how likely they answer if its file does."""
 
 
 def passages_of(hit: Hit) -> list[Passage]:
     """Return the passages of a hit, the likeliest first."""
-    every: tuple[Hit | FurtherHit, ...] = (hit, *hit.also)
-    return [Passage(hit, each) for each in every]
+    own = FurtherHit(hit.chunk, hit.share)
+    return [(hit, each) for each in (own, *hit.also)]
+
+
+def likelihood(passage: Passage) -> float:
+    """Return how likely a passage answers."""
+    hit, own = passage
+    return hit.score * own.share
 
 
 def tokens(path: str, text: str) -> int:
@@ -74,40 +66,38 @@ def packed(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
     cut. Of labelled lines more are shown than of five snippets (`scripts/bench/lines.py`, docs/figures.md).
     """
     every = [passage for hit in hits for passage in passages_of(hit)]
-    cost = [tokens(each.hit.path, each.chunk.text) for each in every]
+    worth = [likelihood((hit, own)) / tokens(hit.path, own.chunk.text) for hit, own in every]
     left = max_tokens
-    chosen: dict[int, Passage] = {}
-    for at in sorted(range(len(every)), key=lambda at: -every[at].likely / cost[at]):
-        each = every[at]
-        if not any(_overlap(each, other) for other in chosen.values()) and (
-            own := _cut(each, left, is_first=not chosen)
+    chosen: list[tuple[int, Passage]] = []
+    for at in sorted(range(len(every)), key=lambda at: -worth[at]):
+        hit, own = every[at]
+        if not any(_overlap(every[at], other) for _at, other in chosen) and (
+            chunk := _cut(hit.path, own.chunk, left, is_first=not chosen)
         ):
-            chosen[at] = own
-            left -= tokens(each.hit.path, own.chunk.text)
-    return [chosen[at] for at in sorted(chosen)]
+            chosen.append((at, (hit, replace(own, chunk=chunk))))
+            left -= tokens(hit.path, chunk.text)
+    return [passage for _at, passage in sorted(chosen, key=lambda each: each[0])]
 
 
 def _overlap(one: Passage, other: Passage) -> bool:
+    (hit, own), (other_hit, others) = one, other
     return (
-        (one.hit.repository, one.hit.path) == (other.hit.repository, other.hit.path)
-        and one.chunk.line_start <= other.chunk.line_end
-        and other.chunk.line_start <= one.chunk.line_end
+        (hit.repository, hit.path) == (other_hit.repository, other_hit.path)
+        and own.chunk.line_start <= others.chunk.line_end
+        and others.chunk.line_start <= own.chunk.line_end
     )
 
 
-def _cut(passage: Passage, most: int, *, is_first: bool) -> Passage | None:
+def _cut(path: str, chunk: Chunk, most: int, *, is_first: bool) -> Chunk | None:
     """Return the lines of a passage that fit; of the first one something always does."""
-    chunk = passage.chunk
-    if tokens(passage.hit.path, chunk.text) <= most:
-        return passage
-    room = max(most * CHARACTERS_PER_TOKEN - _HEADING - len(passage.hit.path), 0)
-    lines = f"{chunk.text}\n"[: room + 1].rpartition("\n")[0].rstrip().split("\n")
-    if len(lines) < _LEAST_LINES:
-        if not is_first:
-            return None
-        lines = lines or [chunk.text[:room]]
-    cut = replace(chunk, text="\n".join(lines), line_end=chunk.line_start + len(lines) - 1)
-    return Passage(passage.hit, replace(passage.own, chunk=cut))
+    if tokens(path, chunk.text) <= most:
+        return chunk
+    room = max(most * CHARACTERS_PER_TOKEN - _HEADING - len(path), 0)
+    whole = f"{chunk.text}\n"[: room + 1].rpartition("\n")[0].rstrip()
+    lines = (whole or chunk.text[:room]).split("\n")
+    if len(lines) < _LEAST_LINES and not is_first:
+        return None
+    return replace(chunk, text="\n".join(lines), line_end=chunk.line_start + len(lines) - 1)
 
 
 def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
@@ -115,21 +105,19 @@ def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
     if max_tokens is None:
         return answer
     words = _words(answer)
-    own: dict[int, list[Passage]] = {}
-    for each in packed(answer.hits, max_tokens):
-        own.setdefault(id(each.hit), []).append(each)
+    chosen = packed(answer.hits, max_tokens)
+    kept = {id(hit) for hit, _own in chosen}
 
     def shown(hit: Hit) -> Hit:
-        first, *others = own[id(hit)]
-        in_order = sorted((each.chunk for each in own[id(hit)]), key=lambda chunk: chunk.line_start)
+        first, *others = own = [each for other, each in chosen if other is hit]
+        in_order = sorted((each.chunk for each in own), key=lambda chunk: chunk.line_start)
         lines = chain.from_iterable(
             _numbered(each.text.split("\n"), each.line_start, words) for each in in_order
         )
-        also = tuple(each.own for each in others if isinstance(each.own, FurtherHit))
-        return replace(hit, chunk=first.chunk, share=first.own.share, lines=tuple(lines), also=also)
+        return replace(hit, chunk=first.chunk, share=first.share, lines=tuple(lines), also=tuple(others))
 
     sections = tuple(
-        replace(each, hits=tuple(shown(hit) for hit in each.hits if id(hit) in own))
+        replace(each, hits=tuple(shown(hit) for hit in each.hits if id(hit) in kept))
         for each in answer.sections
     )
     return replace(answer, sections=sections)
@@ -158,7 +146,7 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
             return best[:1] if hit.is_nearest else hit.lines
         return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
 
-    return _with_lines(answer, lines)
+    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
 
 
 def for_report(answer: Answer) -> Answer:
@@ -180,7 +168,7 @@ def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
         chosen = (_numbered(file[number - 1 : number], number, words) for number in there)
         return tuple(chain.from_iterable(chosen)) or hit.lines
 
-    return _with_lines(answer, lines)
+    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
 
 
 def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
@@ -195,7 +183,7 @@ def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
         lines = _numbered(text.split("\n")[first - 1 : last], first, words)
         return replace(hit, lines=lines, chunk=replace(hit.chunk, line_start=first, line_end=last))
 
-    return _mapped(answer, shown)
+    return answer.changed(shown)
 
 
 def _extent(wanted: Chunk, chunks: Sequence[Chunk]) -> tuple[int, int]:
@@ -244,15 +232,4 @@ def _numbered(lines: Sequence[str], first: int, words: frozenset[str]) -> tuple[
     return tuple(
         Line(number, text[:LONGEST_LINE].rstrip(), matches=bool(words.intersection(query_terms(text))))
         for number, text in enumerate(lines, first)
-    )
-
-
-def _with_lines(answer: Answer, lines: Callable[[Hit], tuple[Line, ...]]) -> Answer:
-    return _mapped(answer, lambda hit: replace(hit, lines=lines(hit)))
-
-
-def _mapped(answer: Answer, change: Callable[[Hit], Hit]) -> Answer:
-    return replace(
-        answer,
-        sections=tuple(replace(each, hits=tuple(map(change, each.hits))) for each in answer.sections),
     )

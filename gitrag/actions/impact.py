@@ -57,6 +57,11 @@ class Called(Struct, frozen=True):
         return len({edge.caller.path for edge in self.callers})
 
 
+def weight(called: Called) -> int:
+    """Return how many callers a definition has; two that only a rule says it is called by are as one."""
+    return len(called.callers) - sum(bool(edge.rule) for edge in called.callers) // 2
+
+
 class NoCaller(Struct, frozen=True):
     """A definition that no call was resolved to; nothing calls it only where ``known`` says so.
 
@@ -270,7 +275,7 @@ def _called(workspace: Workspace, nodes: Sequence[Node], edges: Sequence[Edge]) 
     """Return the definitions that are called, those with the most callers outside tests first."""
     tests = {node for node in tests_of(workspace, graph((), edges)) if not is_of_an_example(node.path)}
     by_callee: dict[Node, list[Edge]] = {node: [] for node in nodes}
-    for edge in sorted(set(edges)):
+    for edge in sorted(set(edges), key=lambda each: (bool(each.rule), each)):
         by_callee[edge.callee].append(edge)
     found = [
         Called(
@@ -281,7 +286,7 @@ def _called(workspace: Workspace, nodes: Sequence[Node], edges: Sequence[Edge]) 
         for node, own in by_callee.items()
         if own
     ]
-    return sorted(found, key=lambda each: (-len(each.callers), -len(each.tests), each.node))
+    return sorted(found, key=lambda each: (-weight(each), -len(each.tests), each.node))
 
 
 def _definitions_in(calls: ResolvedCalls, spans: Spans) -> dict[Node, Id]:

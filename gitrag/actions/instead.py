@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.actions.history import CommitMatch, HistoryOptions, history
+from gitrag.actions.history import CommitMatch, history
+from gitrag.actions.requests import HistoryOptions
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError

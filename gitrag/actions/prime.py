@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached, searched
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.governance.unreached import NearDocument, Unreached, find_unreached
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.overview import Overview, overview
-from gitrag.actions.search import NoCollectionError, SearchOptions, search
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.since import Passed, passed
 from gitrag.actions.status import read_status
-from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
 from gitrag.memory.core_files import CoreFiles
@@ -25,20 +25,6 @@ TOP = 5
 """Decisions shown for a topic, and as many specifications."""
 
 KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
-
-
-class PrimedDocument(Struct, frozen=True):
-    """A document to show.
-
-    Attributes:
-        kind: The kind of its collection.
-        document: Its path, id, title and status.
-        text: Its full text, where there is a topic.
-    """
-
-    kind: CollectionKind
-    document: Document
-    text: str = ""
 
 
 class Primed(Struct, frozen=True):
@@ -59,7 +45,7 @@ class Primed(Struct, frozen=True):
     name: str
     topic: str
     notes: tuple[str, ...]
-    entries: tuple[PrimedDocument, ...]
+    entries: tuple[Bearing, ...]
     core: str = ""
     unreached: Unreached | None = None
     instead: Instead = NOTHING
@@ -102,7 +88,7 @@ def prime(
     least = workspace.config.min_score
     least = PRESETS["discover"].min_score if least is None else least
     found = _about(workspace, topic) if topic else _all(workspace)
-    entries = tuple(each for each, score in found if score >= least)
+    entries = tuple(each for each in found if each.score >= least)
     if not for_agent:
         standing = read_status(workspace)
         seconds = standing.unembedded / texts_per_s(workspace.store.directory)
@@ -112,8 +98,7 @@ def prime(
         notes.append(marked.doubt)
     unreached = None
     if topic and not entries:
-        scored = [NearDocument(each.kind, each.document, score) for each, score in found]
-        unreached = find_unreached(workspace, scored, KINDS, least)
+        unreached = find_unreached(workspace, found, KINDS, least)
     return Primed(
         workspace.name,
         topic,
@@ -131,23 +116,14 @@ def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
     return [(kind, document.path) for kind, document, _ in indexed_documents(workspace, KINDS)]
 
 
-def _all(workspace: Workspace) -> list[tuple[PrimedDocument, float]]:
-    return [(PrimedDocument(kind, each), 1.0) for kind, each, _text in indexed_documents(workspace, KINDS)]
+def _all(workspace: Workspace) -> list[Bearing]:
+    return [Bearing(kind, each, 1.0) for kind, each, _text in indexed_documents(workspace, KINDS)]
 
 
-def _about(workspace: Workspace, topic: str) -> list[tuple[PrimedDocument, float]]:
-    """Return the documents nearest to a topic, best first in each kind, with their scores."""
+def _about(workspace: Workspace, topic: str) -> list[Bearing]:
+    """Return the documents nearest to a topic, best first in each kind, with all their text as notes."""
     from gitrag.search.sections import Wanted
 
-    try:
-        options = SearchOptions(wanted=Wanted(KINDS), limit=TOP, min_score=0.0)
-        answer = search(workspace, topic, options)
-    except NoCollectionError:  # a repository of code alone
-        return []
+    found = searched(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP, min_score=0.0))
     texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
-    return [
-        (PrimedDocument(section.kind, hit.document, texts.get(hit.path, hit.chunk.text)), hit.score)
-        for section in answer.sections
-        for hit in section.hits
-        if hit.document is not None
-    ]
+    return [replace(each, note=texts.get(hit.path, hit.chunk.text)) for each, hit in found]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
 from gitrag.actions.absent import tell_absent
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
@@ -27,7 +29,7 @@ from gitrag.workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gitrag.actions.current_view import Read, ReadResult
+    from gitrag.actions.current_view import ReadResult
     from gitrag.config.keys import Config
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit, Scoped
@@ -44,10 +46,11 @@ SEEN_S = 2.0
 """How old a look at the files may be that answers an unfinished question."""
 
 
-class SearchOptions(Struct, frozen=True):
-    """What a search is limited to, and how much it returns; ``limit`` applies to each section.
+class SearchOptions(SearchRequest, frozen=True):
+    """What is asked for, and what a face adds to it; ``limit`` applies to each section.
 
-    With a revision, that revision is searched, whatever the worktree has checked out. Relative paths in a
+    Kinds, languages and paths are read into ``filters`` where those are not given; collections and module say
+    what is ``wanted`` where that is not: issues too, of a question ``with_issues``. Relative paths in a
     question start in ``directory``, itself relative to the worktree's top; empty for the top. A text that no
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
@@ -58,17 +61,80 @@ class SearchOptions(Struct, frozen=True):
 
     filters: Filters = NO_FILTERS
     wanted: Wanted | None = None
-    limit: int | None = None
-    min_score: float | None = None
-    every_chunk: bool = False
-    committed_only: bool = False
-    revision: str | None = None
+    with_issues: bool = False
     directory: str = ""
     as_it_is: bool = False
     grouped: bool = False
     refine_s: float | None = None
     catch_up_s: float | None = None
     unfinished: bool = False
+
+    def __post_init__(self) -> None:
+        """Read kinds, languages and paths, collections and module.
+
+        Raises:
+            UsageError: There is no such language.
+        """
+        if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
+            from gitrag.search.language_filter import language_named
+
+            languages = tuple(map(language_named, self.languages))
+            force_setattr(self, "filters", Filters(tuple(self.kinds), languages, tuple(self.paths)))
+        if self.wanted is None and (self.collections or self.module or self.with_issues):
+            from gitrag.search.sections import Wanted
+
+            with_issues = self.with_issues and not self.exact
+            force_setattr(self, "wanted", Wanted.of(self.collections, self.module, with_issues=with_issues))
+
+    @classmethod
+    def of(cls, asked: SearchRequest, **more: Any) -> Self:
+        """Return a request with what a face adds to it, or has instead."""
+        return cls(**{name: getattr(asked, name) for name in SearchRequest.__struct_fields__} | more)
+
+    @property
+    def may_be_reworded(self) -> bool:
+        """Whether words are corrected that may be misspelt: somebody has asked, to the end."""
+        return not (self.as_it_is or self.unfinished)
+
+
+class Outcome(StrEnum):
+    """What came of asking a repository."""
+
+    ANSWERED = "answered"
+    BEHIND = "not up to date"
+    NOT_INDEXED = "not indexed"
+    UNREACHABLE = "not reachable"
+    LATE = "late"
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether it has said something."""
+        return self in {Outcome.ANSWERED, Outcome.BEHIND}
+
+
+class Asked(Struct, frozen=True):
+    """A repository that was asked.
+
+    Attributes:
+        name: Its name.
+        path: Its worktree's top.
+        outcome: What came of it.
+        why: Why it has not answered, or not of all its files; empty where it has.
+        hint: What to do about that.
+        commit: The commit that it answered from; None if it has not.
+    """
+
+    name: str
+    path: Path
+    outcome: Outcome
+    why: str = ""
+    hint: str = ""
+    commit: str | None = None
+
+    @property
+    def line(self) -> str:
+        """Who it is, and why it has not answered in full."""
+        return f"{self.name}: {self.outcome.value}: {self.why}"
 
 
 class Answer(Struct, frozen=True):
@@ -89,6 +155,7 @@ class Answer(Struct, frozen=True):
         least: The least score of a hit; None where each kind of collection has its own.
         absent_names: Names of the question, written as in code, that nothing contains that was searched.
         outlined: Of which of the files found only the outline is indexed, a sentence each.
+        asked: The repositories, where several were; each hit has the name of its own.
     """
 
     query: str
@@ -105,6 +172,7 @@ class Answer(Struct, frozen=True):
     least: float | None = None
     absent_names: tuple[str, ...] = ()
     outlined: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
 
     @property
     def not_indexed(self) -> tuple[str, ...]:
@@ -112,44 +180,45 @@ class Answer(Struct, frozen=True):
         return (*self.wording.exists, *self.outlined)
 
     @property
+    def lacking(self) -> list[str]:
+        """What it lacks, a line for each repository that has not answered in full."""
+        return [each.line for each in self.asked if each.why]
+
+    @property
+    def roots(self) -> Mapping[str, Path]:
+        """The tops of the worktrees of several repositories, by name."""
+        return {each.name: each.path for each in self.asked}
+
+    @property
     def hits(self) -> tuple[Hit, ...]:
         """All hits, best first; those of equal score in the order of the sections."""
         every = (hit for section in self.sections for hit in section.hits)
         return tuple(sorted(every, key=lambda hit: -hit.score))
 
+    def changed(self, change: Callable[[Hit], Hit]) -> Self:
+        """Return it with each hit changed."""
+        sections = (replace(each, hits=tuple(map(change, each.hits))) for each in self.sections)
+        return replace(self, sections=tuple(sections))
 
-_EVERYTHING = SearchOptions()
 
+EVERYTHING = SearchOptions()
 
-class QuestionVectors:
-    """The vectors of questions, each computed once for all repositories asked; for several threads."""
-
-    def __init__(self) -> None:
-        self._vectors: dict[tuple[str, bool], NDArray[np.float32] | None] = {}
-        self._lock = threading.Lock()
-
-    def of(self, text: str, encoder: Encoder | None) -> NDArray[np.float32] | None:
-        """Return a question's vector by the model, else a draft of it; None when neither is possible."""
-        with self._lock:
-            key = text, encoder is None
-            if key not in self._vectors:
-                self._vectors[key] = vector_of(encoder, text)
-            return self._vectors[key]
+Searcher = Callable[[str, SearchOptions], Answer]
+"""Whom a question is asked: a repository, several, or a hub. Each answers with the same type, so that pages,
+screens, commands and tools need not know which it is."""
 
 
 def search(
     workspace: Workspace,
     query: str,
-    options: SearchOptions = _EVERYTHING,
+    options: SearchOptions = EVERYTHING,
     *,
-    vectors: QuestionVectors | None = None,
     finish: Callable[[Workspace], None] | None = None,
 ) -> Answer:
     """Search the files as they are now.
 
     Args:
         options: What the search is limited to.
-        vectors: The vectors of questions, where several repositories are asked the same.
         finish: Called where work is left for the background; starts the worker by default.
 
     Raises:
@@ -158,26 +227,36 @@ def search(
     """
     from gitrag.embedding.draft import has_table
     from gitrag.search.sections import Wanted
+    from gitrag.store import candidates
+    from gitrag.store.source import IndexFile
 
     led = "" if options.as_it_is else led_by_links(workspace, query, options.directory)
-    question, wanted = (
-        read_question(led or query, may_be_report=not options.as_it_is),
-        options.wanted or Wanted(),
-    )
+    question = read_question(led or query, may_be_report=not options.as_it_is)
+    wanted = (options.wanted or Wanted()).within(workspace.name)
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
         workspace,
-        revision=options.revision,
+        revision=options.ref,
         committed_only=options.committed_only,
         with_issues=wanted.issues,
         budget_s=options.catch_up_s,
         seen_s=SEEN_S if options.unfinished else 0.0,
     )
     encoder = workspace.encoder_if_ready()
-    vectors = vectors or QuestionVectors()
-    vectors.of(question.meaning, encoder)  # while git is asked
-    ask = _asking(workspace, question, vectors, wanted, options, encoder)
+    vector_of(encoder, question.meaning)  # while git is asked
+
+    def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
+        memo = workspace.store.memo  # which is that of ``db``
+        scoped = scope_of(options, workspace.config, view_id, overlay)
+        found = rank(IndexFile(db), question, scoped, wanted, encoder, memo, reword=options.may_be_reworded)
+        shown = {hit.content_id for section in found.sections for hit in section.hits}
+        rows: Sequence[LeftOutRow] | None = None
+        if _may_be_left_out(question, options, found):
+            key = "left out", view_id, overlay
+            rows = memo.get(key, lambda: tuple(candidates.left_out(db, view_id, overlay)))
+        return replace(found, outlined=candidates.outlined(db, shown, memo), left_out=rows)
+
     result = view.read(ask, encoder)
     refine_s = workspace.config.refine_s if options.refine_s is None else options.refine_s
     result = view.refine(ask, result, result.found.chunk_ids, encoder, refine_s)
@@ -187,8 +266,8 @@ def search(
     if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
         (finish or catch_up.start_worker)(workspace)
     found = result.found
-    if options.revision is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
-        tell_absent(workspace, options.revision)
+    if options.ref is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
+        tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
     absent = _absent_names(question, found)
@@ -221,7 +300,7 @@ def _absent_names(question: Question, found: Sections) -> tuple[str, ...]:
 def _may_be_left_out(question: Question, options: SearchOptions, found: Sections) -> bool:
     """Tell whether a question asks for something that was not found, and may be left out of the index."""
     best = max((hit.score for section in found.sections for hit in section.hits), default=0.0)
-    if options.as_it_is or options.unfinished or best == 1.0:  # a place that is there
+    if not options.may_be_reworded or best == 1.0:  # a place that is there
         return False
     is_path = lookup.names_a_path(question.text, options.directory)
     return is_path or bool(found.wording.missing or _absent_names(question, found))
@@ -365,104 +444,56 @@ def vector_of(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
     return drafter().draft([text])[0] if has_table() else None
 
 
-def _asking(
-    workspace: Workspace,
+def rank(
+    source: Source,
     question: Question,
-    vectors: QuestionVectors,
+    scoped: Scoped,
     wanted: Wanted,
-    options: SearchOptions,
     encoder: Encoder | None,
-) -> Read[Sections]:
-    """Return what asks a view the question, and asks again where it has to be read otherwise."""
-    from gitrag.search.engine import Scoped
-    from gitrag.store import candidates
-    from gitrag.store.source import IndexFile
+    memo: Memo,
+    *,
+    reword: bool,
+) -> Sections:
+    """Ask a source a question, and again in other words where that helps and it may be reworded.
 
-    asking = Asking(workspace.config, question, vectors, wanted, options, encoder)
-
-    def ask_view(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
-        directory = None if options.as_it_is else options.directory
-        scoped = Scoped(view_id, overlay, options.filters, directory)
-        found = asking.ask(IndexFile(db), scoped, workspace.store.memo)  # which is that of ``db``
-        shown = {hit.content_id for section in found.sections for hit in section.hits}
-        memo = workspace.store.memo
-        rows: Sequence[LeftOutRow] | None = None
-        if _may_be_left_out(question, options, found):
-            key = "left out", view_id, overlay
-            rows = memo.get(key, lambda: tuple(candidates.left_out(db, view_id, overlay)))
-        return replace(found, outlined=candidates.outlined(db, shown, memo), left_out=rows)
-
-    return ask_view
-
-
-class Asking:
-    """A question that is asked of a source, and asked again where it has to be read otherwise.
-
-    Args:
-        config: The settings: how many hits, and how likely at least.
-        question: The question.
-        vectors: The vectors of questions.
-        wanted: Which collections to ask.
-        options: What limits it.
-        encoder: The model; None where it is not there.
+    ``memo`` keeps what is read for the next question; it belongs to the source as it is now.
     """
+    from gitrag.search import rewording, sections
 
-    def __init__(
-        self,
-        config: Config,
-        question: Question,
-        vectors: QuestionVectors,
-        wanted: Wanted,
-        options: SearchOptions,
-        encoder: Encoder | None,
-    ) -> None:
-        self._limit = config.limit if options.limit is None else options.limit
-        self._min_score = config.min_score if options.min_score is None else options.min_score
-        self._question = question
-        self._vectors = vectors
-        self._wanted = wanted
-        self._options = options
-        self._encoder = encoder
+    def ask(asked: Question) -> Sections:
+        vector = vector_of(encoder, asked.meaning if asked is question else asked.text)
+        return sections.ask(source, asked, scoped, vector, wanted, memo)
 
-    def ask(self, source: Source, scoped: Scoped, memo: Memo) -> Sections:
-        """Ask a source, and again in other words where that helps.
+    found = ask(question)
+    is_named = any(hit.score == 1.0 for section in found.sections for hit in section.hits)
+    if is_named or not reword:  # no URL is in another language
+        return found
+    other = rewording.reword(source, question, found.occurrences, _is_known, memo)
+    if other is None:
+        return found
+    if other.corrected:
+        again = ask(read_question(other.text))
+        return replace(again, wording=replace(again.wording, searched_for=other.text))
+    if other.text != question.text:
+        asked = replace(read_question(other.text), is_name=False)
+        found = sections.lowered(ask(asked), scoped.min_score)
+    return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
 
-        ``memo`` keeps what is read for the next question; it belongs to the source as it is now.
-        """
-        from gitrag.search import rewording, sections
 
-        question = self._question
-        found = self._ask(source, scoped, question, memo)
-        is_named = any(hit.score == 1.0 for section in found.sections for hit in section.hits)
-        if self._options.as_it_is or self._options.unfinished or is_named:  # no URL is in another language
-            return found
-        other = rewording.reword(source, question, found.occurrences, _is_known, memo)
-        if other is None:
-            return found
-        if other.corrected:
-            again = self._ask(source, scoped, read_question(other.text), memo)
-            return replace(again, wording=replace(again.wording, searched_for=other.text))
-        if other.text != question.text:
-            asked = replace(read_question(other.text), is_name=False)
-            found = sections.lowered(self._ask(source, scoped, asked, memo), self._min_score)
-        return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
+def scope_of(options: SearchOptions, config: Config, view_id: int | None, overlay: ViewOverlay) -> Scoped:
+    """Return what a question may find in a view, where the options say nothing as the settings do."""
+    from gitrag.search.engine import Scoped
 
-    def _ask(self, source: Source, scoped: Scoped, asked: Question, memo: Memo) -> Sections:
-        from gitrag.search import sections
-
-        text = asked.meaning if asked is self._question else asked.text
-        return sections.ask(
-            source,
-            asked,
-            scoped,
-            self._vectors.of(text, self._encoder),
-            self._wanted,
-            limit=self._limit,
-            min_score=self._min_score,
-            every_chunk=self._options.every_chunk,
-            grouped=self._options.grouped,
-            memo=memo,
-        )
+    return Scoped(
+        view_id,
+        overlay,
+        options.filters,
+        directory=None if options.as_it_is else options.directory,
+        limit=config.limit if options.limit is None else options.limit,
+        min_score=config.min_score if options.min_score is None else options.min_score,
+        every_chunk=options.every_chunk,
+        grouped=options.grouped and not options.every_chunk,
+    )
 
 
 def _is_known(word: str) -> bool:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.core_context import outline
 from gitrag.actions.exact_search import ExactAnswer, search_exactly
-from gitrag.actions.hit_lines import PACKED_HITS, Passage, packed, passages_of, tokens
+from gitrag.actions.hit_lines import PACKED_HITS, Passage, likelihood, packed, passages_of, tokens
 from gitrag.actions.lines import file_lines, hit_id
 from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
@@ -28,7 +28,7 @@ from gitrag.git.grep import GrepLine, grep
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
+from gitrag.search.features import BY
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
@@ -64,14 +64,6 @@ _HALF_THE_WORDS = 0.5
 _NAMED = 2.0
 _WHOLE = 100.0
 """Scores of a line: a share of the query's words, a name from it, or the whole query."""
-
-_BY_MEANING = frozenset({"cosine", "cosine_sum", "cosine_best"})
-_BY_WORDS = frozenset(
-    {
-        *("bm25", "bm25_file", "bm25_share", "verbatim", "rare_name", "defines", "defines_it", "named"),
-        *("file_name", "file_name_asked", "file_name_share", "file_name_part", "in_names"),
-    }
-)
 
 
 class Via(StrEnum):
@@ -142,27 +134,19 @@ class Cascade(Struct, frozen=True):
     not_indexed: tuple[str, ...] = ()
 
 
+_FEW = SearchOptions(limit=LIMIT)
+
+
 def search_code(
-    workspace: Workspace,
-    query: str,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-    max_tokens: int = 0,
+    workspace: Workspace, query: str, limits: SearchOptions = _FEW, max_tokens: int = 0
 ) -> Cascade:
     """Search the code of a repository as it is now, uncommitted changes included.
 
     Args:
         query: A question in words, or a name.
-        limit: Most snippets to return.
-        globs: Only paths like these, as in .gitignore.
-        languages: Only these languages.
-        kinds: Only these kinds of chunk.
-        collection: Only this collection, in place of all code; exact matches are not looked for then.
-        max_tokens: In place of ``limit``, as many snippets as fit; 0 to go by the limit.
+        limits: Most snippets to return, and what of; of collections that are named, in place of all code, no
+            exact matches are looked for.
+        max_tokens: In place of that limit, as many snippets as fit; 0 to go by the limit.
 
     Raises:
         UsageError: The query is empty, or a limit is out of range.
@@ -171,21 +155,21 @@ def search_code(
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
     question = read(query)
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
     if max_tokens:
-        limit = PACKED_HITS
-    answer, notes = _ask(workspace, query, question, limit, filters, collection)
+        limits = replace(limits, limit=PACKED_HITS)
+    limit = LIMIT if limits.limit is None else limits.limit
+    answer, notes = _ask(workspace, query, question, limits)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
     passages = likeliest(hits, limit, max_tokens)
-    found = [_of_hit(each.hit, each.chunk) for each in passages]
+    found = [_of_hit(hit, each.chunk) for hit, each in passages]
     if _any_answers(passages) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
-    if collection:
+    if limits.collections:
         return Cascade(question.text, tuple(found), False, answer, notes, left_out)
-    exact = _exact(workspace, question, found, limit, filters, whole=FALLBACK not in notes)
+    exact = _exact(workspace, question, found, limit, limits.filters, whole=FALLBACK not in notes)
     if max_tokens:
         exact, left = _within_half(exact[:_EXACT], max_tokens)
-        found = [_of_hit(each.hit, each.chunk) for each in likeliest(hits, limit, left)]
+        found = [_of_hit(hit, each.chunk) for hit, each in likeliest(hits, limit, left)]
     else:
         found = found[: max(limit - len(exact), limit - _EXACT, 1)]
         exact = exact[: limit - len(found)]
@@ -208,41 +192,22 @@ def _within_half(
     return kept, left
 
 
-def search_several(answer: Answer, limit: int, notes: Sequence[str], max_tokens: int = 0) -> Cascade:
-    """Return what several repositories answer as snippets; exact matches are not looked for.
-
-    Args:
-        answer: Their answer, in one order.
-        limit: Most snippets.
-        notes: What it lacks, a line each.
-        max_tokens: In place of the limit, as many snippets as fit; 0 to go by the limit.
-    """
+def of_several(answer: Answer, limit: int, max_tokens: int = 0) -> Cascade:
+    """Return what several repositories answer as snippets; exact matches are not looked for."""
     passages = likeliest(answer.hits, limit, max_tokens)
-    found = tuple(_of_hit(each.hit, each.chunk) for each in passages)
-    return Cascade(
-        answer.query, found, _any_answers(passages) >= SUFFICIENT, answer, tuple(notes), answer.not_indexed
-    )
+    found = tuple(_of_hit(hit, each.chunk) for hit, each in passages)
+    notes, sufficient = tuple(answer.lacking), _any_answers(passages) >= SUFFICIENT
+    return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
 
-def exact_lines(
-    workspace: Workspace,
-    pattern: Pattern,
-    *,
-    limit: int = LIMIT,
-    globs: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    collection: str = "",
-) -> tuple[Cascade, ExactAnswer]:
-    """Find lines exactly, each a snippet of its own; arguments as `search_code` has.
+def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -> tuple[Cascade, ExactAnswer]:
+    """Find lines exactly, each a snippet of its own.
 
     Raises:
         UsageError: The pattern is empty, or no regular expression.
         NotSetUpError: There is no index, or no such collection.
     """
-    filters = Filters(tuple(kinds), tuple(map(language_named, languages)), tuple(globs))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else None
-    found = search_exactly(workspace, pattern, SearchOptions(filters=filters, wanted=wanted, limit=limit))
+    found = search_exactly(workspace, pattern, limits)
     snippets = tuple(
         _of_chunk(
             hit.path,
@@ -256,17 +221,20 @@ def exact_lines(
     return Cascade(pattern.text, snippets, complete, found.answer, (), found.not_indexed), found
 
 
+def of_code(limits: SearchOptions) -> SearchOptions:
+    """Return what a search is limited to where no collection is named: to code."""
+    wanted = limits.wanted if limits.collections else Wanted((CollectionKind.CODE,))
+    return replace(limits, wanted=wanted, grouped=True)
+
+
 def _ask(
-    workspace: Workspace, query: str, question: Question, limit: int, filters: Filters, collection: str
+    workspace: Workspace, query: str, question: Question, limits: SearchOptions
 ) -> tuple[Answer | None, tuple[str, ...]]:
     """Search the index; return None and the reason when that fails, so that the next step is tried."""
     if not question.words:
         return None, ("The query has no words: only exact matches are given.",)
-    code = Wanted((CollectionKind.CODE,))
-    wanted = Wanted.of(workspace.name, (collection,), "") if collection else code
     try:
-        options = SearchOptions(filters=filters, wanted=wanted, limit=limit, grouped=True)
-        return search(workspace, query, options), ()
+        return search(workspace, query, of_code(limits)), ()
     except (UsageError, NoCollectionError):
         raise
     except GitragError as error:
@@ -286,18 +254,18 @@ def likeliest(hits: Sequence[Hit], limit: int, max_tokens: int = 0) -> list[Pass
         return packed(hits, max_tokens)
     each = [passages_of(hit)[0] for hit in hits]
     for hit in hits[:1]:
-        also = passages_of(hit)[1:]
-        each[1:1] = [other for other in also if other.likely >= LIKELY][: _OF_THE_FIRST - 1]
-    chosen = sorted(range(len(each)), key=lambda at: -each[at].likely)[:limit]
+        likely = [other for other in passages_of(hit)[1:] if likelihood(other) >= LIKELY]
+        each[1:1] = likely[: _OF_THE_FIRST - 1]
+    chosen = sorted(range(len(each)), key=lambda at: -likelihood(each[at]))[:limit]
     return [each[at] for at in sorted(chosen)]
 
 
 def _any_answers(passages: Sequence[Passage]) -> float:
     """Return the probability that some passage answers, files taken as independent of each other."""
     found: dict[str, float] = {}
-    for each in passages:
-        file = f"{each.hit.repository}:{each.hit.path}"
-        found[file] = found.get(file, 0.0) + each.likely
+    for hit, own in passages:
+        file = f"{hit.repository}:{hit.path}"
+        found[file] = found.get(file, 0.0) + likelihood((hit, own))
     return 1 - math.prod(1 - share for share in found.values())
 
 
@@ -320,8 +288,9 @@ def via(hit: Hit) -> Via:
     """Return whether words or meaning contributed more to a hit's score."""
     if hit.cosine <= -1:
         return Via.LEXICAL
-    meaning = sum(value for name, value in hit.reasons if name in _BY_MEANING)
-    words = sum(value for name, value in hit.reasons if name in _BY_WORDS)
+    meaning, words = (
+        sum(value for name, value in hit.reasons if BY.get(name) == way) for way in ("meaning", "words")
+    )
     return Via.LEXICAL if hit.bm25 > 0 and words >= meaning else Via.SEMANTIC
 
 

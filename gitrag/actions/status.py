@@ -94,10 +94,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
             overlay = recorded(db, now, view)
             collections = inspection.count_collections(db, view, overlay, memo)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)
-            unembedded, chunks = (
-                vectors.count_pending(db, overlay.entries, view.view_id, memo, of_paths=of_paths)
-                for of_paths in (True, False)
-            )
+            unembedded, chunks = vectors.pending_counts(db, overlay.entries, view.view_id, memo)
             there = known(db, now)
             whole = there is not None and not there.waiting
     behind = _behind(view, now)

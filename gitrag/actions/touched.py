@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from gitrag.actions.impact import Called
+from gitrag.actions.impact import Called, weight
 from gitrag.callgraph.reach import Uncalled
 from gitrag.chunking import chunk, language_of
 from gitrag.chunking.languages import is_code
@@ -74,7 +74,7 @@ class Touched(Struct, frozen=True):
             return _UNTESTED * len(self.named)
         if self.called is None:
             return 0
-        return len(self.called.callers) * (1 if self.called.tests else _UNTESTED)
+        return weight(self.called) * (1 if self.called.tests else _UNTESTED)
 
 
 def cutting_once() -> Cut:

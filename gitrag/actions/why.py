@@ -12,7 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.governance.check import Candidate, documents_on
+from gitrag.actions.governance.bearings import Bearing
+from gitrag.actions.governance.check import documents_on
 from gitrag.actions.issues import read_issue
 from gitrag.actions.lines import file_lines
 from gitrag.chunking import chunk, language_of
@@ -119,7 +120,7 @@ class Why(Struct, frozen=True):
     further: Further
     uncommitted: int
     before: Reason | None
-    documents: tuple[Candidate, ...]
+    documents: tuple[Bearing, ...]
     notes: tuple[str, ...]
 
 
@@ -335,7 +336,7 @@ def _issue(workspace: Workspace, own: str) -> NamedIssue:
     return NamedIssue(own)
 
 
-def _documents(workspace: Workspace, file: Path, notes: list[str]) -> tuple[Candidate, ...]:
+def _documents(workspace: Workspace, file: Path, notes: list[str]) -> tuple[Bearing, ...]:
     try:
         return documents_on(workspace, file)[:_MOST_DOCUMENTS]
     except NotSetUpError:

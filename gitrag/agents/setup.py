@@ -40,6 +40,9 @@ search_strategy:
     reindex_tool: reindex
 """
 
+SDD_FILE = "openspec/config.yaml"
+"""Where the phases of spec-driven development look for the strategy; it is never made."""
+
 _MARK = "<!-- Written by `gitrag init --agents`; `gitrag init --agents --remove` takes it out. -->"
 _MOST_BYTES = 4 * 1024 * 1024
 _KEY = "search_strategy"
@@ -147,11 +150,11 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
         if client.file:
             edits[_file_of(root, client)] = _entry_edit(client, remove=remove)
     for client in clients:
-        edits |= _shared_edits(client, remove=remove)
+        edits |= _shared_edits(root, client, remove=remove)
     if remove:
         names = {client.name for client in clients}
         others = [each for each in CLIENTS if each.name not in names and _is_set_up(root, each)]
-        needed = {_place(root / path) for each in others for path in _shared_edits(each, remove=True)}
+        needed = {_place(root / path) for each in others for path in _shared_edits(root, each, remove=True)}
         edits = {path: edit for path, edit in edits.items() if _place(root / path) not in needed}
     return list(_steps(root, edits, "the repository"))
 
@@ -184,12 +187,15 @@ def commands_set_up(root: Path | None, home: Path) -> list[tuple[str, tuple[str,
     return [(name, command) for name, command in found if command]
 
 
-def _shared_edits(client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
+def _shared_edits(root: Path, client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
     """Return the edits of files that several clients read."""
+    strategies = [TEAM_FILE, *([SDD_FILE] if (root / SDD_FILE).exists() else [])]
     skills = {
         f"{client.skills}/{SERVER}-{skill}/SKILL.md": _skill_edit(skill, remove=remove) for skill in SKILLS
     }
-    return {client.guide: _guide_edit(remove=remove), **skills, TEAM_FILE: _strategy_edit(remove=remove)}
+    return {client.guide: _guide_edit(remove=remove), **skills} | dict.fromkeys(
+        strategies, _strategy_edit(remove=remove)
+    )
 
 
 def _is_set_up(root: Path, client: Client) -> bool:
@@ -415,7 +421,7 @@ def _require_same(before: object, after: object, client: Client) -> None:
 
 
 def _guide_edit(*, remove: bool) -> Callable[[str], str | None]:
-    return lambda text: _block_edited(text, MARKDOWN, _shipped("guide"), remove=remove)
+    return lambda text: _block_edited(text, MARKDOWN, _shipped("guide.md"), remove=remove)
 
 
 def _block_edited(text: str, marks: Marks, body: str, *, remove: bool) -> str | None:
@@ -425,7 +431,8 @@ def _block_edited(text: str, marks: Marks, body: str, *, remove: bool) -> str | 
 
 
 def _skill_edit(skill: str, *, remove: bool) -> Callable[[str], str | None]:
-    whole = f"{_shipped(skill).rstrip()}\n\n{_MARK}\n"
+    shipped = _shipped(f"{SERVER}-{skill}/SKILL.md")
+    whole = f"{shipped.rstrip()}\n\n{_MARK}\n"
 
     def edit(text: str) -> str | None:
         if text and _MARK not in text:
@@ -455,4 +462,4 @@ def _strategy_edit(*, remove: bool) -> Callable[[str], str | None]:
 
 
 def _shipped(name: str) -> str:
-    return resources.files("gitrag.agents").joinpath("texts", f"{name}.md").read_text("utf-8")
+    return resources.files("gitrag.agents").joinpath("texts", name).read_text("utf-8")

@@ -48,13 +48,17 @@ class GraphQuestion(Struct, frozen=True):
 class NoMatchError(GitragError):
     """No definition matches the target.
 
-    Attributes:
+    Args:
         target: What was asked for.
         not_indexed: What exists and is not in the index, though it has the target, a sentence each.
     """
 
-    target: str = ""
-    not_indexed: tuple[str, ...] = ()
+    def __init__(
+        self, message: str, hint: str = "", target: str = "", not_indexed: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.target = target
+        self.not_indexed = not_indexed
 
 
 def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
@@ -102,12 +106,11 @@ def definitions_named(target: str, nodes: Sequence[Node]) -> list[int]:
     found = filtering.named(target, nodes)
     if not found:
         near = " or ".join(filtering.near_names(target, nodes))
-        error = NoMatchError(
+        raise NoMatchError(
             f'Nothing in the call graph is called "{target}".',
             f"Did you mean {near}?" if near else "Give a name, a qualified name, or a path.",
+            target,
         )
-        error.target = target
-        raise error
     return [*found, *filtering.members(found, nodes)]
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
+
+Provenance: TypeAlias = Literal["resolved", "rule", "compiler"]
 
 MODULE = "<module>"
 """The name of a file's code outside definitions."""
@@ -48,6 +50,8 @@ class Edge(Struct, frozen=True, order=True):
         line: The line of the first such call, in the caller's file.
         confidence: From 0 to 1, of the surest; 1 where the name alone determines the callee.
         further: The lines of all others.
+        rule: What is expected to call the callee, which the caller only names: ``app.get``.
+        provenance: How it is known: by names, imports and types, by such a rule, or from a compiler.
     """
 
     caller: Node
@@ -55,11 +59,18 @@ class Edge(Struct, frozen=True, order=True):
     line: int
     confidence: float = 1.0
     further: tuple[int, ...] = ()
+    rule: str = ""
+    provenance: Provenance = "resolved"
 
     @property
     def lines(self) -> tuple[int, ...]:
         """The lines of all such calls."""
         return (self.line, *self.further)
+
+
+def reason(edge: Edge | None) -> str:
+    """Return by what the callee is called, if by a rule: ``by before_action``."""
+    return f"by {edge.rule}" if edge is not None and edge.rule else ""
 
 
 class Followed(Struct, frozen=True):
@@ -141,9 +152,9 @@ def most_connected(whole: Graph, limit: int) -> tuple[Graph, int]:
     if len(whole.nodes) <= limit:
         return whole, 0
     degree: dict[Node, int] = dict.fromkeys(whole.nodes, 0)
-    for edge in whole.edges:
-        degree[edge.caller] += 1
-        degree[edge.callee] += 1
+    for caller, callee in {(edge.caller, edge.callee) for edge in whole.edges}:
+        degree[caller] += 1
+        degree[callee] += 1
     kept: set[Node] = set()
     if len(whole.matches) < len(whole.nodes):
         for edge in _telling(whole, degree):
@@ -170,7 +181,12 @@ def _telling(whole: Graph, degree: Mapping[Node, int]) -> list[Edge]:
         if (edge.caller in whole.matches) != (edge.callee in whole.matches)
     ]
     outside = {other.path: bool(traits(other.path) & OUTSIDE_THE_PRODUCT) for _, other, _ in of_one}
-    of_one.sort(key=lambda row: (outside[row[1].path], _rank(row[1], degree), _rank(row[0], degree)))
+    of_one.sort(
+        key=lambda row: (
+            *(outside[row[1].path], bool(row[2].rule)),
+            *(_rank(row[1], degree), _rank(row[0], degree)),
+        )
+    )
     met: Counter[Node] = Counter()
     placed = []
     for place, (match, other, edge) in enumerate(of_one):

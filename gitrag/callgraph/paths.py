@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from gitrag.callgraph.edges import Id
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.resolution import ResolvedCalls
 
@@ -46,21 +47,43 @@ def shortest_paths(
 ) -> Paths:
     """Find the shortest chains of calls between two groups of definitions; none if there is no chain.
 
+    What only a rule says to be called is followed where no chain can do without.
+    """
+    ids = {node: own for own, node in calls.nodes()}
+    for ruled in (False, True):
+        found, is_all = _shortest(calls, ids, starts, ends, allowed, most, ruled=ruled)
+        if found.shown or is_all:
+            break
+    return found
+
+
+def _shortest(
+    calls: ResolvedCalls,
+    ids: Mapping[Node, Id],
+    starts: Collection[Node],
+    ends: Collection[Node],
+    allowed: Callable[[str], bool],
+    most: int,
+    *,
+    ruled: bool,
+) -> tuple[Paths, bool]:
+    """Find the shortest chains, with calls by rules or without; tell also whether there were none of these.
+
     From both sides at once, one call at a time, always on the side with fewer definitions: each step resolves
     the calls of that side only.
     """
-    ids = {node: own for own, node in calls.nodes()}
+    is_all = True
     ahead: dict[Node, int] = dict.fromkeys(starts, 0)
     behind: dict[Node, int] = dict.fromkeys(ends, 0)
     if ahead.keys() & behind.keys():
-        return Paths()
+        return Paths(), is_all
     edges: dict[Node, dict[Node, Edge]] = {}
     front, rear = list(ahead), list(behind)
     for _ in range(MOST_CALLS):
         forwards = len(front) <= len(rear)
         border = front if forwards else rear
         if not border:
-            return Paths()
+            return Paths(), is_all
         own = [ids[node] for node in border]
         found = calls.callees(own) if forwards else calls.callers(own)
         reached = ahead if forwards else behind
@@ -68,7 +91,12 @@ def shortest_paths(
         for edge in found:
             if not (allowed(edge.caller.path) and allowed(edge.callee.path)):
                 continue
-            edges.setdefault(edge.caller, {}).setdefault(edge.callee, edge)
+            if edge.rule and not ruled:
+                is_all = False
+                continue
+            known = edges.setdefault(edge.caller, {}).setdefault(edge.callee, edge)
+            if known.rule and not edge.rule:
+                edges[edge.caller][edge.callee] = edge
             reached.setdefault(edge.callee if forwards else edge.caller, step)
         border = sorted(node for node, distance in reached.items() if distance == step)
         if forwards:
@@ -76,8 +104,8 @@ def shortest_paths(
         else:
             rear = border
         if ahead.keys() & behind.keys():
-            return _traced(edges, ahead, behind, most)
-    return Paths()
+            return _traced(edges, ahead, behind, most), is_all
+    return Paths(), is_all
 
 
 def _traced(
@@ -112,7 +140,7 @@ def _traced(
         ends = [start] * len(best)
         for _ in range(length):
             grown = [
-                (unsure + (edge.confidence < 1), (*path, edge))
+                (unsure + (edge.confidence < 1) + bool(edge.rule), (*path, edge))
                 for (unsure, path), end in zip(best, ends, strict=True)
                 for edge in onward.get(end, ())
             ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from gitrag.callgraph.edges import Edges, Id
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.view import FAMILIES, GeneralView
-from gitrag.callgraph.graph import MODULE, Edge, Node
+from gitrag.callgraph.graph import MODULE, Edge, Node, Provenance
 from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.view import PythonView
+from gitrag.callgraph.scip import CompiledCalls
 
 LIKELY = 0.5
 """Minimum confidence of a call to show. On click 8.1.8 this gives recall 0.94; only calls that are certain
@@ -27,6 +28,7 @@ class ResolvedCalls:
         files: Language and facts of each file, by path.
         check: Called now and then; raises to stop.
         manifests: The manifests among the files, by path; see `general.manifests`.
+        compiled: The calls that a compiler's index has; None if there is none.
     """
 
     def __init__(
@@ -34,8 +36,10 @@ class ResolvedCalls:
         files: Mapping[str, tuple[str, Facts]],
         check: Callable[[], None] = lambda: None,
         manifests: Mapping[str, bytes] | None = None,
+        compiled: CompiledCalls | None = None,
     ) -> None:
         self._files = files
+        self._compiled = compiled
         self._doubtful: set[tuple[Id, Id]] = set()
         self.check = check
         python = {path: facts for path, (name, facts) in files.items() if name == "python"}
@@ -65,7 +69,8 @@ class ResolvedCalls:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was not looked at in the resolution so far, a sentence each."""
-        return Limits.notes(view.limits for view in self._views)
+        told = self._compiled.notes if self._compiled is not None else ()
+        return (*Limits.notes(view.limits for view in self._views), *told)
 
     def doubtful(self, own: Collection[Node], allowed: Callable[[str], bool]) -> int:
         """Count the calls of and to some definitions that were found so far but are too doubtful to show."""
@@ -89,20 +94,63 @@ class ResolvedCalls:
 
     def callees(self, own: Collection[Id], least: float = LIKELY) -> list[Edge]:
         """Return what some definitions call."""
-        return [edge for view in self._views for edge in self._edges(view.callees, own, least)]
+        found = [edge for view in self._views for edge in self._edges(view.callees, own, least)]
+        return (
+            found
+            if self._compiled is None
+            else found + self._made(self._compiled.callees(own).items(), "compiler")
+        )
 
     def callers(self, own: Collection[Id], least: float = LIKELY) -> list[Edge]:
         """Return the callers of some definitions."""
-        return [edge for view in self._views for edge in self._edges(view.callers, own, least)]
+        found = [edge for view in self._views for edge in self._edges(view.callers, own, least)]
+        return (
+            found
+            if self._compiled is None
+            else found + self._made(self._compiled.callers(own).items(), "compiler")
+        )
 
     def _edges(self, resolve: _Resolve, own: Collection[Id], least: float) -> list[Edge]:
-        found = resolve(own)
-        self._doubtful.update(pair for pair, (confidence, _) in found.items() if confidence < least)
+        found = self._untold(resolve(own))
+        self._doubtful.update(key[:2] for key, (confidence, _) in found.items() if confidence < least)
+        return self._made((key, edge) for key, edge in found.items() if edge[0] >= least)
+
+    def _made(
+        self,
+        found: Iterable[tuple[tuple[Id, Id, str], tuple[float, frozenset[int]]]],
+        known: Provenance = "resolved",
+    ) -> list[Edge]:
         return sorted(
-            Edge(self.node(caller), self.node(callee), min(lines), confidence, tuple(sorted(lines)[1:]))
-            for (caller, callee), (confidence, lines) in found.items()
-            if confidence >= least
+            Edge(
+                self.node(caller),
+                self.node(callee),
+                min(lines),
+                confidence,
+                tuple(sorted(lines)[1:]),
+                rule,
+                "rule" if rule else known,
+            )
+            for (caller, callee, rule), (confidence, lines) in found
         )
+
+    def _untold(self, found: Edges) -> Edges:
+        """Leave out the calls that a compiler tells of, but those of overrides that may run instead."""
+        told = self._compiled
+        if told is None:
+            return found
+        kept: Edges = {}
+        for key, (sure, every) in found.items():
+            caller, callee, rule = key
+            name = self._files[callee[0]][1].definitions[callee[1]].name.rpartition(".")[2]
+            may_override = LIKELY < sure < 1
+            lines = every
+            for line in () if rule else every:
+                known = told.called_by(caller[0], line, name)
+                if callee in known or (known and not may_override):
+                    lines -= {line}
+            if lines:
+                kept[key] = sure, lines
+        return kept
 
 
 @contextmanager

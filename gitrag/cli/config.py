@@ -22,7 +22,7 @@ _NOT_SET = 5
 """git config's exit status for a key that is not there (git-config(1))."""
 
 _GROUPS = {
-    "What is indexed": ("max_file_bytes", "exclude", "adrs", "specs", "modules"),
+    "What is indexed": ("max_file_bytes", "exclude", "adrs", "specs", "modules", "scip_index"),
     "Search": (
         "output",
         "limit",

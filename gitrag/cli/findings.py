@@ -1,14 +1,18 @@
-"""The three forms in which `check`, `prime` and `related` print what they find."""
+"""The options of a request; the three forms in which `check`, `prime` and `related` print what they find."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
+from gitrag.actions.options import Option, fields_of
+from gitrag.cli.frame import NumberRange
 from gitrag.cli.terminal import Terminal
-from gitrag.model import Kind
+from gitrag.errors import UsageError
 from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
@@ -39,22 +43,6 @@ hits_output_option = click.option(
     help="Form of the answer; text on a terminal, else markdown, or the setting output.",
 )
 """The forms of hits: those of a finding, and two that editors and scripts read."""
-
-path_option = click.option(
-    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
-)
-language_option = click.option(
-    "--lang", "languages", multiple=True, metavar="NAME", help="Only this language, or suffix."
-)
-kind_option = click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice([k.value for k in Kind]), help="Only this kind."
-)
-budget_option = click.option(
-    "--budget",
-    type=click.IntRange(1, 100_000),
-    metavar="N",
-    help="Passages that answer best, of whatever file, as many as fit into N tokens.",
-)
 
 json_alias = click.option("--json", "output", flag_value="json", help="The same as --output json.")
 """The word for JSON that every command takes, for those that have other forms too."""
@@ -87,56 +75,78 @@ def print_finding(
         terminal.print_folded(text(lambda part, role: terminal.style(part, *_STYLES.get(role, ()))))
 
 
-_OF_KNOWN = (
-    click.option("--everywhere", is_flag=True, help="Ask all repositories that gitrag knows."),
-    click.option(
-        "--repo",
-        "repositories",
-        multiple=True,
-        metavar="NAME",
-        help="Ask this one: a name or glob of gitrag repos list, or a path.",
-    ),
-    click.option(
-        "--group",
-        "groups",
-        multiple=True,
-        metavar="NAME",
-        help="Ask those of this group: gitrag repos.",
-    ),
-    click.option("--submodules", is_flag=True, help="Ask this one, and submodules and clones inside of it."),
-)
-_OF_FETCHED = (
-    click.option(
-        "--git-url",
-        "git_urls",
-        multiple=True,
-        metavar="URL",
-        help="Ask what is at this https, ssh or file URL: fetched without history, kept for a day.",
-    ),
-    click.option(
-        "--dep",
-        "dependencies",
-        multiple=True,
-        metavar="NAME",
-        help="Ask the source of this installed dependency of the project: Python's or npm's.",
-    ),
-)
+def options(
+    request: type[Struct], *, only: Collection[str] = (), without: Collection[str] = ()
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add a request's fields as options; the command is given the request that they make, as ``asked``.
+
+    Args:
+        only: The fields to add, where not all.
+        without: Those to leave out, of the requests too that are fields of it.
+    """
+    fields = [each for each in _fields(request, without) if not only or each[0] in only]
+    fields.sort(key=lambda each: not each[1].first)
+
+    def add(function: Callable[..., int]) -> Callable[..., int]:
+        @wraps(function)
+        def asking(*args: Any, **given: Any) -> int:
+            own = {name: given.pop(name) for name, _option, _default in fields}
+            return function(*args, asked=_request(request, own), **given)
+
+        command: Callable[..., int] = asking
+        for each in reversed(fields):
+            command = _click_option(*each)(command)
+        return command
+
+    return add
 
 
-def known_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that ask several repositories of this machine."""
-    return _with(_OF_KNOWN, function)
+def _fields(request: type[Struct], without: Collection[str]) -> Iterator[tuple[str, Option, Any]]:
+    for name, (option, default) in fields_of(request).items():
+        if not isinstance(option, Option):
+            yield from _fields(option, without)
+        elif option.switches:
+            yield from ((value, option.switch(value), False) for value in option.switches)
+        elif name not in without:
+            yield name, option, default
 
 
-def several_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that ask several repositories, those fetched for it included."""
-    *most, last = _OF_KNOWN
-    return _with((*most, *_OF_FETCHED, last), function)
+def _request(request: type[Struct], given: Mapping[str, Any]) -> Struct:
+    """Make a request of what was given.
+
+    Raises:
+        UsageError: Two values are given of which one may be.
+    """
+    own: dict[str, Any] = {}
+    for name, (option, _default) in fields_of(request).items():
+        if not isinstance(option, Option):
+            own[name] = _request(option, given)
+        elif on := [value for value in option.switches if given.get(value)]:
+            if len(on) > 1 and not option.all_switches:
+                raise UsageError(f"--{on[0]} and --{on[1]} exclude each other.", "Give one of them.")
+            own[name] = on[0] if len(on) == 1 else option.all_switches
+        elif name in given:
+            own[name] = given[name]
+    return request(**own)
 
 
-def _with(
-    options: Sequence[Callable[[Callable[..., int]], Callable[..., int]]], function: Callable[..., int]
-) -> Callable[..., int]:
-    for option in reversed(options):
-        function = option(function)
-    return function
+def _click_option(
+    name: str, option: Option, default: Any
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    kind: click.ParamType[Any] | None = None
+    if option.choices:
+        kind = click.Choice(option.choices)
+    elif option.least is not None:
+        kind = (click.IntRange if option.number is int else NumberRange)(option.least, option.most)
+    return click.option(
+        *option.flags.split(),
+        name,
+        type=kind,
+        default=default,
+        is_flag=default is False or "/" in option.flags,
+        multiple=default == (),
+        hidden=option.is_hidden,
+        metavar=option.metavar,
+        help=option.help or None,
+        show_default=type(default) is int,
+    )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import known_options
+from gitrag.actions.requests import FETCHED, GraphCommand, Scope
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from
 from gitrag.cli.session import Session, pass_session
@@ -38,15 +37,6 @@ _STYLES = {
 }
 
 
-class _Found(Struct, frozen=True):
-    """What was asked, and what was found."""
-
-    answer: GraphAnswer
-    question: GraphQuestion
-    named: References | None
-    elsewhere: CallsElsewhere | None
-
-
 @command(
     "graph",
     examples=[
@@ -60,28 +50,7 @@ class _Found(Struct, frozen=True):
     ],
 )
 @click.argument("target", required=False)
-@click.option("--callers", is_flag=True, help="Only who calls TARGET.")
-@click.option("--callees", is_flag=True, help="Only whom TARGET calls.")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 20),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many calls away.",
-)
-@click.option(
-    "--filter", "expression", metavar="RE", help="Only paths and names that a regular expression is found in."
-)
-@click.option(
-    "--path", "globs", multiple=True, metavar="GLOB", help="Only paths like this, as in .gitignore."
-)
-@click.option("--to", metavar="TARGET", help="Only the shortest chains of calls from TARGET to this one.")
-@click.option(
-    "--references", is_flag=True, help="List where TARGET is named besides calls too, in text and json."
-)
-@click.option("--tests", is_flag=True, help="List calls from tests too; text and html only count them.")
-@known_options
+@options(GraphCommand, without=FETCHED)
 @click.option(
     "--format",
     "form",
@@ -89,27 +58,8 @@ class _Found(Struct, frozen=True):
     help="Form of the answer; text on a terminal, else mermaid. html is one page that works offline.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.pass_context
 @pass_session
-def graph(
-    session: Session,
-    context: click.Context,
-    *,
-    target: str | None,
-    callers: bool,
-    callees: bool,
-    depth: int,
-    expression: str | None,
-    globs: tuple[str, ...],
-    to: str | None,
-    references: bool,
-    tests: bool,
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
-    form: str | None,
-) -> int:
+def graph(session: Session, *, target: str | None, asked: GraphCommand, form: str | None) -> int:
     """Show who calls whom, in the files as they are now.
 
     TARGET is a name, a qualified name such as `Session.send`, or a path; a class stands for its methods.
@@ -124,24 +74,24 @@ def graph(
     of a kind; dot and json are whole.
     """
     terminal = session.terminal
-    scope = Scope(everywhere, repositories, groups, submodules)
-    _require_sense(context.params, terminal, is_of_several=bool(scope))
+    asked.checked(target)
+    if form == "html" and terminal.is_interactive:
+        problem = "html is for a file, not for a terminal."
+        raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
     from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.references import graph_or_references
     from gitrag.callgraph.answering import Direction, GraphQuestion
 
-    direction = Direction.BOTH
-    if callers != callees:
-        direction = Direction.CALLERS if callers else Direction.CALLEES
+    scope = asked.scope
     workspace = session.index_first(session.workspace())
-    target, to = (meant_target(workspace, typed, session.start) for typed in (target, to))
-    allowed = globs_from(globs, directory_of(session, workspace))
-    question = GraphQuestion(target=target, filter=expression, direction=direction, depth=depth)
+    target, to = (meant_target(workspace, typed, session.start) for typed in (target, asked.to))
+    allowed = globs_from(asked.paths, directory_of(session, workspace))
+    question = GraphQuestion(target, asked.expression, Direction(asked.direction), asked.depth)
     answer, named = graph_or_references(
         workspace,
         question,
         to=to,
-        with_references=references,
+        with_references=asked.references,
         globs=allowed,
         about=target_file(workspace, target),
     )
@@ -161,7 +111,9 @@ def graph(
     _say(terminal, *answer.notes, *missing, *(f"{each}." for each in answer.not_indexed))
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
-    _show(workspace, _Found(answer, question, named, elsewhere), chosen, terminal, to=to, tests=tests)
+    if chosen == "html":
+        terminal.print(_page(workspace, answer, question, to=to, tests=asked.tests))
+    _show(workspace, answer, question, named, elsewhere, chosen, terminal, tests=asked.tests)
     is_found = answer.graph.edges or (elsewhere is not None and elsewhere.found)
     return OK if is_found or target is None or is_named_only else NOTHING
 
@@ -188,35 +140,41 @@ def _elsewhere(
 
 
 def _show(
-    workspace: Workspace, found: _Found, form: str, terminal: Terminal, *, to: str | None, tests: bool
+    workspace: Workspace,
+    answer: GraphAnswer,
+    question: GraphQuestion,
+    named: References | None,
+    elsewhere: CallsElsewhere | None,
+    form: str,
+    terminal: Terminal,
+    *,
+    tests: bool,
 ) -> None:
-    """Print an answer in one of the forms, and say what the form has no room for."""
+    """Print an answer as text or for programs, and say what the form has no room for."""
     from gitrag.actions.graph import tests_of
     from gitrag.report.elsewhere_lines import elsewhere_lines
 
-    named, elsewhere, whole = found.named, found.elsewhere, found.answer.graph
-    if whole is None:
+    if answer.graph is None:
         return
     if form == "text":
-        test_nodes = tests_of(workspace, whole)
-        for line in _text_lines(found.answer, found.question, named, test_nodes, terminal, with_tests=tests):
+        test_nodes = tests_of(workspace, answer.graph)
+        for line in _text_lines(answer, question, named, test_nodes, terminal, with_tests=tests):
             terminal.print(line)
         if elsewhere is not None:
             for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
                 terminal.print(line)
-    elif form == "html":
-        terminal.print(_page(workspace, found.answer, found.question, to=to, tests=tests))
-    else:
-        _print_data(found.answer, whole, named, elsewhere, form, terminal)
+    elif form != "html":
+        _print_data(answer, answer.graph, named, elsewhere, form, terminal)
     if elsewhere is not None:
         _say(terminal, *elsewhere.notes)
     if form not in {"text", "json"}:
-        _say_left_out(found, form, terminal)
+        _say_left_out(named, elsewhere, form, terminal)
 
 
-def _say_left_out(found: _Found, form: str, terminal: Terminal) -> None:
+def _say_left_out(
+    named: References | None, elsewhere: CallsElsewhere | None, form: str, terminal: Terminal
+) -> None:
     """Say what a form has no room for."""
-    named, elsewhere = found.named, found.elsewhere
     if elsewhere is not None and elsewhere.found:
         calls = count(sum(len(repository.edges) for repository in elsewhere.found), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
@@ -228,33 +186,6 @@ def _say(terminal: Terminal, *notes: str) -> None:
     """Print notes, those that say something."""
     for note in filter(None, notes):
         terminal.note(note)
-
-
-def _require_sense(asked: Mapping[str, Any], terminal: Terminal, *, is_of_several: bool) -> None:
-    """Refuse options that exclude each other, and to print a picture on a terminal.
-
-    Raises:
-        UsageError: Some do.
-    """
-    if is_of_several and (asked["target"] is None or asked["to"] is not None or asked["expression"]):
-        raise UsageError(
-            "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
-            "Name it: gitrag graph Session.send --everywhere",
-        )
-    target, expression, to, form = asked["target"], asked["expression"], asked["to"], asked["form"]
-    one_way = asked["callers"] or asked["callees"]
-    if one_way and target is None and expression is None:
-        raise UsageError(
-            "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
-        )
-    if to is not None and (target is None or expression is not None or one_way):
-        raise UsageError(
-            "--to is for chains of calls between two targets.",
-            "Name both: gitrag graph main --to Session.send",
-        )
-    if form == "html" and terminal.is_interactive:
-        problem = "html is for a file, not for a terminal."
-        raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
 
 
 def _print_data(

@@ -6,8 +6,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
-from gitrag.cli.findings import json_alias, language_option, output_option, path_option, print_finding
+from gitrag.actions.requests import SearchRequest
+from gitrag.cli.findings import json_alias, options, output_option, print_finding
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, UsageError
@@ -217,9 +219,7 @@ def push(
     "-r", "--repository", "repositories", multiple=True, metavar="NAME", help="Only this repository."
 )
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Hits of each kind at most.")
-@click.option("--min-score", type=click.FloatRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
-@path_option
-@language_option
+@options(SearchRequest, only=("min_score", "paths", "languages"))
 @output_option
 @json_alias
 @pass_session
@@ -229,54 +229,29 @@ def search(
     query: tuple[str, ...],
     repositories: tuple[str, ...],
     limit: int | None,
-    min_score: float | None,
-    globs: tuple[str, ...],
-    languages: tuple[str, ...],
     output: str | None,
+    asked: SearchRequest,
 ) -> int:
     """Search the repositories of the hub that you may read, as they were pushed last.
 
     Every hit names its repository. Of one repository the answer is that of `gitrag search --committed` at
     the commit that was pushed. This needs no repository here.
     """
-    return search_hub(
-        session,
-        " ".join(query),
-        output,
-        repositories=repositories,
-        limit=limit,
-        min_score=min_score,
-        globs=globs,
-        languages=languages,
-    )
+    return search_hub(session, " ".join(query), output, replace(asked, limit=limit), repositories)
 
 
 def search_hub(
-    session: Session,
-    query: str,
-    output: str | None,
-    *,
-    repositories: Sequence[str] = (),
-    limit: int | None,
-    min_score: float | None,
-    globs: tuple[str, ...],
-    languages: tuple[str, ...],
+    session: Session, query: str, output: str | None, asked: SearchRequest, repositories: Sequence[str]
 ) -> int:
     """Search the hub and print the answer; the arguments are those of the command."""
     from gitrag.actions.hub import search as hub_search
     from gitrag.actions.search import SearchOptions
     from gitrag.report.hub import as_markdown, as_text
-    from gitrag.search.language_filter import language_named
-    from gitrag.store.candidates import Filters
 
     config = session.config_anywhere()
     _require_hub(config.hub)
-    options = SearchOptions(
-        filters=Filters(languages=tuple(language_named(name) for name in languages), globs=globs),
-        limit=limit,
-        min_score=min_score,
-    )
-    answer = hub_search.search(config.hub, query, config, repositories=repositories, options=options)
+    limits = SearchOptions.of(asked)
+    answer = hub_search.search(config.hub, query, config, repositories=repositories, options=limits)
     print_finding(
         session.terminal,
         output,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gitrag.actions.governance.change_impact import FAULTS, ChangeImpact
 from gitrag.cli.findings import json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.issues import synced_for_reading
@@ -13,6 +14,13 @@ from gitrag.errors import NOTHING, OK
 from gitrag.git.meant import seen_from
 from gitrag.report.tests_to_run import PATHS, RUNNERS, arguments
 from gitrag.words.control_characters import joined
+
+
+def _faults(_context: click.Context, _option: click.Parameter, given: str) -> tuple[str, ...]:
+    kinds = tuple(given.replace(",", " ").split())
+    if unknown := [each for each in kinds if each not in FAULTS]:
+        raise click.BadParameter(f"there is no {unknown[0]}; there are {', '.join(FAULTS)}.")
+    return kinds
 
 
 @command(
@@ -40,12 +48,32 @@ from gitrag.words.control_characters import joined
     type=click.Choice(list(RUNNERS)),
     help="Print only the tests that bear on it, the likeliest first: paths, or arguments for a program.",
 )
+@click.option(
+    "--fail-on",
+    "fatal",
+    metavar="KINDS",
+    default="",
+    callback=_faults,
+    help=f"Exit status is 1 where there is one of these, as a list with commas: {', '.join(FAULTS)}.",
+)
+@click.option(
+    "--comment",
+    is_flag=True,
+    help="In CI: post it on the pull request (GitHub, GitLab), as one comment that is kept up to date.",
+)
 @output_option
 @json_alias
 @click.argument("span", metavar="[RANGE]", required=False)
 @pass_session
 def impact(
-    session: Session, *, span: str | None, calls_within: float | None, program: str | None, output: str | None
+    session: Session,
+    *,
+    span: str | None,
+    calls_within: float | None,
+    program: str | None,
+    fatal: tuple[str, ...],
+    comment: bool,
+    output: str | None,
 ) -> int:
     """Say what a change may break, and what it forgets.
 
@@ -61,7 +89,9 @@ def impact(
     together with one before. Paths are seen from where you stand. For go the packages, for cargo --test=NAME
     or --lib. Names with blanks or quotes are left out.
 
-    Markdown is fit for a comment on a pull request: docs/impact has a workflow that posts it.
+    Markdown is fit for a comment on a pull request; docs/ci.md says how it is posted. Of what --fail-on
+    names, broken is a definition that is removed and still named, untested one that is called, and by no
+    test, a companion a file that usually changes too, a decision one that bears on it and is not named.
     """
     from gitrag.actions.governance.change_impact import change_impact
     from gitrag.report.impact import as_markdown, as_text
@@ -89,4 +119,17 @@ def impact(
         markdown=lambda: as_markdown(found),
         answer=found,
     )
-    return OK if found.files else NOTHING
+    return _told_to_ci(session, found, fatal, comment=comment)
+
+
+def _told_to_ci(session: Session, found: ChangeImpact, fatal: tuple[str, ...], *, comment: bool) -> int:
+    """Post it where that is asked for, and return the exit status."""
+    from gitrag.actions.forge_comment import post
+    from gitrag.report.impact import as_markdown
+
+    if comment and not post(session.environ, as_markdown(found)):
+        session.terminal.note("The token may not comment on this pull request: nothing was posted.")
+    if failed := [f"{found.faults[each]} {each}" for each in fatal if found.faults[each]]:
+        session.terminal.note(f"Failed by --fail-on: {', '.join(failed)}.")
+        return NOTHING
+    return OK if found.files or fatal or comment else NOTHING

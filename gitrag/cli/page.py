@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
@@ -34,30 +32,6 @@ _STYLES = {
     "word": ("bold", "red"),  # as grep's: readable on dark and on light
     "dim": ("dim",),
 }
-
-
-class Page(Struct, frozen=True):
-    """How an answer is shown.
-
-    Attributes:
-        form: The form of ``--output``.
-        directory: Where its paths start, relative to the worktree's top.
-        full: Whether the whole definition of each hit is shown.
-        around: How many lines around the best ones are shown; None for the best alone.
-        explain: Whether it is said why a file was found: in ``words``, or ``all`` the numbers; empty if not.
-        long: Whether it may be longer than the screen.
-        paged: Whether a pager may be started for it.
-        packed: Whether the lines to show are chosen already.
-    """
-
-    form: str
-    directory: str
-    full: bool
-    around: int | None
-    explain: str
-    long: bool
-    paged: bool
-    packed: bool = False
 
 
 def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:

@@ -21,18 +21,20 @@ from prompt_toolkit.styles import Style
 
 from gitrag import report
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer
-from gitrag.cli.asked import Asked
+from gitrag.actions.search import Answer, Searcher, SearchOptions
 from gitrag.cli.editor import editor_command, open_in_editor
-from gitrag.errors import GitragError
+from gitrag.errors import GitragError, NotSetUpError
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.words.control_characters import printable
 from gitrag.words.numbers import count
 from gitrag.words.terms import query_terms
+from gitrag.workspace import Workspace
 
 _WIDE = 100
 """Columns from which the preview stands beside the list, not below it."""
+
+_OPTIONS = SearchOptions(limit=50, grouped=True, refine_s=0.0)
 
 _TAB = 4
 _LONGEST_LINE = 400
@@ -65,7 +67,9 @@ class Picker:
     """A full-screen search.
 
     Args:
-        asked: What answers.
+        search: Answers questions as they are typed.
+        find: Returns a repository by the name that hits have of it; None where it is open no more.
+        heard: What the user should know of the latest answer, a line each, filled by who answers.
         start: The directory that it was started in.
         environ: The environment.
         query: The question to begin with.
@@ -73,9 +77,19 @@ class Picker:
     """
 
     def __init__(
-        self, asked: Asked, start: Path, environ: Mapping[str, str], query: str, *, color: bool
+        self,
+        search: Searcher,
+        find: Callable[[str], Workspace | None],
+        heard: list[str],
+        start: Path,
+        environ: Mapping[str, str],
+        query: str,
+        *,
+        color: bool,
     ) -> None:
-        self._repositories = asked
+        self._search = search
+        self._find = find
+        self._heard = heard
         self._start = start
         self._environ = environ
         self._shown = _Shown()
@@ -163,13 +177,19 @@ class Picker:
         hits = self._shown.hits
         return hits[min(self._row, len(hits) - 1)] if hits else None
 
+    def _workspace_of(self, hit: Hit) -> Workspace:
+        found = self._find(hit.repository)
+        if found is None:
+            raise NotSetUpError(f"{hit.repository} is open no more.", "Ask again.")
+        return found
+
     def _open(self) -> None:
         """Open the chosen file in the user's editor, and come back."""
         hit = self._chosen()
         if hit is None:
             return
         try:
-            root = self._repositories.workspace_of(hit).place
+            root = self._workspace_of(hit).place
             command = editor_command(self._environ, root / hit.path, report.best_lines(hit)[0].number)
             open_in_editor(command, self._start, self._environ)
             self._problem = ""
@@ -210,7 +230,9 @@ class Picker:
     def _answered(self, query: str) -> _Shown:
         if not query:
             return _Shown()
-        answer, notes = self._repositories.ask(query)
+        self._heard.clear()
+        answer = self._search(query, _OPTIONS)
+        notes = [*answer.lacking, *report.notes_of(answer), *dict.fromkeys(self._heard)]
         words = frozenset(read(answer.wording.searched_for or answer.query).words)
         return _Shown(query, answer.hits, self._said(answer, notes), words)
 
@@ -252,7 +274,7 @@ class Picker:
         rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
         best = {line.number for line in report.best_lines(hit)}
         try:
-            lines = file_lines(self._repositories.workspace_of(hit), hit.path)
+            lines = file_lines(self._workspace_of(hit), hit.path)
         except GitragError as error:
             return [("class:quiet", str(error))]
         first = max(min(best) - rows // 4, 1)

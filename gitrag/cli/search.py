@@ -4,107 +4,27 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import (
-    budget_option,
-    form_of,
-    hits_output_option,
-    json_alias,
-    kind_option,
-    language_option,
-    path_option,
-    several_options,
-)
-from gitrag.cli.frame import Example, ExampleCommand, NumberRange, command
-from gitrag.cli.page import Page, directory_of, globs_from, open_best, print_long, say_revision, styler
+from gitrag.actions.requests import HISTORY, SearchCommand
+from gitrag.cli.findings import form_of, hits_output_option, json_alias, options
+from gitrag.cli.frame import Example, ExampleCommand, command
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long, say_revision, styler
 from gitrag.cli.session import Session, pass_session
-from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
 from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
-    from gitrag.actions.search import Answer
+    from gitrag.actions.search import Answer, SearchOptions
     from gitrag.model import CallGraph
     from gitrag.workspace import Workspace
 
 _STDIN = "-"
 _OTHER_LINES = 4
 """Lines of the screen for what stands below an answer: notes, the prompt."""
-
-_MOST_HITS = 1_000
-_FOR_QUESTIONS = {
-    "min_score": "--min-score",
-    "every_chunk": "--every-chunk",
-    "explain": "--explain",
-    "explain_all": "--explain=all",
-    "budget": "--budget",
-    "with_graph": "--graph",
-    "unfiltered": "--unfiltered",
-}
-"""Options that an exact search has no use for."""
-
-_OF_SEVERAL = {
-    "everywhere": "--everywhere",
-    "repositories": "--repo",
-    "groups": "--group",
-    "submodules": "--submodules",
-    "git_urls": "--git-url",
-    "dependencies": "--dep",
-}
-_OF_ONE = {
-    "word": "--word",
-    "regex": "--regex",
-    "revision": "--ref",
-    "context_lines": "--context",
-    "full": "--full",
-    "budget": "--budget",
-    "make_index": "--index",
-    "with_graph": "--graph",
-    "unfiltered": "--unfiltered",
-}
-"""Options that ask several repositories, and those that are for one."""
-
-_NOT_IN_A_HUB = {
-    **{name: option for name, option in _FOR_QUESTIONS.items() if name != "min_score"},
-    "word": "--word",
-    "regex": "--regex",
-    "collections": "--collection",
-    "module": "--module",
-    "kinds": "--kind",
-    "revision": "--ref",
-    "context_lines": "--context",
-    "full": "--full",
-    "in_editor": "--open",
-    "make_index": "--index",
-    "everywhere": "--everywhere",
-    "groups": "--group",
-    "submodules": "--submodules",
-    "git_urls": "--git-url",
-    "dependencies": "--dep",
-}
-"""Options that a search in a hub does not take."""
-
-_HISTORY = "history"
-"""The collection of commits, which `gitrag history` searches."""
-
-_IN_A_HISTORY = {
-    "query",
-    "output",
-    "limit",
-    "collections",
-    "globs",
-    "revision",
-    "no_pager",
-    "make_index",
-}
-"""Options that a search of it takes."""
 
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
@@ -153,56 +73,7 @@ class _Search(ExampleCommand):
 @click.argument("query", nargs=-1)
 @hits_output_option
 @json_alias
-@click.option("--word", is_flag=True, help="Every line that has QUERY as whole words; case matters.")
-@click.option("--regex", is_flag=True, help="Every line that QUERY, a regular expression (RE2), matches.")
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Hits of each kind at most; with --word and --regex, lines (200).",
-)
-@click.option("--min-score", type=NumberRange(0, 1), metavar="SCORE", help="Leave out hits below this.")
-@click.option(
-    "-c",
-    "--collection",
-    "collections",
-    multiple=True,
-    metavar="NAME",
-    help="Only this collection, or all of this kind; history: commits.",
-)
-@click.option("--module", metavar="NAME", help="Only the collections of this module of the workspace.")
-@path_option
-@language_option
-@kind_option
-@click.option("--every-chunk", is_flag=True, help="Every chunk on its own, not one hit a file.")
-@click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
-@click.option(
-    "--ref", "revision", metavar="REV", help="Search this commit, branch or tag, checked out or not."
-)
-@click.option("--hub", "in_hub", is_flag=True, help="Search the repositories of the hub: gitrag hub search.")
-@click.option(
-    "--context",
-    "context_lines",
-    type=click.IntRange(0, 1000),
-    metavar="N",
-    help="N lines around those that match.",
-)
-@click.option("--full", is_flag=True, help="The whole function or class of each hit.")
-@budget_option
-@click.option("--open", "in_editor", is_flag=True, help="Open the best hit in $VISUAL or $EDITOR.")
-@click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
-@several_options
-@click.option("--index", "make_index", is_flag=True, help="Index the repository first if it never was.")
-@click.option("--explain", is_flag=True, help="Say in words why each file was found; --explain=all: numbers.")
-@click.option("--explain-all", is_flag=True, hidden=True)
-@click.option(
-    "--graph/--no-graph",
-    "with_graph",
-    default=None,
-    help="Draw the calls around all hits; by default around likely ones, in Markdown and JSON.",
-)
-@click.option("--unfiltered", is_flag=True, help="Draw all calls, not only those around what is found.")
+@options(SearchCommand)
 @click.pass_context
 @pass_session
 def search(
@@ -211,35 +82,7 @@ def search(
     *,
     query: tuple[str, ...],
     output: str | None,
-    word: bool,
-    regex: bool,
-    limit: int | None,
-    min_score: float | None,
-    collections: tuple[str, ...],
-    module: str | None,
-    globs: tuple[str, ...],
-    languages: tuple[str, ...],
-    kinds: tuple[str, ...],
-    every_chunk: bool,
-    committed: bool,
-    revision: str | None,
-    in_hub: bool,
-    context_lines: int | None,
-    full: bool,
-    budget: int | None,
-    in_editor: bool,
-    no_pager: bool,
-    make_index: bool,
-    explain: bool,
-    explain_all: bool,
-    with_graph: bool | None,
-    unfiltered: bool,
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
-    git_urls: tuple[str, ...],
-    dependencies: tuple[str, ...],
+    asked: SearchCommand,
 ) -> int:
     """Search code, decisions, specifications and issues as they are now, uncommitted changes included.
 
@@ -256,225 +99,182 @@ def search(
     if not query:
         click.echo(context.get_help(), err=True)
         return USAGE
-    _require_sense(context.params)
+    asked.checked()
     text = _pasted() if query == (_STDIN,) else " ".join(query)
-    if in_hub or _HISTORY in collections:
-        return _search_hub(session, context, text) if in_hub else _search_history(session, context, text)
-    scope = Scope(everywhere, repositories, groups, submodules, git_urls, dependencies)
-    if scope:
-        from gitrag.cli.several import Asking, search_several
+    if asked.in_hub:
+        from gitrag.cli.hub import search_hub
 
-        return search_several(session, scope, text, Asking.of(context.params))
-    is_exact = word or regex
+        if output in {"vimgrep", "paths"}:
+            raise UsageError(
+                f"--output {output} is not for --hub: its files are not here.", "Take text or json."
+            )
+        return search_hub(session, text, output, asked, asked.scope.names)
+    if HISTORY in asked.collections:
+        from gitrag.cli.history import search_history
+
+        return search_history(session, text, output, asked)
+    if asked.scope:
+        from gitrag.cli.several import search_several
+
+        return search_several(session, text, output, asked)
+    return _search_here(session, text, output, asked)
+
+
+def _search_here(session: Session, text: str, output: str | None, asked: SearchCommand) -> int:
+    """Ask the repository around."""
     from gitrag import report
     from gitrag.actions import hit_lines, search
-    from gitrag.search.language_filter import language_named
-    from gitrag.search.sections import Wanted
-    from gitrag.store.candidates import Filters
 
     terminal = session.terminal
-    workspace = session.index_first(session.workspace(auto_index="on" if make_index else None))
+    workspace = session.index_first(session.workspace(auto_index="on" if asked.make_index else None))
     form = form_of(output, workspace.config.output, terminal)
     directory = directory_of(session, workspace)
-    globs = globs_from(globs, directory)
-    with_issues = form != "json" and not is_exact
-    wanted = Wanted.of(workspace.name, collections, module or "", with_issues=with_issues)
-    if collections and wanted.issues:  # asked for by name
+    limit = hit_lines.PACKED_HITS if asked.budget and not asked.limit else asked.limit
+    limits = search.SearchOptions.of(
+        asked,
+        paths=globs_from(asked.paths, directory),
+        directory=directory,
+        with_issues=form != "json",
+        grouped=form != "json",
+        limit=limit,
+    )
+    if asked.collections and limits.wanted and limits.wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
 
         sync_first(session, workspace, text)
-    options = search.SearchOptions(
-        filters=Filters(kinds, tuple(language_named(name) for name in languages), globs),
-        wanted=wanted,
-        limit=limit or (hit_lines.PACKED_HITS if budget else None),
-        min_score=min_score,
-        every_chunk=every_chunk,
-        committed_only=committed,
-        revision=revision,
-        directory=directory,
-        grouped=form != "json" and not every_chunk,
-    )
-    if is_exact:
-        from gitrag.cli.exact_search import exactly
-
-        page = Page(form, directory, full, context_lines, "", long=True, paged=not no_pager)
-        return exactly(session, workspace, (text.rstrip("\r\n"), regex), options, page, in_editor=in_editor)
-    answer = hit_lines.within_budget(search.search(workspace, text, options), budget)
-    if in_editor:
+    if asked.exact:
+        return _exactly(session, workspace, text.rstrip("\r\n"), form, asked, limits)
+    answer = hit_lines.within_budget(search.search(workspace, text, limits), asked.budget)
+    if asked.in_editor:
         return open_best(session, workspace, answer)
     graph = None
-    if unfiltered or (form in {"markdown", "json"} if with_graph is None else with_graph):
+    if asked.unfiltered or (form in {"markdown", "json"} if asked.with_graph is None else asked.with_graph):
         from gitrag.actions.graph import graph_of
 
         graph = graph_of(
             workspace,
             answer,
-            globs=globs,
-            module=module or "",
-            unfiltered=unfiltered,
-            asked_for=bool(with_graph),
+            limits,
+            unfiltered=asked.unfiltered,
+            asked_for=bool(asked.with_graph),
         )
-    why = "all" if explain_all else "words" if explain else ""
-    page = Page(form, directory, full, context_lines, why, bool(limit or budget), not no_pager, bool(budget))
-    _show(session, workspace, answer, graph, page)
-    say_revision(terminal, revision, answer)
+    _show(session, workspace, answer, graph, form, asked)
+    say_revision(terminal, asked.ref, answer)
     for note in report.notes_of(answer):
         terminal.note(note)
-    if asked := _ABOUT_USES.fullmatch(answer.query.strip()):
-        terminal.hint(f"gitrag graph {asked['name']} --references lists its callers, and where it is named.")
+    if named := _ABOUT_USES.fullmatch(answer.query.strip()):
+        terminal.hint(f"gitrag graph {named['name']} --references lists its callers, and where it is named.")
     return OK if answer.hits else NOTHING
 
 
-def _search_hub(session: Session, context: click.Context, text: str) -> int:
-    """Answer ``--hub``."""
-    from gitrag.cli.hub import search_hub
-
-    asked = context.params
-    _require_sense_in_a_hub(asked)
-    taken = ("repositories", "limit", "min_score", "globs", "languages")
-    return search_hub(session, text, asked["output"], **{name: asked[name] for name in taken})
-
-
-def _search_history(session: Session, context: click.Context, text: str) -> int:
-    """Answer ``-c history``."""
-    from gitrag.cli.history import search_history
-
-    asked = context.params
-    _require_sense_in_a_history(context)
-    taken = ("limit", "globs", "revision", "make_index")
-    return search_history(session, text, asked["output"], **{name: asked[name] for name in taken})
-
-
-def _require_sense_in_a_history(context: click.Context) -> None:
-    """Refuse what a search of commits does not take.
-
-    Raises:
-        UsageError: It is asked with something else.
-    """
-    others = [each for each in context.params["collections"] if each != _HISTORY]
-    if others:
-        raise UsageError(
-            f"-c history and -c {others[0]} cannot be searched together.",
-            "Commits are answered apart: ask twice.",
-        )
-    for param in context.command.params:
-        is_given = context.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
-        if is_given and param.name not in _IN_A_HISTORY:
-            raise UsageError(
-                f"{param.opts[-1]} does not go with -c history.",
-                "`gitrag history --help` lists the options of commits.",
-            )
-
-
-def _require_sense(asked: Mapping[str, Any]) -> None:
-    """Refuse options that exclude each other.
-
-    Raises:
-        UsageError: Some do.
-    """
-    _require_one(asked)
-    lines = [("--budget", "budget"), ("--context", "context_lines"), ("--full", "full")]
-    given = [option for option, name in lines if asked[name] is not None and asked[name] is not False]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} exclude each other.", "Give one of them.")
-    if asked["in_editor"] and asked["revision"] is not None:
-        raise UsageError(
-            "--open opens files of the working tree; --ref searches others.", "Leave out one of them."
-        )
-    if asked["word"] and asked["regex"]:
-        raise UsageError("--word and --regex exclude each other.", "Give one of them.")
-    if asked["word"] or asked["regex"]:
-        for name, option in _FOR_QUESTIONS.items():
-            if asked[name]:
-                raise UsageError(f"{option} is for questions, not for --word or --regex.", "Leave it out.")
-    elif asked["limit"] is not None and asked["limit"] > _MOST_HITS:
-        raise UsageError(
-            f"A question has {_MOST_HITS:,} hits at most, not {asked['limit']:,}.", "Give a smaller --limit."
-        )
-
-
-def _require_one(asked: Mapping[str, Any]) -> None:
-    """Refuse options for one repository where several are asked."""
-    several = [option for name, option in _OF_SEVERAL.items() if asked[name]]
-    given = [
-        option for name, option in _OF_ONE.items() if asked[name] is not None and asked[name] is not False
-    ]
-    if several and given:
-        raise UsageError(
-            f"{given[0]} is for one repository, and {several[0]} asks several.", "Leave out one of them."
-        )
-
-
-def _require_sense_in_a_hub(asked: Mapping[str, Any]) -> None:
-    """Refuse options that a search in a hub does not take.
-
-    Raises:
-        UsageError: There is one.
-    """
-    for name, option in _NOT_IN_A_HUB.items():
-        if asked[name]:
-            raise UsageError(f"{option} is not for --hub.", "Leave it out, or search here.")
-    if asked["output"] in {"vimgrep", "paths"}:
-        raise UsageError(
-            f"--output {asked['output']} is not for --hub: its files are not here.", "Take text or json."
-        )
-
-
 def _show(
-    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
+    session: Session,
+    workspace: Workspace,
+    answer: Answer,
+    graph: CallGraph | None,
+    form: str,
+    asked: SearchCommand,
 ) -> None:
     """Write an answer in the form asked for."""
     from gitrag import report
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = answer if page.packed else hit_lines.for_report(answer)
-    if page.form == "json":
+    shown = answer if asked.budget else hit_lines.for_report(answer)
+    if form == "json":
         terminal.print_json_text(report.as_json(answer, graph))
         if answer.hits and (line := report.nearest_line(shown)):
             terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
         return
-    if page.form == "markdown":
+    if form == "markdown":
         today = datetime.now().astimezone().date().isoformat()
         text = report.as_markdown(shown, graph, date=today)
-    elif page.form == "text" or not answer.hits:
-        text = _text(terminal, workspace, answer, graph, page)
+    elif form == "text" or not answer.hits:
+        text = _text(session, workspace, answer, graph, asked)
     else:
-        places = report.relative_to(answer, page.directory)
-        text = report.as_vimgrep(places) if page.form == "vimgrep" else report.as_paths(places)
-    if page.form in {"vimgrep", "paths"} and not answer.hits:
+        places = report.relative_to(answer, directory_of(session, workspace))
+        text = report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places)
+    if form in {"vimgrep", "paths"} and not answer.hits:
         terminal.note(text)  # no place: a program that reads places must not take it for one
     else:
-        print_long(session, workspace, text, paged=page.paged)
+        print_long(session, workspace, text, paged=not asked.no_pager)
 
 
 def _text(
-    terminal: Terminal, workspace: Workspace, answer: Answer, graph: CallGraph | None, page: Page
+    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, asked: SearchCommand
 ) -> Text:
     """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
     from gitrag import report
     from gitrag.actions import hit_lines
 
+    terminal = session.terminal
     on_screen = terminal.is_interactive
-    more = page.full or page.around is not None
-    if page.full:
+    gaps = asked.context_lines is not None or asked.budget is not None
+    if asked.full:
         answer = hit_lines.with_definitions(workspace, answer)
-    elif page.around is not None:
-        answer = hit_lines.with_context(workspace, answer, page.around)
-    elif not page.explain and not page.packed:
+    elif asked.context_lines is not None:
+        answer = hit_lines.with_context(workspace, answer, asked.context_lines)
+    elif not asked.why and not asked.budget:
         answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
-    fits = on_screen and not (more or page.explain or page.long or graph is not None)
-    shown = report.relative_to(answer, page.directory)
+    is_long = asked.full or gaps or asked.why or asked.limit or graph is not None
+    shown = report.relative_to(answer, directory_of(session, workspace))
     return report.as_text(
         shown,
         styler(terminal),
-        explain=page.explain,
-        lately=_lately(workspace, answer, shown) if page.explain == "words" else None,
+        explain=asked.why,
+        lately=_lately(workspace, answer, shown) if asked.why == "words" else None,
         columns=terminal.width if on_screen else None,
-        rows=terminal.height - _OTHER_LINES if fits else None,
-        gaps=page.around is not None or page.packed,
+        rows=terminal.height - _OTHER_LINES if on_screen and not is_long else None,
+        gaps=gaps,
         graph=graph,
     )
+
+
+def _exactly(
+    session: Session,
+    workspace: Workspace,
+    text: str,
+    form: str,
+    asked: SearchCommand,
+    limits: SearchOptions,
+) -> int:
+    """Find lines exactly, and print them, or open the first one."""
+    from gitrag import report
+    from gitrag.actions import hit_lines
+    from gitrag.actions.exact_search import search_exactly
+    from gitrag.report import exact
+    from gitrag.search.exact import Pattern
+
+    terminal = session.terminal
+    found = search_exactly(workspace, Pattern(text, asked.exact == "regex"), limits)
+    if asked.in_editor and found.answer.hits:
+        return open_best(session, workspace, found.answer)
+    shown = found.answer
+    if asked.full:
+        shown = found.marked(hit_lines.with_definitions(workspace, shown))
+    elif asked.context_lines is not None:
+        shown = found.marked(hit_lines.with_context(workspace, shown, asked.context_lines))
+    if form == "json":
+        terminal.print_document(exact.exact_document(found))
+    elif not shown.hits:
+        terminal.note(exact.nothing_line(found))
+    elif form == "markdown":
+        terminal.print(exact.exact_markdown(found, shown))
+    else:
+        places = report.relative_to(shown, limits.directory)
+        if form == "vimgrep":
+            lines = exact.exact_vimgrep(found, places)
+        elif form == "paths":
+            lines = report.as_paths(places)
+        else:
+            columns = terminal.width if terminal.is_interactive else None
+            gaps = asked.context_lines is not None
+            lines = exact.exact_text(found, places, styler(terminal), columns=columns, gaps=gaps)
+        print_long(session, workspace, lines, paged=not asked.no_pager)
+    say_revision(terminal, asked.ref, found.answer)
+    for note in exact.exact_notes(found):
+        terminal.note(note)
+    return OK if shown.hits else NOTHING
 
 
 def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from gitrag.cli import resident
 from gitrag.cli.findings import form_of
@@ -15,10 +13,9 @@ from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.actions.repositories.ask import AnswerOfMany, Asked
     from gitrag.actions.repositories.chosen import Chosen
-    from gitrag.actions.repositories.scope import Scope
-    from gitrag.actions.search import Answer, SearchOptions
+    from gitrag.actions.requests import SearchCommand
+    from gitrag.actions.search import Answer, Asked
     from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.workspace import Workspace
@@ -29,92 +26,32 @@ _MOST_NAMED = 8
 _OTHER_LINES = 4
 
 
-class Asking(Struct, frozen=True):
-    """What a search of several repositories is limited to, and how it is shown; as the options say."""
-
-    output: str | None
-    limit: int | None
-    min_score: float | None
-    collections: tuple[str, ...]
-    module: str
-    globs: tuple[str, ...]
-    languages: tuple[str, ...]
-    kinds: tuple[str, ...]
-    every_chunk: bool
-    committed: bool
-    in_editor: bool
-    no_pager: bool
-    explain: str
-
-    @classmethod
-    def of(cls, asked: Mapping[str, Any]) -> Self:
-        """Return what the options of the command line say."""
-        return cls(
-            asked["output"],
-            asked["limit"],
-            asked["min_score"],
-            asked["collections"],
-            asked["module"] or "",
-            asked["globs"],
-            asked["languages"],
-            asked["kinds"],
-            asked["every_chunk"],
-            asked["committed"],
-            asked["in_editor"],
-            asked["no_pager"],
-            "all" if asked["explain_all"] else "words" if asked["explain"] else "",
-        )
-
-    def options(self, form: str, workspace: Workspace) -> SearchOptions:
-        """Return what the search is limited to in one of the repositories."""
-        from gitrag.actions.search import SearchOptions
-        from gitrag.search.language_filter import language_named
-        from gitrag.search.sections import Wanted
-        from gitrag.store.candidates import Filters
-
-        return SearchOptions(
-            filters=Filters(self.kinds, tuple(map(language_named, self.languages)), self.globs),
-            wanted=Wanted.of(workspace.name, self.collections, self.module, with_issues=form != "json"),
-            limit=self.limit,
-            min_score=self.min_score,
-            every_chunk=self.every_chunk,
-            committed_only=self.committed,
-            grouped=form != "json" and not self.every_chunk,
-        )
-
-
-def search_several(session: Session, scope: Scope, text: str, asking: Asking) -> int:
+def search_several(session: Session, text: str, output: str | None, asking: SearchCommand) -> int:
     """Ask several repositories, and show what they answer."""
     from gitrag.actions.repositories.ask import ask
     from gitrag.actions.repositories.chosen import choose
     from gitrag.actions.repositories.elsewhere import Elsewhere
+    from gitrag.actions.search import SearchOptions
     from gitrag.memory.registry import Registry
-    from gitrag.search.language_filter import language_named
 
+    scope = asking.scope
     here, config = around(session)
     resident.heed(config)
-    for name in asking.languages:
-        language_named(name)  # one that is unknown is so in all of them
-    form = form_of(asking.output, config.output, session.terminal)
+    form = form_of(output, config.output, session.terminal)
+    options = SearchOptions.of(asking, with_issues=form != "json", grouped=form != "json")
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, here, heard.append) if scope.is_known else []
     if scope.urls or scope.dependencies:
         elsewhere = Elsewhere(session.environ, heard.append, session.terminal.progress)
         chosen += [elsewhere.of_url(url) for url in dict.fromkeys(scope.urls)]
         chosen += [elsewhere.of_dependency(each, session.start) for each in dict.fromkeys(scope.dependencies)]
-    found = ask(
-        chosen,
-        text,
-        partial(open_one, session, heard),
-        partial(asking.options, form),
-        limit=config.limit if asking.limit is None else asking.limit,
-    )
+    found = ask(chosen, text, partial(open_one, session, heard), options, limit=config.limit)
     if asking.in_editor:
         return _open_best(session, found)
     _require_an_answer(found.asked)
     _show(session, found, form, asking)
     _say_unanswered(session, found, heard)
-    return OK if found.answer.hits else NOTHING
+    return OK if found.hits else NOTHING
 
 
 def around(session: Session) -> tuple[Repository | None, Config]:
@@ -147,24 +84,24 @@ def _require_an_answer(asked: Sequence[Asked]) -> None:
         )
 
 
-def _show(session: Session, found: AnswerOfMany, form: str, asking: Asking) -> None:
+def _show(session: Session, found: Answer, form: str, asking: SearchCommand) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
 
     terminal = session.terminal
-    shown = hit_lines.for_report(found.answer)
+    shown = hit_lines.for_report(found)
     if form == "json":
-        terminal.print_json_text(report.as_json(found.answer, asked=found.asked))
+        terminal.print_json_text(report.as_json(found))
     elif form == "markdown":
         terminal.print(report.as_markdown(shown))
-    elif form == "text" or not found.answer.hits:
-        _print_text(session, found.answer, asking)
+    elif form == "text" or not found.hits:
+        _print_text(session, found, asking)
     else:
-        places = report.located(found.answer, found.roots, session.start.absolute())
+        places = report.located(found, session.start.absolute())
         terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
 
 
-def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
+def _print_text(session: Session, answer: Answer, asking: SearchCommand) -> None:
     from gitrag import report
     from gitrag.actions import hit_lines
     from gitrag.cli.pager import pager_of, print_paged
@@ -176,9 +113,9 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
     text = report.as_text(
         answer,
         styler(terminal),
-        explain=asking.explain,
+        explain=asking.why,
         columns=terminal.width if on_screen else None,
-        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.explain or asking.limit) else None,
+        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.why or asking.limit) else None,
     )
     if on_screen and not asking.no_pager:
         print_paged(terminal, text, pager_of(session.environ, ()), session.environ)
@@ -186,14 +123,14 @@ def _print_text(session: Session, answer: Answer, asking: Asking) -> None:
         terminal.print(text)
 
 
-def _open_best(session: Session, found: AnswerOfMany) -> int:
+def _open_best(session: Session, found: Answer) -> int:
     from gitrag import report
     from gitrag.cli.editor import editor_command, open_in_editor
 
-    if not found.answer.hits:
-        session.terminal.note(report.as_text(found.answer))
+    if not found.hits:
+        session.terminal.note(report.as_text(found))
         return NOTHING
-    best = found.answer.hits[0]
+    best = found.hits[0]
     path = found.roots[best.repository] / best.path
     if not path.is_file():
         raise UsageError(
@@ -207,14 +144,14 @@ def _open_best(session: Session, found: AnswerOfMany) -> int:
     return OK
 
 
-def _say_unanswered(session: Session, found: AnswerOfMany, heard: Sequence[str]) -> None:
+def _say_unanswered(session: Session, found: Answer, heard: Sequence[str]) -> None:
     """Say what the answer lacks: who has not answered, and why."""
     from gitrag import report
 
     terminal = session.terminal
     for line in dict.fromkeys(heard):
         terminal.note(line)
-    for line in report.notes_of(found.answer):
+    for line in report.notes_of(found):
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:

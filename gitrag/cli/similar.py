@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import click
 
-from gitrag.cli.findings import (
-    form_of,
-    hits_output_option,
-    json_alias,
-    kind_option,
-    language_option,
-    path_option,
-)
+from gitrag.actions.requests import SearchRequest
+from gitrag.cli.findings import form_of, hits_output_option, json_alias, options
 from gitrag.cli.frame import Example, NumberRange, command
 from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
 from gitrag.cli.session import Session, pass_session
@@ -33,10 +27,7 @@ from gitrag.errors import NOTHING, OK
 @json_alias
 @click.option("-n", "--limit", type=click.IntRange(1, 1000), metavar="N", help="Chunks at most.")
 @click.option("--threshold", type=NumberRange(-1, 1), metavar="COSINE", help="Minimum cosine.")
-@path_option
-@language_option
-@kind_option
-@click.option("--committed", is_flag=True, help="Leave uncommitted changes out.")
+@options(SearchRequest, only=("paths", "languages", "kinds", "committed_only"))
 @click.option("--open", "in_editor", is_flag=True, help="Open the nearest in $VISUAL or $EDITOR.")
 @click.option("--no-pager", is_flag=True, help="Print a long answer without a pager.")
 @pass_session
@@ -47,10 +38,7 @@ def similar(
     output: str | None,
     limit: int | None,
     threshold: float | None,
-    globs: tuple[str, ...],
-    languages: tuple[str, ...],
-    kinds: tuple[str, ...],
-    committed: bool,
+    asked: SearchRequest,
     in_editor: bool,
     no_pager: bool,
 ) -> int:
@@ -65,16 +53,14 @@ def similar(
     from gitrag.actions.similar import similar as compare
     from gitrag.indexing.notices import drafts_line
     from gitrag.report import similar as written
-    from gitrag.search.language_filter import language_named
-    from gitrag.store.candidates import Filters
 
     terminal = session.terminal
     workspace = session.index_first(session.workspace())
     form = form_of(output, workspace.config.output, terminal)
     directory = directory_of(session, workspace)
-    filters = Filters(kinds, tuple(language_named(name) for name in languages), globs_from(globs, directory))
-    options = SearchOptions(filters=filters, limit=limit, committed_only=committed, directory=directory)
-    found = compare(workspace, place, options, at_least=-1.0 if threshold is None else threshold)
+    paths = globs_from(asked.paths, directory)
+    limits = SearchOptions.of(asked, limit=limit, paths=paths, directory=directory)
+    found = compare(workspace, place, limits, at_least=-1.0 if threshold is None else threshold)
     if in_editor and found.answer.hits:
         return open_best(session, workspace, found.answer)
     shown = report.relative_to(found.answer, directory)

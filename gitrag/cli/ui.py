@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from gitrag.actions.repositories.scope import Scope
-from gitrag.cli.findings import known_options
+from gitrag.actions.requests import FETCHED, Scope
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK, UsageError
 
 if TYPE_CHECKING:
-    from gitrag.cli.asked import Asked
+    from gitrag.actions.search import Searcher
+    from gitrag.workspace import Workspace
 
 
 @command(
@@ -26,17 +29,9 @@ if TYPE_CHECKING:
     ],
 )
 @click.argument("query", nargs=-1)
-@known_options
+@options(Scope, without=FETCHED)
 @pass_session
-def ui(
-    session: Session,
-    *,
-    query: tuple[str, ...],
-    everywhere: bool,
-    repositories: tuple[str, ...],
-    groups: tuple[str, ...],
-    submodules: bool,
-) -> int:
+def ui(session: Session, *, query: tuple[str, ...], asked: Scope) -> int:
     """Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.
 
     Up and down choose a file, Enter opens it at its best line and comes back, Esc or Ctrl-C ends.
@@ -47,25 +42,32 @@ def ui(
     terminal = session.terminal
     if not (terminal.is_interactive and sys.stdin.isatty()) or session.environ.get("TERM") == "dumb":
         raise UsageError("gitrag ui needs a whole terminal.", 'Elsewhere: gitrag search "…"')
-    asked = _asked(session, Scope(everywhere, repositories, groups, submodules))
+    heard: list[str] = []
+    search, find = _asked(session, asked, heard.append)
     from gitrag.cli.picker import Picker
 
-    Picker(asked, session.start, session.environ, " ".join(query), color=terminal.color).run()
+    text = " ".join(query)
+    Picker(search, find, heard, session.start, session.environ, text, color=terminal.color).run()
     return OK
 
 
-def _asked(session: Session, scope: Scope) -> Asked:
+def _asked(
+    session: Session, scope: Scope, say: Callable[[str], None]
+) -> tuple[Searcher, Callable[[str], Workspace | None]]:
+    """Return who answers, and who finds the repository of a hit: the one around, or several."""
     if not scope:
-        session.index_first(session.workspace()).require_index()
-        from gitrag.cli.asked import AskedOne
+        from gitrag.actions.search import search
+        from gitrag.workspace import Workspace
 
-        return AskedOne(session.start, session.environ)
+        session.index_first(session.workspace()).require_index()
+        own = Workspace.open(session.start, environ=session.environ, say=say, resident=True)
+        return partial(search, own), lambda _name: own
     from gitrag.actions.repositories.chosen import choose
-    from gitrag.cli.asked import AskedSeveral
+    from gitrag.actions.repositories.kept import KeptRepositories
     from gitrag.cli.several import around
     from gitrag.memory.registry import Registry
 
     here, _config = around(session)
-    return AskedSeveral(
-        choose(scope, Registry(), session.start, here, session.terminal.note), session.environ
-    )
+    chosen = choose(scope, Registry(), session.start, here, session.terminal.note)
+    kept = KeptRepositories(session.environ, say)
+    return partial(kept.ask, chosen), kept.find

@@ -160,6 +160,9 @@ class Config:
         "Modules with collections of their own, in place of those that a workspace's manifest names.",
         team=_MODULES,
     )
+    scip_index: Path | None = _key(
+        Folder(), None, "An index that a compiler made, for calls; if not set, index.scip at the top."
+    )
     pre_push: str = _key(
         Choice(("warn", "block", "update", "off")),
         "warn",

@@ -10,6 +10,7 @@ No padding is computed, and threads never wait for each other within a layer: tw
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -43,6 +44,11 @@ _GPU_RUN = 256
 _State = tuple[int, int]
 _kept: dict[tuple[Path, int], tuple[_State, Any, Any]] = {}
 """Models that `keep_open` has opened: session and tokenizer, and the state of the manifest."""
+
+_MOST_QUERIES = 8
+_queries: dict[tuple[Any, str], Vectors] = {}
+_querying = threading.Lock()
+"""The vectors of the latest questions, by session and text."""
 
 
 def keep_open(directory: Path) -> None:
@@ -113,8 +119,18 @@ class Encoder:
         return vectors
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one text in the calling thread: float32 (384,), L2-normalised; 1 to 5 ms."""
-        return self._encode_together([text])[0] if self.on_gpu else self._encode_one(text)
+        """Encode one text in the calling thread: float32 (384,), L2-normalised; 1 to 5 ms.
+
+        The latest ones are kept for all who ask this model: several repositories are asked the same.
+        """
+        with _querying:
+            vector = _queries.pop((self._session, text), None)
+            if vector is None:
+                vector = self._encode_together([text])[0] if self.on_gpu else self._encode_one(text)
+            _queries[self._session, text] = vector
+            for oldest in list(_queries)[:-_MOST_QUERIES]:
+                del _queries[oldest]
+        return vector
 
     def encode_batches(self, texts: Iterable[str], *, size: int = _BATCH) -> Iterator[Vectors]:
         """Encode texts one batch after another, in their order: for long jobs.

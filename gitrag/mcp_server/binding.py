@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from functools import partial, wraps
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -15,8 +15,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata, func_metadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
+from gitrag.actions.options import Option, fields_of
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.roots import client_roots
@@ -92,15 +93,17 @@ class _BoundTool(Tool):
         return await super().run(given, context, convert_result)
 
 
-def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) -> Tool:
+def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints, *, core: bool) -> Tool:
     """Return a function as a tool of the same name; its docstring is the description.
 
     Args:
         bench: The workbench it works on.
         function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply[Data]``.
         hints: What to tell clients about it.
+        core: Whether clients that look tools up only when they need them are to load it at the start.
     """
     name = function.__name__
+    function = _asking(function)
     model = func_metadata(function, skip_names=["bench", "call"], structured_output=False).arg_model
     strict = _strict(model)
 
@@ -124,7 +127,48 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints) ->
         is_async=True,
         context_kwarg=_CONTEXT,
         annotations=_annotations(hints),
+        meta={"anthropic/alwaysLoad": True} if core else None,  # code.claude.com/docs/en/mcp
     )
+
+
+def _asking(function: Callable[..., Reply[Any]]) -> Callable[..., Reply[Any]]:
+    """Return a function that takes, one by one, the options for this tool of the request that is ``asked``.
+
+    Where a request has several values, an agent gives one.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    if "asked" not in signature.parameters:
+        return function
+    request: Any = signature.parameters["asked"].annotation
+    options = {
+        name.removesuffix("s") if default == () else name: (name, option, default)
+        for name, (option, default) in fields_of(request).items()
+        if isinstance(option, Option) and function.__name__ in option.tools
+    }
+
+    @wraps(function)
+    def ask(*args: Any, **given: Any) -> Reply[Any]:
+        own = {}
+        for parameter, (name, _option, default) in options.items():
+            value = given.pop(parameter)
+            own[name] = (value,) if value and default == () else value or default
+        return function(*args, asked=request(**own), **given)
+
+    def typed(option: Option) -> Any:
+        values = tuple(option.choices or option.switches)
+        kind: Any = Literal[("", *values)] if values else str
+        said = option.tools[function.__name__]
+        return Annotated[kind, Field(description=said)] if said else kind
+
+    parameters: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        asked = [
+            each.replace(name=name, default="", annotation=typed(option))
+            for name, (_name, option, _default) in options.items()
+        ]
+        parameters += asked if each.name == "asked" else [each]
+    ask.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return ask
 
 
 def _annotations(hints: Hints) -> ToolAnnotations:

@@ -22,10 +22,9 @@ from gitrag.actions.governance import (
 from gitrag.actions.governance import (
     review as review_action,
 )
+from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import Checked
-from gitrag.actions.governance.related import Proposal
-from gitrag.actions.governance.review import Added, ReviewQuestion
-from gitrag.actions.governance.unreached import NearDocument
+from gitrag.actions.governance.review import Added
 from gitrag.actions.impact import Impact
 from gitrag.actions.instead import Instead
 from gitrag.actions.issues import sync_before_reading
@@ -38,6 +37,7 @@ from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
 from gitrag.report.impact import MOST_TESTS
 from gitrag.report.tests_to_run import PATHS, arguments
+from gitrag.report.told import plain_data
 from gitrag.search.similar_chunks import SimilarChunk
 
 
@@ -51,10 +51,10 @@ class Governing(Struct, frozen=True):
 class RelatedFound(Struct, frozen=True, kw_only=True):
     """What is there already: of these lists those that were asked for."""
 
-    edges: tuple[Proposal, ...] = ()
+    edges: tuple[Bearing, ...] = ()
     duplicates: Sequence[SimilarChunk] = ()
-    nearest: Sequence[Proposal | SimilarChunk | NearDocument] = ()
-    questions: tuple[ReviewQuestion, ...] = ()
+    nearest: Sequence[Bearing | SimilarChunk | Mapping[str, object]] = ()
+    questions: tuple[Bearing, ...] = ()
     helpers: tuple[Added, ...] = ()
     impact: Impact | None = None
     tests: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ def related(
             RelatedFound,
             questions=review.questions,
             helpers=review.added,
-            nearest=review.unreached.nearest if review.unreached else (),
+            nearest=plain_data(review.unreached.nearest, "NearDocument") if review.unreached else (),
             impact=review.impact,
             tests=tests,
         )

@@ -7,8 +7,9 @@ from typing import Annotated
 from msgspec import Struct
 from pydantic import Field
 
-from gitrag.actions.history import CommitMatch, HistoryOptions
+from gitrag.actions.history import CommitMatch
 from gitrag.actions.history import history as ask
+from gitrag.actions.requests import HistoryOptions
 from gitrag.actions.why import Why, why
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies

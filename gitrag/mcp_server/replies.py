@@ -14,7 +14,7 @@ from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade, Snippet
 from gitrag.actions.status import WorkspaceStatus
-from gitrag.callgraph.graph import Edge
+from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
@@ -364,7 +364,7 @@ def calls_text(found: Calls) -> Text:
 
 
 def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
-    unsure = "" if each.confidence >= _SURE else " (likely)"
+    unsure = "" if each.confidence >= _SURE else f" ({' '.join(filter(None, ('likely', reason(each))))})"
     return (
         f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
         f" -> {each.callee.name}"

@@ -29,12 +29,19 @@ from gitrag.words.control_characters import sanitise_line
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+_ORDER = (
+    "Order of preference in this git repository, for subagents too:"
+    "\n1. search_code: where something is, how it works, whether it exists (semantic, vector embedding)."
+    "\n2. get: its line ranges, once it says sufficient; never whole files."
+    "\n3. call_graph before you change what others call, check before you change a file, related before you"
+    " write what may be there, prime at the start."
+    "\n4. grep: for an exact string alone.\n"
+)
+"""First, since a client may show only the first lines."""
+
 INSTRUCTIONS = (
-    "Semantic (vector embedding) search over this git repository, of the files as they are now."
-    " Use search_code before grep; when it says sufficient, read its line ranges, with get where more is"
-    " needed, and never whole files. search and prime also know decisions (ADRs) and specifications;"
-    " check gives those that bear on a file, related what is there already, before you write it. explore"
-    " remembers what a discussion brought up, memory_search finds it again."
+    f"{_ORDER}Answers are of the files as they are now. search and prime also know decisions (ADRs) and"
+    " specifications. explore remembers what a discussion brought up, memory_search finds it again."
 )
 
 _READS = Hints()
@@ -73,12 +80,6 @@ HUB_TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
 CORE = frozenset({"search_code", "get", "call_graph", "related", "check", "prime"})
 """The tools that agents use most; ``gitrag mcp --tools core`` has only these."""
 
-CORE_INSTRUCTIONS = (
-    "Semantic (vector embedding) search over this git repository as it is now. Use search_code before grep;"
-    " when it says sufficient, read line ranges with get, never whole files. check before you change a file,"
-    " related before you write what may be there."
-)
-
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -102,10 +103,10 @@ def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
     server = _Server(
         "gitrag",
         title="gitrag",
-        instructions=CORE_INSTRUCTIONS if core_only else INSTRUCTIONS,
+        instructions=_ORDER.strip() if core_only else INSTRUCTIONS,
         version=__version__,
         tools=[
-            bind(bench, function, hints)
+            bind(bench, function, hints, core=function.__name__ in CORE)
             for function, hints in (*TOOLS, *(HUB_TOOLS if has_hub else ()))
             if not core_only or function.__name__ in CORE
         ],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -18,13 +19,15 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
+from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
-from gitrag.mcp_server import replies
+from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import as_markdown
@@ -32,9 +35,6 @@ from gitrag.report.documents import search_document
 from gitrag.report.exact import exact_notes
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
-from gitrag.search.language_filter import language_named
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
@@ -49,85 +49,45 @@ def search_code(
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
     max_tokens: Budget = 0,
-    path: Annotated[str, Field(description="Glob, as in .gitignore: src/**")] = "",
-    language: str = "",
-    kind: Literal["", "function", "class", "method", "module", "section"] = "",
-    collection: Annotated[str, Field(description="In place of code: adrs, specs, issues, api-code.")] = "",
-    exact: Annotated[Literal["", "word", "regex"], Field(description="Every line with it.")] = "",
+    asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.CodeFound]:
     """Semantic code search: vector embeddings and words, else exact grep.
 
     Gives code with its line range. When it says sufficient, search no further.
     """
-    languages, kinds = (((each,) if each else ()) for each in (language, kind))
-    if repositories or (bench.asks_several(call.roots) and not project and not exact):
-        if project or exact:
+    if asked.exact and max_tokens:
+        raise UsageError("max_tokens is for questions, not for exact.", "Give limit instead.")
+    limits = SearchOptions.of(asked, limit=PACKED_HITS if max_tokens else limit)
+    if repositories or (bench.asks_several(call.roots) and not project and not asked.exact):
+        if project or asked.exact:
             raise UsageError(
                 f"repositories asks several; {'project' if project else 'exact'} is for one.",
                 "Leave out one.",
             )
-        filters = Filters(kinds, tuple(map(language_named, languages)), (path,) if path else ())
-        return _search_several(bench, call, query, repositories, limit, filters, collection, max_tokens)
-    asked = bench.project(project)
-    workspace = asked.workspace
-    globs = asked.globs(path)
-    if exact and max_tokens:
-        raise UsageError("max_tokens is for questions, not for exact.", "Give limit instead.")
-    if exact:
-        found, lines_found = search_code_action.exact_lines(
-            workspace,
-            Pattern(query, exact == "regex"),
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-        )
+        answer = bench.several(call, repositories)(query, search_code_action.of_code(limits))
+        return _code_found(bench, search_code_action.of_several(answer, limit, max_tokens))
+    place = bench.project(project)
+    limits = SearchOptions.of(asked, limit=limit, paths=place.globs("".join(asked.paths)))
+    said: list[str] = []
+    if asked.exact:
+        pattern = Pattern(query, asked.exact == "regex")
+        found, lines_found = search_code_action.exact_lines(place.workspace, pattern, limits)
         said = exact_notes(lines_found)
     else:
-        found = search_code_action.search_code(
-            workspace,
-            query,
-            limit=limit,
-            globs=globs,
-            languages=languages,
-            kinds=kinds,
-            collection=collection,
-            max_tokens=max_tokens,
-        )
-        said = list(found.notes)
-    freshness = replies.of_answer(found.answer, workspace.repo.head().commit, [*said, *bench.notes()])
-    data = replies.CodeFound(
-        query=found.query,
-        project=asked.name,
-        sufficient=found.sufficient,
-        results=found.snippets,
-        freshness=freshness,
-        words=replies.word_data(found.answer),
-        not_indexed=list(found.not_indexed),
-    )
-    return Reply(replies.code_text(found, freshness), data)
+        found = search_code_action.search_code(place.workspace, query, limits, max_tokens)
+    return _code_found(bench, found, place, said)
 
 
-def _search_several(
-    bench: Workbench,
-    call: ToolCall,
-    query: str,
-    repositories: list[str],
-    limit: int,
-    filters: Filters,
-    collection: str,
-    max_tokens: int,
+def _code_found(
+    bench: Workbench, found: Cascade, asked: workbench.Project | None = None, said: Sequence[str] = ()
 ) -> Reply[replies.CodeFound]:
-    """Ask several repositories; without names, those of the client's roots, else all."""
-    most = PACKED_HITS if max_tokens else limit
-    answered = bench.ask_several(call, query, repositories, most, filters, collection)
-    found = search_code_action.search_several(answered.answer, limit, answered.lacking, max_tokens)
-    freshness = replies.of_answer(found.answer, None, [*found.notes, *bench.notes()])
+    """Return what was found in a project, or in several repositories."""
+    commit = asked.workspace.repo.head().commit if asked else None
+    freshness = replies.of_answer(found.answer, commit, [*found.notes, *said, *bench.notes()])
     data = replies.CodeFound(
         query=found.query,
-        project="",
+        project=asked.name if asked else "",
         sufficient=found.sufficient,
         results=found.snippets,
         freshness=freshness,
@@ -141,20 +101,18 @@ def search(
     bench: Workbench,
     call: ToolCall,
     query: str,
-    module: Annotated[str, Field(description="Of a workspace.")] = "",
+    asked: SearchRequest = SearchRequest(),
     limit: Annotated[int, Field(ge=1, le=50, description="Of each kind.")] = 8,
     graph: Annotated[bool, Field(description="Draw the calls around the hits.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
 ) -> Reply[replies.Searched]:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
-    wanted = Wanted.of(workspace.name, (), module, with_issues=True)
-    answer = ask(workspace, query, SearchOptions(wanted=wanted, limit=limit, grouped=True))
+    limits = SearchOptions.of(asked, limit=limit, with_issues=True, grouped=True)
+    answer = ask(workspace, query, limits)
     drawn = None
     if graph or unfiltered:
-        drawn = graph_action.graph_of(
-            workspace, answer, module=module, unfiltered=unfiltered, check=call.tick
-        )
+        drawn = graph_action.graph_of(workspace, answer, limits, unfiltered=unfiltered, check=call.tick)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
@@ -19,12 +20,10 @@ import anyio.to_thread
 from gitrag.actions.core_context import project_of
 from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
-from gitrag.actions.repositories.ask import AnswerOfMany
 from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
-from gitrag.actions.search import SearchOptions
-from gitrag.corpus.layout import CollectionKind
+from gitrag.actions.requests import Scope
+from gitrag.actions.search import Searcher
 from gitrag.errors import GitragError, NoRepositoryError, RepositoryError, UsageError
 from gitrag.git import Repository
 from gitrag.git.patterns import MAX_GLOB_CHARS
@@ -34,8 +33,6 @@ from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.home import home_directory
 from gitrag.memory.registry import Registry
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
 
 MOST_OTHERS = 8
@@ -183,7 +180,7 @@ class Workbench:
         return self._everywhere or (len(roots) > 1 and len(_repositories_at(roots)) > 1)
 
     def choose(self, call: ToolCall, names: Sequence[str]) -> list[Chosen]:
-        """Return the repositories that names and globs mean; see `ask_several`.
+        """Return the repositories that names and globs mean; see `several`.
 
         Raises:
             UsageError: A name is unknown.
@@ -203,36 +200,17 @@ class Workbench:
             say=lambda line: self._heard.append(f"{chosen.name}: {line}"),
         )
 
-    def ask_several(
-        self,
-        call: ToolCall,
-        query: str,
-        names: Sequence[str],
-        limit: int,
-        filters: Filters,
-        collection: str,
-    ) -> AnswerOfMany:
-        """Ask several repositories a question about code.
+    def several(self, call: ToolCall, names: Sequence[str]) -> Searcher:
+        """Return whom several repositories are asked by.
 
         Args:
             call: The call that asks.
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
-            limit: Most hits.
-            filters: What they may be.
-            collection: In place of code.
 
         Raises:
-            UsageError: A name is unknown, or the query is empty.
-            NotSetUpError: None has answered.
+            UsageError: A name is unknown.
         """
-        chosen = self.choose(call, names)
-
-        def options(workspace: Workspace) -> SearchOptions:
-            code = Wanted((CollectionKind.CODE,))
-            kind = Wanted.of(workspace.name, (collection,), "") if collection else code
-            return SearchOptions(filters=filters, wanted=kind, limit=limit, grouped=True)
-
-        return self._several.ask(chosen, query, options, limit)
+        return partial(self._several.ask, self.choose(call, names))
 
     def explorations(self) -> Explorations:
         """Open the user's explorations, with the model that searches use, if it is there."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.graph import NoCall, not_looked_at
 from gitrag.callgraph.answering import Direction
-from gitrag.callgraph.graph import Edge, Graph, Node
+from gitrag.callgraph.graph import Edge, Graph, Node, reason
 from gitrag.callgraph.paths import Paths
 from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.report.parts import Style, plain
@@ -67,6 +67,7 @@ class _Branch(Struct, frozen=True):
         calls: The lines of all calls.
         is_likely: Whether none of the calls is certain.
         parts: What of a class or a file is called, or calls.
+        rules: By what it is called, if by rules alone.
     """
 
     node: Node
@@ -74,14 +75,15 @@ class _Branch(Struct, frozen=True):
     calls: tuple[int, ...]
     is_likely: bool
     parts: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
-        """Where it calls, if more than once: ``3 calls: 12, 40, 77``."""
-        if len(self.calls) < 2:
-            return ""
+        """By what it is called, and where, if more than once: ``by app.get  3 calls: 12, 40, 77``."""
         more = ", …" if len(self.calls) > _MOST_LINES else ""
-        return f"{count(len(self.calls), 'call')}: {', '.join(map(str, self.calls[:_MOST_LINES]))}{more}"
+        lines = f"{count(len(self.calls), 'call')}: {', '.join(map(str, self.calls[:_MOST_LINES]))}{more}"
+        rules = f"by {', '.join(self.rules[:_MOST_PARTS])}{', …' if len(self.rules) > _MOST_PARTS else ''}"
+        return "  ".join([rules] * bool(self.rules) + [lines] * (len(self.calls) > 1))
 
     @property
     def place(self) -> str:
@@ -164,10 +166,12 @@ class CallTree:
             if number:
                 rows.append(None)
             for step, edge in enumerate(path):
-                arrow, mark = (f"{self._glyphs.arrow} ", self._mark(path[step - 1])) if step else ("", "")
-                rows.append(_Row(arrow, mark, edge.caller.name, edge.caller.path, f"{edge.line}"))
-            end, arrow = path[-1].callee, f"{self._glyphs.arrow} "
-            rows.append(_Row(arrow, self._mark(path[-1]), end.name, end.path, f"{end.line_start}"))
+                before = path[step - 1] if step else None
+                arrow = f"{self._glyphs.arrow} " if before else ""
+                name, place = edge.caller.name, edge.caller.path
+                rows.append(_Row(arrow, self._mark(before), name, place, f"{edge.line}", reason(before)))
+            end, arrow, said = path[-1].callee, f"{self._glyphs.arrow} ", reason(path[-1])
+            rows.append(_Row(arrow, self._mark(path[-1]), end.name, end.path, f"{end.line_start}", said))
         yield from self._fitted(rows)
         yield ""
         length = count(len(paths.shown[0]), "call")
@@ -297,7 +301,9 @@ class CallTree:
             line = min(edge.line for edge in edges) if upwards else other.line_start
             likely = all(edge.confidence < SURE for edge in edges)
             calls = tuple(sorted({line for edge in edges for line in edge.lines}))
-            branches.append(_Branch(other, (line,), calls, likely, tuple(parts)))
+            ruled = all(edge.rule for edge in edges)
+            rules = tuple(dict.fromkeys(edge.rule for edge in edges)) if ruled else ()
+            branches.append(_Branch(other, (line,), calls, likely, tuple(parts), rules))
         branches.sort(key=lambda each: (each.node.path, each.lines, each.node.name))
         return branches if self._depth > 1 else _without_overloads(branches)
 
@@ -372,15 +378,14 @@ class CallTree:
 
 def _without_overloads(branches: Sequence[_Branch]) -> list[_Branch]:
     """Join what has the same name in the same file."""
-    found: dict[tuple[str, str, bool], _Branch] = {}
+    found: dict[tuple[str, str, bool, tuple[str, ...]], _Branch] = {}
     for each in branches:
-        known = found.setdefault((each.node.path, each.node.name, each.is_likely), each)
+        key = each.node.path, each.node.name, each.is_likely, each.rules
+        known = found.setdefault(key, each)
         lines = tuple(sorted({*known.lines, *each.lines}))
         calls = tuple(sorted({*known.calls, *each.calls}))
         parts = tuple(dict.fromkeys(known.parts + each.parts))
-        found[each.node.path, each.node.name, each.is_likely] = replace(
-            known, lines=lines, calls=calls, parts=parts
-        )
+        found[key] = replace(known, lines=lines, calls=calls, parts=parts)
     return list(found.values())
 
 

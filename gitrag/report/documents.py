@@ -7,17 +7,15 @@ type is `UnsetType` too is left out where it has no value. Paths start at the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import UNSET, Struct, UnsetType
 
 from gitrag.actions.impact import NoCaller
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
-from gitrag.actions.repositories.ask import Asked
-from gitrag.actions.search import Answer
+from gitrag.actions.search import Answer, Asked
 from gitrag.actions.uninstall import Left, Piece
 from gitrag.agents.setup import FileStep
+from gitrag.callgraph.graph import Provenance
 from gitrag.callgraph.published import Package
 from gitrag.corpus.layout import CollectionKind
 from gitrag.memory.observations import Observation
@@ -82,6 +80,9 @@ class GraphEdge(Struct, frozen=True):
         line: The line of the first such call.
         confidence: 1 where it is certain, less where it is likely.
         lines: The lines of all such calls.
+        provenance: ``resolved`` by names, imports and types; ``rule``: the caller names the callee, and
+            another is expected to call it; ``compiler``: an index that a compiler made has it.
+        rule: That other, as it is written: ``app.get``, ``before_action``; empty where it is no rule.
     """
 
     caller: int
@@ -89,6 +90,8 @@ class GraphEdge(Struct, frozen=True):
     line: int
     confidence: float
     lines: tuple[int, ...]
+    provenance: Provenance
+    rule: str
 
 
 class CallElsewhere(Struct, frozen=True):
@@ -100,6 +103,8 @@ class CallElsewhere(Struct, frozen=True):
         line: The line of the first such call, in the caller's file.
         confidence: From 0 to 1; 1 where it is certain.
         lines: The lines of all such calls.
+        provenance: As of a call within a repository.
+        rule: As of a call within a repository.
     """
 
     caller: GraphNode
@@ -107,6 +112,8 @@ class CallElsewhere(Struct, frozen=True):
     line: int
     confidence: float
     lines: tuple[int, ...]
+    provenance: Provenance
+    rule: str
 
 
 class RepositoryCalls(Struct, frozen=True):
@@ -386,14 +393,12 @@ class CommandRow(Struct, frozen=True):
     id: str
 
 
-def as_json(answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()) -> str:
+def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
     """Return an answer as one JSON object."""
-    return json_text(search_document(answer, graph, asked))
+    return json_text(search_document(answer, graph))
 
 
-def search_document(
-    answer: Answer, graph: CallGraph | None = None, asked: Sequence[Asked] = ()
-) -> SearchDocument:
+def search_document(answer: Answer, graph: CallGraph | None = None) -> SearchDocument:
     """Return an answer for programs.
 
     It always has the same five keys, ``issue_matches`` too if issues were searched, ``repositories`` if
@@ -407,6 +412,6 @@ def search_document(
         code_snippets=hits[CollectionKind.CODE],
         call_graphs=() if graph is None else (graph,),
         issue_matches=hits[CollectionKind.ISSUES] if asked_for(answer, CollectionKind.ISSUES) else UNSET,
-        repositories=tuple(asked) or UNSET,
+        repositories=answer.asked or UNSET,
         not_indexed=answer.not_indexed or UNSET,
     )

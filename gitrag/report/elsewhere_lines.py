@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
-from gitrag.callgraph.graph import Edge
+from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.report.call_tree import LEGEND, SURE
 from gitrag.report.parts import Style, plain
@@ -41,14 +41,14 @@ def elsewhere_lines(
 
 def _line(between: CallsBetween, edge: Edge, style: Style) -> str:
     mark = style("~", "likely") if edge.confidence < SURE else " "
+    said = style(f"  {reason(edge)}", "dim") if edge.rule else ""
     repository, caller, callee = between.repository, edge.caller.name, edge.callee.name
     if between.by_other:
         place = f"{repository}:{edge.caller.path}"
-        return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}"
+        return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}{said}"
     place = f"{repository}:{edge.callee.path}"
     if between.place:  # the caller is not what was asked for
         own = f"{style(edge.caller.path, 'path')}:{edge.line} {style(caller, 'name')}"
-        return f" {mark} {own} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
-    return (
-        f" {mark} line {edge.line}: {caller} calls {style(place, 'path')}:{edge.callee.line_start} {callee}"
-    )
+        return f" {mark} {own} calls {style(place, 'path')}:{edge.callee.line_start} {callee}{said}"
+    callee_at = f"{style(place, 'path')}:{edge.callee.line_start} {callee}"
+    return f" {mark} line {edge.line}: {caller} calls {callee_at}{said}"

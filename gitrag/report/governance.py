@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gitrag.actions.governance.check import Candidate, Checked, name_of
-from gitrag.actions.governance.related import NONE_RELATED, Proposal, Related
-from gitrag.actions.governance.review import Added, Review, ReviewQuestion
-from gitrag.actions.governance.unreached import Unreached
+from gitrag.actions.governance.bearings import Bearing, Unreached
+from gitrag.actions.governance.check import Checked
+from gitrag.actions.governance.related import NONE_RELATED, Related
+from gitrag.actions.governance.review import Added, Review
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.impact_lines import impact_lines
 from gitrag.report.instead import instead_lines
@@ -80,7 +80,7 @@ def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
     return joined(lines)
 
 
-def nearest_lines(nearest: Sequence[Proposal]) -> list[str]:
+def nearest_lines(nearest: Sequence[Bearing]) -> list[str]:
     """Say what is nearest where little or nothing is related, in lines."""
     return [
         f"nearest: {each.document.id} {each.document.title} ({each.score:.2f}), {shown(each.document.path)}"
@@ -124,7 +124,7 @@ def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
         return [found.sentence]
     lines = [f"{found.sentence} The nearest:"]
     for each in found.nearest:
-        name = style(f"{name_of(each.kind, each.document)}: {each.document.title}", "name")
+        name = style(f"{each.name}: {each.document.title}", "name")
         path = style(shown(each.document.path), "path")
         lines.append(f"- {name} (score: {each.score:.2f}) {path}")
     return lines
@@ -150,8 +150,8 @@ def _none_like(found: Review) -> str:
     return f"No definition outside tests has a cosine of {found.threshold:.2f} or more to {what}."
 
 
-def _question(each: ReviewQuestion, style: Style) -> Iterator[str]:
-    where = f"`{style(shown(each.path), 'path')}`" if each.path else "the commits' messages"
+def _question(each: Bearing, style: Style) -> Iterator[str]:
+    where = f"`{style(shown(each.touched_by), 'path')}`" if each.touched_by else "the commits' messages"
     yield f"- **{style(each.asks, 'name')}** {each.document.title} (score: {each.score:.2f})"
     yield f"  {where} against `{shown(each.document.path)}`{f' — {each.section}' if each.section else ''}"
     if each.note:
@@ -180,24 +180,24 @@ def _opening(found: Checked) -> str:
     return (FURTHER if found.likely else NOTHING_SURE).format(least=found.least)
 
 
-def _brief(each: Candidate, style: Style = plain) -> str:
+def _brief(each: Bearing, style: Style = plain) -> str:
     document = each.document
-    name, path = style(name_of(each.kind, document), "name"), style(shown(document.path), "path")
+    name, path = style(each.name, "name"), style(shown(document.path), "path")
     return f"{each.score:.2f} {name} {document.title}, {path}"
 
 
-def _paragraph(each: Candidate, style: Style) -> Iterator[str]:
+def _paragraph(each: Bearing, style: Style) -> Iterator[str]:
     document = each.document
-    name, title = style(name_of(each.kind, document), "name"), style(document.title, "title")
+    name, title = style(each.name, "name"), style(document.title, "title")
     yield "  ".join([name, title, style(f"{each.score:.2f}", "score"), standing(document)]).rstrip()
     yield f"  {style(shown(document.path), 'path')}{f'  {each.section}' if each.section else ''}"
     yield f"  {style(_why(each), 'dim')}"
     yield ""
 
 
-def _item(each: Candidate) -> Iterator[str]:
+def _item(each: Bearing) -> Iterator[str]:
     document, said = each.document, standing(each.document)
-    name = f"**{name_of(each.kind, document)}: {document.title}**"
+    name = f"**{each.name}: {document.title}**"
     yield f"- {name} (score: {each.score:.2f}){f', {said}' if said else ''}"
     yield f"  `{shown(document.path)}`{f' — {each.section}' if each.section else ''}"
     yield f"  Why: {_why(each)}."
@@ -205,7 +205,7 @@ def _item(each: Candidate) -> Iterator[str]:
         yield f"  {each.note}"
 
 
-def _why(each: Candidate) -> str:
+def _why(each: Bearing) -> str:
     return each.why if each.line is not None else f"{each.why}; the file does not name it"
 
 

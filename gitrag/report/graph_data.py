@@ -39,7 +39,15 @@ def graph_json(
     """
     places = {node: place for place, node in enumerate(graph.nodes)}
     edges = (
-        GraphEdge(places[edge.caller], places[edge.callee], edge.line, edge.confidence, edge.lines)
+        GraphEdge(
+            places[edge.caller],
+            places[edge.callee],
+            edge.line,
+            edge.confidence,
+            edge.lines,
+            edge.provenance,
+            edge.rule,
+        )
         for edge in graph.edges
     )
     notes = (*graph.followed.notes, *not_looked_at(none), *(elsewhere.notes if elsewhere else ()))
@@ -86,6 +94,8 @@ def repository_calls(between: CallsBetween) -> RepositoryCalls:
                 edge.line,
                 edge.confidence,
                 edge.lines,
+                edge.provenance,
+                edge.rule,
             )
             for edge in between.edges
         ),

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from gitrag.actions.hub.search import HubAnswer, HubHit, away
+from gitrag.actions.hub.search import HubAnswer, away
 from gitrag.hub.hub import FRONT
 from gitrag.hub.upkeep import HubStatus
 from gitrag.report import Style, plain, shown
+from gitrag.search.engine import Hit
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count, size
 
@@ -55,9 +56,9 @@ def as_markdown(answer: HubAnswer) -> Text:
     return joined([f"## Hub: {answer.query}", "", *as_text(answer).split("\n")])
 
 
-def _paragraph(each: HubHit, style: Style) -> Iterator[str]:
-    hit, chunk = each.hit, each.hit.chunk
-    place = f"{each.repository}: {shown(hit.path)}:{chunk.line_start}-{chunk.line_end}"
+def _paragraph(hit: Hit, style: Style) -> Iterator[str]:
+    chunk = hit.chunk
+    place = f"{hit.repository}: {shown(hit.path)}:{chunk.line_start}-{chunk.line_end}"
     title = hit.document.title if hit.document is not None else chunk.qualified_name
     yield f"{style(place, 'path')}  {style(title, 'name')}  {style(f'{hit.score:.2f}', 'score')}".rstrip()
     for line in hit.lines:
@@ -65,7 +66,7 @@ def _paragraph(each: HubHit, style: Style) -> Iterator[str]:
 
 
 def _searched(answer: HubAnswer) -> str:
-    names = [f"{each.name} at {(each.commit or 'no commit')[:_SHORT]}" for each in answer.asked]
+    names = [f"{each.name} at {(each.commit or 'no commit')[:_SHORT]}" for each in answer.searched]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     of = f"{count(answer.files, 'file')} of {len(names):,} repositor{'y' if len(names) == 1 else 'ies'}"
     draft = "" if answer.model else "; the question was read by the draft of the model, which is not here"

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 
 from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
-from gitrag.actions.governance.check import name_of
 from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
@@ -131,6 +130,7 @@ def _edges(edges: tuple[Edge, ...], form: Form) -> str:
         ("~" if edge.confidence < 1 else "")
         + form(f"{shown(edge.caller.path)}:{edge.line}", "path")
         + (f" {form(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
+        + (f" by {form(edge.rule, '')}" if edge.rule else "")
         for edge in edges[:MOST_CALLERS]
     ]
     return ", ".join(named) + _more(len(edges), MOST_CALLERS)
@@ -183,8 +183,8 @@ def _reasons(each: BearingTest, form: Form) -> Iterator[str]:
 
 def _question_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
     for each in found.questions:
-        name = form(name_of(each.kind, each.document), "name")
-        where = form(shown(each.path), "path") if each.path else "the commits' messages"
+        name = form(each.name, "name")
+        where = form(shown(each.touched_by), "path") if each.touched_by else "the commits' messages"
         yield f"- {name} {form(each.document.title, 'title')} ({each.score:.2f}), by {where}"
     if found.documents.named:
         yield f"It names {', '.join(form(each, 'name') for each in found.documents.named)}."
@@ -192,7 +192,7 @@ def _question_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
         near = found.documents.unreached
         yield near.sentence + (" The nearest:" if near.nearest else "")
         for document in near.nearest:
-            name = form(name_of(document.kind, document.document), "name")
+            name = form(document.name, "name")
             yield f"- {name} {form(document.document.title, 'title')} ({document.score:.2f})"
     elif not found.questions:
         yield "No decision and no specification scores enough; issues do."

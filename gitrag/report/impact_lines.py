@@ -77,6 +77,7 @@ def _places(edges: Sequence[Edge]) -> str:
     named = [
         f"{'~' if edge.confidence < 1 else ''}{shown(edge.caller.path)}:{edge.line}"
         + (f" `{edge.caller.name}`" if edge.caller.name != MODULE else "")
+        + (f" by `{edge.rule}`" if edge.rule else "")
         for edge in edges[:MOST_CALLERS]
     ]
     more = [f"{len(edges) - MOST_CALLERS:,} more"] if len(edges) > MOST_CALLERS else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from posixpath import relpath
 
@@ -34,25 +33,18 @@ def relative_to(answer: Answer, directory: str) -> Answer:
         variants = tuple(relpath(each, directory) for each in hit.variants)
         return replace(hit, path=relpath(hit.path, directory), variants=variants)
 
-    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
-    return replace(answer, sections=sections)
+    return answer.changed(moved)
 
 
-def located(answer: Answer, roots: Mapping[str, Path], directory: Path) -> Answer:
-    """Return an answer whose paths lead from a directory to the files of the repositories.
-
-    Args:
-        answer: The answer of several repositories.
-        roots: The tops of their working trees, by name.
-        directory: Where the paths start; absolute.
-    """
+def located(answer: Answer, directory: Path) -> Answer:
+    """Return an answer of several repositories whose paths lead from a directory, absolute, to the files."""
+    roots = answer.roots
 
     def moved(hit: Hit) -> Hit:
         root = roots.get(hit.repository)
         return hit if root is None else replace(hit, path=relpath(root / hit.path, directory), repository="")
 
-    sections = tuple(replace(each, hits=tuple(map(moved, each.hits))) for each in answer.sections)
-    return replace(answer, sections=sections)
+    return answer.changed(moved)
 
 
 def as_vimgrep(answer: Answer) -> Text:

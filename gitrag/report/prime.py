@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.overview import LATELY, Overview
-from gitrag.actions.prime import KINDS, Primed, PrimedDocument
+from gitrag.actions.prime import KINDS, Primed
 from gitrag.actions.since import Passed
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
@@ -42,7 +43,7 @@ def as_text(primed: Primed, style: Style) -> Text:
                 f"{style(document.id.ljust(width), 'name')}  {document.title}  {style(said, 'path')}"
             )
             if primed.topic:
-                lines += ["", *entry.text.strip("\n").split("\n"), ""]
+                lines += ["", *entry.note.strip("\n").split("\n"), ""]
     if not primed.entries:
         lines += _none_about(primed, style) if primed.topic else [NONE_INDEXED]
     if primed.overview is not None:
@@ -181,12 +182,12 @@ def _documents(primed: Primed) -> list[str]:
             f"## {document.id}: {document.title}{status}",
             f"`{shown(document.path)}`",
             "",
-            *entry.text.strip("\n").split("\n"),
+            *entry.note.strip("\n").split("\n"),
         ]
     return lines
 
 
-def _table(kind: CollectionKind, entries: Sequence[PrimedDocument]) -> Iterator[str]:
+def _table(kind: CollectionKind, entries: Sequence[Bearing]) -> Iterator[str]:
     yield f"## {_TITLES[kind]} ({len(entries)})"
     if not entries:
         return

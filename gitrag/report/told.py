@@ -25,7 +25,7 @@ from gitrag.words.control_characters import in_whole_characters
 
 _CHUNK = "name=chunk.qualified_name kind=chunk.kind line_start=chunk.line_start line_end=chunk.line_end"
 _DOCUMENT = "id=document.id title=document.title status=standing(document) path=document.path"
-_NEAREST = "nearest=many(unreached.nearest)"
+_NEAREST = "nearest=many(unreached.nearest)@NearDocument"
 _UNCALLED = (
     "is_without_caller=known.is_without_caller unresolved=known.unresolved registered=known.registered"
     " base_outside=known.base_outside mentioned=known.mentioned looked_at also@PlacedName"
@@ -45,37 +45,30 @@ TOLD: Final[Mapping[str, str]] = {
     " changed=is_changed",
     "actions.governance.change_impact.ChangeImpact": "range=span change=said files definitions"
     " callers_looked_at=callers.looked_at tests tests_to_run=runnable(tests) companions"
-    " commits_looked_at=searched questions named=documents.named nearest=many(documents.unreached.nearest)"
-    " issues=closing notes=every_note not_indexed=given(not_indexed)?",
+    " commits_looked_at=searched questions@ReviewQuestion named=documents.named"
+    " nearest=many(documents.unreached.nearest)@NearDocument issues=closing notes=every_note"
+    " not_indexed=given(not_indexed)?",
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
-    "actions.governance.check.Candidate": f"{_DOCUMENT} kind score~ section why named=known(line)"
-    " named_line=line governing=governs note",
-    "actions.governance.check.Checked": "target query candidates issues missing impact",
-    "actions.governance.related.Proposal": f"relation {_DOCUMENT} kind score~ section note",
+    "actions.governance.bearings.Bearing": f"relation {_DOCUMENT} kind score~ section note",
+    "actions.governance.check.Checked": "target query candidates@Candidate issues@Candidate missing impact",
     "actions.governance.related.Related": "text edges=proposals nearest instead",
     "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
     " line_end=chunk.line_end existing",
-    "actions.governance.review.Review": f"range=span questions helpers=added named {_NEAREST} impact",
-    "actions.governance.review.ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section"
-    " touched_by=path note",
-    "actions.governance.unreached.NearDocument": f"{_DOCUMENT} kind score~",
+    "actions.governance.review.Review": "range=span questions@ReviewQuestion helpers=added named"
+    f" {_NEAREST} impact",
     "actions.history.CommitMatch": "commit=commit.id date=day(commit.authored) author=commit.author"
     " subject=said.subject rank paths=commit.paths definitions snippet=said.reason found_by",
     "actions.history.HistoryAnswer": "query commit_matches=matches searched notes",
     "actions.impact.Called": f"{_CALLED} callers@Caller tests@Caller",
     "actions.impact.Impact": f"called {_IMPACT.format('')}",
-    "actions.hub.search.HubAnswer": "query matches=hits searched=asked@HubSearched files absent",
-    "actions.hub.search.HubHit": "repository path=hit.path collection=kind score=hit.score~"
-    " name=hit.chunk.qualified_name kind=hit.chunk.kind line_start=hit.chunk.line_start"
-    " line_end=hit.chunk.line_end snippet=hit.chunk.text",
+    "actions.hub.search.HubAnswer": "query matches=hits@HubHit searched@HubSearched files absent",
     "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
-    "actions.prime.Primed": f"topic notes documents=entries {_NEAREST} instead overview core=stripped(core)"
-    " since=passed",
-    "actions.prime.PrimedDocument": f"kind {_DOCUMENT} text=given(text)?",
+    "actions.prime.Primed": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
+    " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
-    "actions.repositories.ask.Asked": "name path outcome why commit",
+    "actions.search.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
@@ -95,9 +88,9 @@ TOLD: Final[Mapping[str, str]] = {
     "callgraph.published.Package": "name manifest",
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
     "machine.prerequisites.Check": "name state message mend=fix",
-    "mcp_server.governance_tools.Governing": "target=found.target candidates=found.candidates"
-    " issues=found.issues missing=found.missing impact=found.impact@ShortImpact freshness",
-    "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions helpers"
+    "mcp_server.governance_tools.Governing": "target=found.target candidates=found.candidates@Candidate"
+    " issues=found.issues@Candidate missing=found.missing impact=found.impact@ShortImpact freshness",
+    "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion helpers"
     " impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
     " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
@@ -125,18 +118,24 @@ TOLD: Final[Mapping[str, str]] = {
     " references body?",
     "trackers.issue.References": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
-    " callee_line=callee.line_start confidence lines",
-    "Caller": "path=caller.path name=caller.name line confidence lines",
+    " callee_line=callee.line_start confidence lines provenance rule",
+    "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
+    "Candidate": f"{_DOCUMENT} kind score~ section why named=known(line) named_line=line"
+    " governing=governs note",
     "CoreLine": "project path summary",
     "DocumentMatch": "id=document.id title=document.title path score~ snippet=chunk.text"
     " repository=given(repository)? nearest=given(is_nearest)?",
+    "HubHit": f"repository path collection score~ {_CHUNK} snippet=chunk.text",
     "HubSearched": "repository=name branch commit",
     "NamedLine": "path line use within text sure=is_sure",
+    "NearDocument": f"{_DOCUMENT} kind score~",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
     " kind=chunk.kind cosine snippet=chunk.text",
     "PlacedName": "path name line_start",
+    "PrimedDocument": f"kind {_DOCUMENT} text=given(note)?",
+    "ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section touched_by note",
     "RuledBy": f"{_DOCUMENT} score~",
     "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
     "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",

@@ -133,15 +133,8 @@ class Target(Struct, frozen=True):
     messages: tuple[str, ...] = ()
 
 
-class TargetVectors(Struct, frozen=True):
-    """The vectors of a file: float32 (384,) of its path, (n, 384) of its definitions; L2-normalised."""
-
-    path: NDArray[np.float32]
-    parts: NDArray[np.float32]
-
-
-class Bearing(Struct, frozen=True):
-    """How a document bears on a target.
+class ScoredDocument(Struct, frozen=True):
+    """How likely a document bears on a target, and by what.
 
     Attributes:
         document: Its number.
@@ -279,8 +272,10 @@ class Documents(Struct, frozen=True, dict=True):
         ]
         return np.array([float(each.mean()) if len(each) else -1.0 for each in own])
 
-    def file_facts(self, target: Target, vectors: TargetVectors | None) -> Facts:
+    def file_facts(self, target: Target, vectors: NDArray[np.float32] | None) -> Facts:
         """Return the facts that tell whether each document bears on a file, float64 (documents,) each.
+
+        Its vectors are float32 (1 + n, 384), L2-normalised: of its path, and of its definitions.
 
         - ``above``: the highest cosine of a definition with a part, less the median over the documents;
           ``path_above``: the same of the path, at least 0; both left out without vectors
@@ -302,7 +297,7 @@ class Documents(Struct, frozen=True, dict=True):
         }
         if vectors is not None and self.vectors is not None:
             facts["above"] = _above(self._best(self._of_definitions(vectors)), _UNRELATED)
-            path = self.cosines(vectors.path[None])[0]
+            path = self.cosines(vectors[:1])[0]
             facts["path_above"] = np.maximum(_above(self._best(path), _UNRELATED_PATH), 0.0)
         return facts
 
@@ -323,7 +318,7 @@ class Documents(Struct, frozen=True, dict=True):
         facts["above"] = _above(self._mean_best(cosines), _UNRELATED_TEXT)
         return facts | {"lead": _lead(words + facts["cosine"], _UNRELATED_TEXT)}
 
-    def on_file(self, target: Target, vectors: TargetVectors | None) -> list[Bearing]:
+    def on_file(self, target: Target, vectors: NDArray[np.float32] | None) -> list[ScoredDocument]:
         """Return how each document bears on a file, in the documents' order."""
         facts = self.file_facts(target, vectors)
         scores = _chances(facts, FILE_WEIGHTS if "above" in facts else FILE_WEIGHTS_BY_WORDS)
@@ -331,7 +326,7 @@ class Documents(Struct, frozen=True, dict=True):
         own = _surface(f"{target.path}\n{target.text}")
         return self._bearings(scores, cosines, own, self._shared_names(target), facts["mention"].tolist())
 
-    def on_text(self, text: str, vector: NDArray[np.float32] | None) -> list[Bearing]:
+    def on_text(self, text: str, vector: NDArray[np.float32] | None) -> list[ScoredDocument]:
         """Return how each document bears on a sentence, in the documents' order."""
         facts = self.text_facts(text, vector)
         scores = _chances(facts, TEXT_WEIGHTS if "above" in facts else TEXT_WEIGHTS_BY_WORDS)
@@ -346,14 +341,14 @@ class Documents(Struct, frozen=True, dict=True):
         own: Mapping[str, str],
         names: Sequence[tuple[str, ...]],
         mentions: Sequence[float],
-    ) -> list[Bearing]:
+    ) -> list[ScoredDocument]:
         found = []
         for number, score in enumerate(scores.tolist()):
             part = self._nearest_part(number, cosines, own)
             there = self._weighted[number][0]
             shared = sorted((term for term in own if term in there), key=lambda term: (-there[term], term))
             found.append(
-                Bearing(
+                ScoredDocument(
                     number,
                     score,
                     part,
@@ -376,9 +371,9 @@ class Documents(Struct, frozen=True, dict=True):
             places, key=lambda place: sum(self._idf[term] for term in self._part_counts[place] if term in own)
         )
 
-    def _of_definitions(self, vectors: TargetVectors) -> NDArray[np.float32]:
+    def _of_definitions(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each part the highest cosine of a file's definitions; of the path where it has none."""
-        cosines = self.cosines(vectors.parts if len(vectors.parts) else vectors.path[None])
+        cosines = self.cosines(vectors[1:] if len(vectors) > 1 else vectors)
         best: NDArray[np.float32] = cosines.max(axis=0)
         return best
 
@@ -406,10 +401,10 @@ class Documents(Struct, frozen=True, dict=True):
 
 
 def _chances(facts: Facts, weights: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return the probabilities, float64 (documents,), by the facts that have a weight."""
-    odds = np.full(len(facts["words"]), weights.get("bias", 0.0))
+    """Return the probabilities, float64 (documents,)."""
+    odds = np.full(len(facts["words"]), weights["bias"])
     for name, values in facts.items():
-        odds += weights.get(name, 0.0) * values
+        odds += weights[name] * values
     chances: NDArray[np.float64] = 1 / (1 + np.exp(-odds))
     return chances
 

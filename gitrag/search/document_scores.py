@@ -5,7 +5,7 @@ counts, and how likely the first answers; of a document, whether it stands out f
 scored by how near its parts are, how much of the question one of them says, and by how far it leads, all of
 it within its own collection: what is asked beside it makes no difference.
 
-`scripts/training/fit_document_scores.py` fits the weights on labelled questions, and prints them.
+The weights are rows of `features.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.late import np
 from gitrag.search.evidence import Evidence, mean_of_best
-from gitrag.search.ranking import Ranked, chunks_of, total, without_twins
+from gitrag.search.features import DOCUMENT, DOCUMENT_BY_WORDS
+from gitrag.search.ranking import Ranked, chunks_of, largest, total, without_twins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,31 +24,6 @@ if TYPE_CHECKING:
     from gitrag.store.candidates import Files
 
     Facts: TypeAlias = dict[str, NDArray[np.float64]]
-
-WEIGHTS: Mapping[str, float] = {
-    "cosine": 5.71,
-    "above": 8.51,
-    "words": 1.03,
-    "lead": 2.75,
-    "verbatim": 4.0,
-    "bias": -5.42,
-}
-"""Log-odds by unit of each fact, ``facts``.
-
-Fitted on 108 sentences and questions to four repositories, 36 of them about what no document there decides;
-``verbatim`` is set, since next to none of them quotes a text. On each of these repositories left out in turn,
-0.977 have a document that decides the matter among the first three, 0.865 with a score of 0.3 or more; of
-those without one, 0.925 have nothing above 0.5; the expected calibration error is 0.013.
-"""
-
-WEIGHTS_BY_WORDS: Mapping[str, float] = {
-    "words": 1.87,
-    "lead": 4.69,
-    "missing": -2.09,
-    "verbatim": 4.0,
-    "bias": -2.53,
-}
-"""The same where no vector is known: 0.914, 0.657, 0.857 and 0.020."""
 
 _BEST_PARTS = 3
 """Parts of a document whose mean cosine tells whether it is about the question as a whole."""
@@ -92,16 +68,7 @@ def rank(
 
 
 def facts(evidence: Evidence, files: Files) -> Facts:
-    """Return the facts that tell whether each document answers the question, float64 (files,) each.
-
-    - ``cosine``: the highest of a part, and ``above``: the mean of the best three, less the median over the
-      documents; left out where no vector is known
-    - ``words``: the highest BM25 of a part, as a share of the question's idf
-    - ``lead``: ``words`` and ``cosine`` together, less the same of the best other document
-    - ``missing``, without vectors only: the share of the question that no document has
-    - ``verbatim``: whether it contains the question word for word
-    - ``bias``: 1
-    """
+    """Return the facts by which each document answers the question (`FACTS`), float64 (files,) each."""
     f = len(files)
     words = np.zeros(f)
     np.maximum.at(words, evidence.file, evidence.bm25 / max(evidence.information, 1e-9))
@@ -130,11 +97,11 @@ def _lead(values: NDArray[np.float64], unrelated: float, files: Files) -> NDArra
 
 
 def _weights(found: Facts) -> Mapping[str, float]:
-    return WEIGHTS if "cosine" in found else WEIGHTS_BY_WORDS
+    return DOCUMENT if "cosine" in found else DOCUMENT_BY_WORDS
 
 
 def _reasons(found: Facts, file: int) -> tuple[tuple[str, float], ...]:
     weights = _weights(found)
-    parts = [(name, weights[name] * float(values[file])) for name, values in found.items() if name != "bias"]
-    told = [(name, part) for name, part in parts if abs(part) > 0.005]
-    return tuple(sorted(told, key=lambda item: -abs(item[1])))
+    return largest(
+        (name, weights[name] * float(values[file])) for name, values in found.items() if name != "bias"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
 from gitrag.late import np
@@ -103,6 +104,7 @@ class Hit(Struct, frozen=True):
         variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
         repository: The name of the repository that it is in, where several were asked; the paths are relative
             to that one's top. Empty where one was.
+        collection: The kind of its collection.
     """
 
     path: str
@@ -120,6 +122,7 @@ class Hit(Struct, frozen=True):
     share: float = 1.0
     variants: tuple[str, ...] = ()
     repository: str = ""
+    collection: CollectionKind = CollectionKind.CODE
 
     @property
     def is_nearest(self) -> bool:
@@ -146,7 +149,7 @@ class Found(Struct, frozen=True):
 
 
 class Scoped(Struct, frozen=True):
-    """What a question may find.
+    """What a question may find, and how much of it.
 
     Attributes:
         view_id: The view, or None.
@@ -154,12 +157,25 @@ class Scoped(Struct, frozen=True):
         filters: Kinds, languages, path globs.
         directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
             None where a question names nothing, since no user asked it.
+        limit: How many hits at most.
+        min_score: Hits below are left out; None for the least score of each kind of collection.
+        every_chunk: Return a hit for each chunk, not for each file.
+        grouped: Return files of code that are nearly the same as one hit.
     """
 
     view_id: int | None
     overlay: ViewOverlay
     filters: Filters
     directory: str | None = ""
+    limit: int = 0
+    min_score: float | None = None
+    every_chunk: bool = False
+    grouped: bool = False
+
+    @property
+    def state(self) -> Hashable:
+        """What its files depend on."""
+        return self.view_id, self.overlay, self.filters
 
 
 def ask(
@@ -167,13 +183,9 @@ def ask(
     question: Question,
     scoped: Scoped,
     vector: NDArray[np.float32] | None,
+    memo: Memo,
     *,
-    limit: int,
-    min_score: float,
-    every_chunk: bool = False,
-    memo: Memo | None = None,
     are_documents: bool = False,
-    grouped: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -181,14 +193,10 @@ def ask(
         source: What the index has.
         scoped: What it may find.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
-        limit: How many hits at most.
-        min_score: Hits below are left out.
-        every_chunk: Return a hit for each chunk, not for each file.
         memo: Cache for the next question.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
-        grouped: Return files that are nearly the same as one hit.
     """
-    memo = memo or Memo()
+    limit, min_score = scoped.limit, scoped.min_score or 0.0
     allowed = allowed_paths(source, scoped.filters, memo)
     scope = source.open_scope(scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed, memo=memo)
     files = scope.files
@@ -209,7 +217,9 @@ def ask(
     paths = source.read_paths(files.path_id[list(sums)].tolist(), memo)
     names = {file: paths[int(files.path_id[file])] for file in sums}
     copies: Mapping[int, tuple[str, ...]] = {}
-    looked_at = None if every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
+    looked_at = (
+        None if scoped.every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
+    )
     if are_documents:
         found = document_scores.rank(evidence, files, sums, names, limit)
         read = _read_best(source, evidence, [item.file for item in found], looked_at)
@@ -223,23 +233,29 @@ def ask(
         sums = ranking.copies_behind(sums, bulky)
         page = ranking.page(sums, files.content_id, names, len(sums))
         groups = meant_variant.arrange(
-            source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped, memo=memo
+            source,
+            question,
+            scope,
+            Page(page, sums, names),
+            scoped.overlay.commit,
+            state=scoped.state,
+            memo=memo,
         )
-        if grouped:
+        if scoped.grouped:
             copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
-        page = [group[0] for group in groups] if grouped else variants.in_place(page, groups)
+        page = [group[0] for group in groups] if scoped.grouped else variants.in_place(page, groups)
         page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[:limit]
         read = _read_best(source, evidence, page, looked_at)
         found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
     found = [item for item in found if item.score >= min_score]
-    if every_chunk:
+    if scoped.every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    wanted = [(item, item.chunks[:1] if every_chunk else item.chunks[:looked_at]) for item in found]
+    wanted = [(item, item.chunks[:1] if scoped.every_chunk else item.chunks[:looked_at]) for item in found]
     shown = [
         (
             item,
             _shown_of(question, evidence, item, chunks)
-            if not (are_documents or every_chunk)
+            if not (are_documents or scoped.every_chunk)
             else _whole(evidence, chunks),
         )
         for item, own in wanted

@@ -1,7 +1,6 @@
 """Evidence for each file: the store's rows turned into feature columns, one number per file.
 
-Pure NumPy over what `gitrag/store/candidates.py` reads. The weights of the features are in the ranker
-(`gitrag/search/ranking.py`), fitted by `scripts/training/fit_ranker.py`.
+Pure NumPy over what `gitrag/store/candidates.py` reads. `gitrag/search/features.py` says what they are.
 """
 
 from __future__ import annotations
@@ -134,28 +133,6 @@ def gather(
 
     ``verbatim`` are the ids of the chunks that contain the question word for word, or the template of the
     message that it is. ``told`` is what commit messages say, where the history has been read.
-
-    Features of a file:
-
-    - words: ``bm25``, the mean BM25 of its five best chunks, and ``bm25_file``, that of the file as one
-      document, both relative to the best file; ``bm25_share``, its best chunk's as a share of what a chunk
-      could have, so that the best match on one common word is a weak one; ``verbatim``, whether it contains
-      the question word for word; ``rare_name``, whether it has at least a name of it that hardly another file
-      has, unless it is a report
-    - meaning: ``cosine``, the mean over its five best chunks; ``cosine_sum``, a soft sum over all of them;
-      ``cosine_best``, how many of the 50 best chunks are in this file (log)
-    - both: ``agreed``, by its rank among the files by words, and by its nearest chunk
-    - names: ``file_name``, whether all words of its name are in the question, in full or shortened
-      (``Question.shorts``), and then ``file_name_share``, the share of the question that they make up;
-      ``file_name_asked``, the same as ``file_name`` where it is asked as a question;
-      ``file_name_part``, whether only some are; ``in_names``, the share of the question found in the names
-      of its definitions;
-      ``defines``, whether it defines a name of the question; ``defines_it``, whether that is the question
-    - history: ``history`` and ``like``, what the messages of earlier changes say (`commit_messages`);
-      ``meant``, by its rank among the files by the two subjects nearest in meaning
-    - nature: ``test_or_doc`` (also examples) and ``support``, unless the question asks for such files;
-      ``code`` and ``prose``; ``size``, the number of chunks (log); ``top_share``, how much code its top-level
-      directory holds, relative to a tenth of the largest one's, or to a library's, at most 1
     """
     f = len(files)
     sites = () if report is None else report.sites

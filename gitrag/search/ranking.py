@@ -1,8 +1,6 @@
 """Order files by their evidence, and estimate how likely an answer is. Pure.
 
-A linear ranker: the sum of a file's features times fixed weights. `scripts/training/fit_ranker.py` fits them
-on annotated questions, `scripts/training/fit_hit_scores.py` fits the score of a hit; both validate on
-repositories left out, and print the values to paste here.
+A linear ranker: the sum of a file's features times fixed weights, which are rows of `features.py`.
 """
 
 from __future__ import annotations
@@ -16,152 +14,20 @@ from msgspec import Struct
 from gitrag.chunking.languages import is_code
 from gitrag.late import np
 from gitrag.search.evidence import Evidence
+from gitrag.search.features import (
+    HIT,
+    HIT_BY_WORDS,
+    HIT_OF_REPORT,
+    HIT_OF_REPORT_BY_WORDS,
+    REPORT_WEIGHTS,
+    WEIGHTS,
+)
 from gitrag.search.other_words import Said
 from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.declarations import implementations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-WEIGHTS: Mapping[str, float] = {
-    "bm25": -1.348,
-    "bm25_file": 1.789,
-    "bm25_share": 4.582,
-    "cosine": 7.732,
-    "cosine_sum": 1.496,
-    "cosine_best": 0.221,
-    "agreed": 0.426,
-    "file_name_share": 2.376,
-    "file_name_asked": 0.695,
-    "file_name_part": -0.672,
-    "defines": 1.595,
-    "history": 0.781,
-    "like": 0.341,
-    "meant": 1.583,
-    "test_or_doc": -2.738,
-    "support": -0.254,
-    "code": 2.233,
-    "prose": -1.580,
-    "top_share": 1.140,
-    "size": -0.158,
-    "defines_it": 5.000,
-    "verbatim": 6.000,
-    "rare_name": 6.000,
-}
-"""Weight of one unit of each feature, fitted on two kinds of question at once: annotated ones (436, 22
-repositories, 17 languages), and everyday ones to 52 applications and libraries; beside them features and
-commits' messages of 31 repositories. Each repository by weights fitted on the others, NDCG@10 is 0.918 on
-source folders and 0.912 on whole repositories of the first kind, and 0.401 on applications of the second
-(before: 0.337).
-"""
-
-REPORT_WEIGHTS: Mapping[str, float] = {
-    "bm25": 0.924,
-    "bm25_file": 2.242,
-    "cosine": 0.8,
-    "cosine_sum": 1.0,
-    "cosine_best": 0.2,
-    "in_names": 0.525,
-    "test_or_doc": -5.0,
-    "support": -1.330,
-    "code": 4.0,
-    "prose": -3.0,
-    "top_share": 2.189,
-    "size": -0.15,
-    "file_name": 0.5,
-    "title_bm25": 0.5,
-    "title_bm25_file": 1.5,
-    "title_in_names": 1.0,
-    "title_file_name": 1.5,
-    "title_cosine": 4.0,
-    "votes": 4.0,
-    "frame": 2.5,
-    "frames": 7.0,
-    "mentions": 5.0,
-    "modules": 1.0,
-    "symbols": 0.7,
-    "title_symbols": 1.0,
-    "quoted": 3.0,
-    "history": 1.0,
-    "like": 1.0,
-    "verbatim": 4.0,
-}
-"""The same for a bug report, set by hand: with them a changed file is first for 0.74 of 62 reports on five
-repositories, among three for 0.90, among ten for 0.97; of 130 on a repository that was kept aside, without
-history, 0.67, 0.80 and 0.89. Fitted to few reports they hold up less well:
-`scripts/training/fit_reports.py`, on repositories left out of the 62, 0.57, 0.86 and 0.95."""
-
-HIT: Mapping[str, float] = {
-    "bias": -4.06,
-    "coverage": 0.51,
-    "missing": -2.91,
-    "unknown_name": -3.26,
-    "said": 4.42,
-    "said_missing": -1.01,
-    "rank": -0.54,
-    "gap": 0.43,
-    "behind": 0.15,
-    "outside": -3.18,
-    "cosine": 0.84,
-    "above": 4.13,
-    "verbatim": 4.00,
-}
-"""Weights of a logistic regression on whether a file of a page answers its question: ``hit_facts``.
-
-`scripts/training/fit_hit_scores.py` fits them on the pages of 1,918 questions to 76 repositories, of
-annotated, everyday and absent ones. On repositories left out the expected calibration error over all hits is
-0.021, 0.95 of the absent features get no hit above 0.5, and of the targets on a page 0.99 (annotated), 0.92
-(everyday) and 0.96 (features) score at least 0.02.
-"""
-
-HIT_BY_WORDS: Mapping[str, float] = {
-    "bias": -5.27,
-    "coverage": 0.98,
-    "missing": -2.72,
-    "unknown_name": -3.52,
-    "said": 5.47,
-    "said_missing": -0.85,
-    "rank": -0.92,
-    "gap": 0.38,
-    "behind": 0.96,
-    "outside": -4.30,
-    "verbatim": 4.00,
-}
-"""The same where no chunk in the scope has a vector: 0.017, 0.98, 0.98, 0.84 and 0.96."""
-
-HIT_OF_REPORT: Mapping[str, float] = {
-    "bias": -6.79,
-    "coverage": 1.79,
-    "missing": -2.40,
-    "said": 1.97,
-    "rank": -1.10,
-    "gap": 0.14,
-    "behind": 1.05,
-    "named": 2.15,
-    "outside": -2.87,
-    "cosine": 4.84,
-    "above": 0.40,
-    "verbatim": 4.00,
-}
-"""The same where the question is a bug report. `scripts/training/fit_reports.py` fits them on 62 reports,
-each asked of its own repository and of another one; ``verbatim`` is set, for pasted code. On repositories
-left out the expected calibration error is 0.019, and of the reports on another repository 0.98 have no hit
-above 0.3.
-"""
-
-HIT_OF_REPORT_BY_WORDS: Mapping[str, float] = {
-    "bias": -5.03,
-    "coverage": 2.30,
-    "missing": -3.75,
-    "said": 3.45,
-    "rank": -1.23,
-    "gap": 0.17,
-    "behind": 0.97,
-    "named": 2.19,
-    "outside": -2.94,
-    "verbatim": 4.00,
-}
-"""The same where no chunk in the scope has a vector: 0.009 and 0.97."""
 
 _FEW = 100
 """Minimum background sample; missing chunks count as unrelated."""
@@ -337,9 +203,7 @@ def scored(
     for place, file in enumerate(files):
         facts = hit_facts(evidence, files, sums, said, place)
         weights = _hit_weights(evidence, by_meaning="cosine" in facts)
-        highest = min(
-            highest, _logistic(sum(weights.get(name, 0.0) * value for name, value in facts.items()))
-        )
+        highest = min(highest, _logistic(sum(weights[name] * value for name, value in facts.items())))
         # Rounded, since the last bits of ``said`` depend on the size of the page.
         score = max(round(highest, 4), LEAST_ALONE * bool(evidence.alone[file]))
         found.append(Ranked(file, score, chunks_of(evidence, file), reasons(evidence, file)))
@@ -355,21 +219,9 @@ def _hit_weights(evidence: Evidence, *, by_meaning: bool) -> Mapping[str, float]
 def hit_facts(
     evidence: Evidence, files: Sequence[int], sums: Mapping[int, float], said: Sequence[Said], place: int
 ) -> dict[str, float]:
-    """Return the facts that tell whether a file of a page answers the question.
+    """Return the facts that tell whether a file of a page answers the question (`features.FACTS`).
 
-    - ``coverage``: the largest share of the question's information that the words of one file cover;
-      ``missing``: the share that no file of the product's own code has; ``unknown_name``: whether the
-      question is a single word that names no definition
-    - ``said``: how much of the question its first chunk says (`other_words`), ``said_missing``: how much of
-      the words that the source lacks
-    - ``cosine``: that of its nearest chunk, and ``above``: its distance from the median of the nearest 1,000,
-      other collections included; left out where no vector is known
-    - ``rank``: ln(its place), ``gap``: its sum less the first file's, and ``behind``: exp(gap / 4)
-    - ``outside``: whether it is a test, an example or documentation that the question does not ask for
-    - ``verbatim``: whether it contains the question word for word, or a name that hardly another file has;
-      then it has what the source lacks
-    - ``named``: of a bug report, how surely it names the file or something that the file has
-    - ``bias``: 1
+    Where no vector is known, ``cosine`` and ``above`` are left out; what has the question lacks nothing.
     """
     file = files[place]
     gap = sums[file] - sums[files[0]]
@@ -434,26 +286,28 @@ def weights_of(evidence: Evidence) -> Mapping[str, float]:
 
 
 def total(evidence: Evidence) -> NDArray[np.float32]:
-    """Return the weighted sum of each file's features, float32 (f,)."""
+    """Return the weighted sum of each file's features, float32 (f,).
+
+    Raises:
+        KeyError: A feature has no weight for the kind of question.
+    """
     weights = weights_of(evidence)
     sums = np.zeros(len(evidence.coverage), dtype=np.float32)
     for name, column in evidence.features.items():
-        if name in weights:
-            sums += np.float32(weights[name]) * column
+        if weight := weights[name]:
+            sums += np.float32(weight) * column
     return sums
 
 
 def reasons(evidence: Evidence, file: int) -> tuple[tuple[str, float], ...]:
     """List what each feature adds to a file, largest first."""
     weights = weights_of(evidence)
-    parts = [
-        (name, weights[name] * float(column[file]))
-        for name, column in evidence.features.items()
-        if name in weights
-    ]
-    return tuple(
-        sorted(((name, part) for name, part in parts if abs(part) > 0.005), key=lambda item: -abs(item[1]))
-    )
+    return largest((name, weights[name] * float(column[file])) for name, column in evidence.features.items())
+
+
+def largest(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Return what features contribute, largest first, without what is too little to name."""
+    return tuple(sorted((each for each in parts if abs(each[1]) > 0.005), key=lambda each: -abs(each[1])))
 
 
 def _logistic(odds: float) -> float:

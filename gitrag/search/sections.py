@@ -61,8 +61,8 @@ class Wanted(Struct, frozen=True):
     Attributes:
         kinds: The kinds, in the order of the answer.
         module: Of this module only; empty for all.
-        names: Only the collections with these names: ``api-code``, ``-code`` for the repository's own outside
-            its modules, ``code`` for all of this kind; empty means all.
+        names: Only the collections with these names: ``api-code``, ``shop-api-code`` in the repository shop,
+            ``shop-code`` for its own outside its modules, ``code`` for all of this kind; empty means all.
     """
 
     kinds: tuple[CollectionKind, ...] = USUAL_KINDS
@@ -70,18 +70,16 @@ class Wanted(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, repository: str, names: Sequence[str], module: str, *, with_issues: bool = False) -> Wanted:
-        """Return which collections to ask, as a user names them.
-
-        Args:
-            repository: The repository's slug.
-            names: Names of collections, with or without the slug in front, or kinds; none means all.
-            module: Only this module; empty for all.
-            with_issues: Whether issues are among the kinds to ask.
-        """
-        own = [name.removeprefix(repository if name.startswith(f"{repository}-") else "") for name in names]
+    def of(cls, names: Sequence[str], module: str = "", *, with_issues: bool = False) -> Wanted:
+        """Return which collections to ask, as a user names them; with issues, these are among the kinds."""
         kinds = (*USUAL_KINDS, CollectionKind.ISSUES) if with_issues else USUAL_KINDS
-        return cls(kinds, slug(module), tuple(own))
+        return cls(kinds, slug(module), tuple(names))
+
+    def within(self, repository: str) -> Wanted:
+        """Return the same with names as one repository has them: without its slug, ``-code`` for its own."""
+        own = f"{repository}-"
+        names = (name.removeprefix(repository if name.startswith(own) else "") for name in self.names)
+        return replace(self, names=tuple(names))
 
     @property
     def issues(self) -> bool:
@@ -152,28 +150,20 @@ def ask(
     scoped: Scoped,
     vector: NDArray[np.float32] | None,
     wanted: Wanted,
-    *,
-    limit: int,
-    min_score: float | None,
-    every_chunk: bool = False,
-    grouped: bool = False,
-    memo: Memo | None = None,
+    memo: Memo,
 ) -> Sections:
     """Answer a question from each kind of collection.
 
+    Where no least score is given, no code at all is shown whose best file scores below `_NOTHING`. To a bug
+    report the whole page of code is shown.
+
     Args:
         source: What the index has.
-        scoped: What it may find; its collections are replaced.
+        scoped: What it may find of each kind; its collections are replaced.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         wanted: Which collections to ask.
-        limit: Maximum number of hits per kind.
-        min_score: Hits below are left out; None for the least score of each kind, and then for no code at all
-            where the best file scores below `_NOTHING`. To a bug report the whole page of code is shown.
-        every_chunk: Return a hit for each chunk, not for each file.
-        grouped: Return files of code that are nearly the same as one hit.
         memo: Cache for the next question.
     """
-    memo = memo or Memo()
     view_id = scoped.view_id
     of_view = memo.get(("touched", view_id), lambda: source.touched(view_id))
     present = {*of_view, *scoped.overlay.collections}
@@ -185,24 +175,25 @@ def ask(
     for kind, names in chosen.items():
         filters = replace(scoped.filters, collections=None if alone else names)
         look_further = bool(named) and kind is not CollectionKind.CODE
-        least = least_score(kind, min_score, of_report=question.report is not None)
+        least = least_score(kind, scoped.min_score, of_report=question.report is not None)
         found[kind] = engine.ask(
             source,
             question,
-            replace(scoped, filters=filters),
+            replace(
+                scoped,
+                filters=filters,
+                limit=scoped.limit + _FURTHER if look_further else scoped.limit,
+                min_score=0.0 if look_further else least,
+            ),
             vector,
-            limit=limit + _FURTHER if look_further else limit,
-            min_score=0.0 if look_further else least,
-            every_chunk=every_chunk,
+            memo,
             are_documents=kind is not CollectionKind.CODE,
-            grouped=grouped,
-            memo=memo,
         )
-        if least and min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
+        if least and scoped.min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
             found[kind] = replace(found[kind], hits=(), chunk_ids=())
         hits = _read(source, kind, question, scoped, found[kind].hits)
         if look_further:
-            hits = _named_first(hits, named, limit, least)
+            hits = _named_first(hits, named, scoped.limit, least)
         sections[kind] = AnswerSection(kind, hits)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
@@ -330,7 +321,12 @@ def _read(
     if kind is CollectionKind.SPECS:
         documents = with_ids_of_folders(source, scoped, documents)
     return tuple(
-        replace(hit, document=document, note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")))
+        replace(
+            hit,
+            document=document,
+            note=relevance(hit.chunk.text, words, texts.get(hit.content_id, "")),
+            collection=kind,
+        )
         for hit, document in zip(hits, documents, strict=True)
     )
 

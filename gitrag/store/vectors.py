@@ -289,32 +289,39 @@ def count_pending(
     entries: Iterable[tuple[int, int]] = (),
     view_id: int | None = None,
     memo: Memo | None = None,
-    *,
-    of_paths: bool = True,
 ) -> int:
-    """Count the texts without a vector, of chunks and paths, that a view and its overlay need.
+    """Count the texts without a vector, of chunks and paths; see ``pending_counts``."""
+    return next(pending_counts(db, entries, view_id, memo))
+
+
+def pending_counts(
+    db: DuckDBPyConnection,
+    entries: Iterable[tuple[int, int]] = (),
+    view_id: int | None = None,
+    memo: Memo | None = None,
+) -> Iterator[int]:
+    """Yield how many texts without a vector a view and its overlay need, and then how many are of chunks.
 
     Args:
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
         memo: Cache for what else is asked of the same state.
-        of_paths: Count those of paths too.
     """
     if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
-        return 0
+        yield from (0, 0)
+        return
     where = "content_id <> 0 AND (?::INTEGER IS NULL OR view_id = ?)"
     held = db.execute(
         f"SELECT path_id, content_id FROM entries WHERE {where}", [view_id, view_id]
     ).fetchnumpy()
-    paths, contents = pairs(entries)
-    needed = held_texts(
-        db,
-        np.concatenate([held["path_id"], paths])[: None if of_paths else 0],
-        np.concatenate([held["content_id"], contents]),
-        memo or Memo(),
+    paths, contents = (
+        np.concatenate([held[key], own])
+        for key, own in zip(("path_id", "content_id"), pairs(entries), strict=True)
     )
-    drafted = flags(db.execute("SELECT text_id FROM drafts").fetchnumpy()["text_id"], len(needed))
-    return int(np.count_nonzero(needed & drafted))
+    drafts = db.execute("SELECT text_id FROM drafts").fetchnumpy()["text_id"]
+    for own in (paths, paths[:0]):
+        needed = held_texts(db, own, contents, memo or Memo())
+        yield int(np.count_nonzero(needed & flags(drafts, len(needed))))
 
 
 def count_of_content(db: DuckDBPyConnection, content_id: int) -> tuple[int, int]:

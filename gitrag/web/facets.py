@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -34,9 +35,6 @@ COLLECTIONS = {
 
 _MOST_VALUES = 12
 _ALL = (EVERYWHERE, "1")
-
-Found = Sequence[tuple[CollectionKind, Hit]]
-"""The files of an answer, each with the kind of its collection."""
 
 
 class FacetValue(Struct, frozen=True):
@@ -115,7 +113,7 @@ class Choices(Struct, frozen=True):
         return (*self.chosen, (name, value))
 
 
-def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet, ...]:
+def facets(everything: Sequence[Hit], narrowed: Sequence[Hit], choices: Choices) -> tuple[Facet, ...]:
     """Return the facets of an answer that make a difference.
 
     Args:
@@ -132,7 +130,7 @@ def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet,
         counts = Counter(value for each in others if (value := read(each)))
         found.append((name, _values(name, counts, own, choices, _label(name))))
     folders = choices.of(PATH)
-    counts = Counter(folder for _, hit in narrowed if (folder := _folder(hit.path, narrowed)))
+    counts = Counter(folder for hit in narrowed if (folder := _folder(hit.path, narrowed)))
     if len(counts) < 2:
         counts.clear()
     counts.update({folder: _below(folder, narrowed) for folder in folders})
@@ -144,35 +142,22 @@ def facets(everything: Found, narrowed: Found, choices: Choices) -> tuple[Facet,
     )
 
 
-def _fits(each: tuple[CollectionKind, Hit], choices: Choices, *, but: str) -> bool:
+def _fits(each: Hit, choices: Choices, *, but: str) -> bool:
     """Tell whether a file has what is chosen in all facets but one."""
     return all(
         not own or name == but or read(each) in own for name, read in _READERS for own in (choices.of(name),)
-    ) and (
-        not (folders := choices.of(PATH)) or any(each[1].path.startswith(f"{folder}/") for folder in folders)
-    )
+    ) and (not (folders := choices.of(PATH)) or any(each.path.startswith(f"{folder}/") for folder in folders))
 
 
-def _collection(each: tuple[CollectionKind, Hit]) -> str:
-    return each[0].value
+_READERS: Sequence[tuple[str, Callable[[Hit], str]]] = (
+    (REPOSITORY, attrgetter("repository")),
+    (COLLECTION, attrgetter("collection.value")),
+    (LANGUAGE, attrgetter("language")),
+    (KIND, attrgetter("chunk.kind.value")),
+)
 
 
-def _language(each: tuple[CollectionKind, Hit]) -> str:
-    return each[1].language
-
-
-def _kind(each: tuple[CollectionKind, Hit]) -> str:
-    return each[1].chunk.kind.value
-
-
-def _repository(each: tuple[CollectionKind, Hit]) -> str:
-    return each[1].repository
-
-
-_READERS = ((REPOSITORY, _repository), (COLLECTION, _collection), (LANGUAGE, _language), (KIND, _kind))
-
-
-def repository_facet(everything: Found, choices: Choices, known: int) -> Facet | None:
+def repository_facet(everything: Sequence[Hit], choices: Choices, known: int) -> Facet | None:
     """Return the facet of repositories; None where there is no other one.
 
     Args:
@@ -183,7 +168,7 @@ def repository_facet(everything: Found, choices: Choices, known: int) -> Facet |
     own = choices.of(REPOSITORY)
     if known < 2 and not choices.are_several:
         return None
-    counts = Counter(_repository(each) for each in everything if _fits(each, choices, but=REPOSITORY))
+    counts = Counter(each.repository for each in everything if _fits(each, choices, but=REPOSITORY))
     counts.pop("", None)
     values = _values(REPOSITORY, counts, own, choices, str) if choices.are_several else ()
     others = tuple(each for each in choices.chosen if each[0] not in {EVERYWHERE, REPOSITORY})
@@ -226,9 +211,9 @@ def _values(
     )
 
 
-def _folder(path: str, among: Found) -> str:
+def _folder(path: str, among: Sequence[Hit]) -> str:
     """Return the part of a path that is one folder longer than what all paths found share."""
-    common = _common(hit.path for _, hit in among)
+    common = _common(hit.path for hit in among)
     parts = path.split("/")[:-1]
     return "/".join(parts[: common + 1]) if len(parts) > common else ""
 
@@ -246,5 +231,5 @@ def _same(columns: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
         yield column
 
 
-def _below(folder: str, among: Found) -> int:
-    return sum(hit.path.startswith(f"{folder}/") for _, hit in among)
+def _below(folder: str, among: Sequence[Hit]) -> int:
+    return sum(hit.path.startswith(f"{folder}/") for hit in among)

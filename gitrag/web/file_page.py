@@ -6,7 +6,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from gitrag.actions.file_view import Definition, FileView, IndexState, view_file
-from gitrag.actions.governance.check import Candidate, check
+from gitrag.actions.governance.bearings import Bearing
+from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
 from gitrag.actions.why import Why, why
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
@@ -98,7 +99,7 @@ def history_beside(desk: Desk, path: str) -> Why:
         return why(workspace, workspace.place, path, with_documents=False)
 
 
-def documents_beside(desk: Desk, path: str) -> tuple[Candidate, ...]:
+def documents_beside(desk: Desk, path: str) -> tuple[Bearing, ...]:
     """Return the decisions, specifications and issues that likely bear on a file."""
     with desk.turn() as turn:
         found = check(turn.workspace, turn.workspace.place / path, with_impact=False)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from msgspec import Struct, field
 
-from gitrag.actions.repositories.ask import AnswerOfMany, Options
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
+from gitrag.actions.search import Searcher, search
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
+from gitrag.web.addresses import REPOSITORY
 from gitrag.web.desk import Desk
+from gitrag.web.facets import Choices
 from gitrag.workspace import Workspace
 
 _MOST_DESKS = 8
@@ -128,26 +131,24 @@ class Repositories:
             workspace.store.close()
 
     @contextmanager
-    def turn(self) -> Iterator[list[str]]:
-        """Wait for one's turn at asking several; who asks the one here alone does not wait for it.
+    def turn(self, choices: Choices) -> Iterator[tuple[Callable[[Choices], Searcher], list[str]]]:
+        """Wait for one's turn at asking: the repository here, or several, which it does not wait for.
 
         Yields:
-            What the user should know of the answer, a line each.
-        """
-        with self._asking:
-            self._heard.clear()
-            yield self._heard
-
-    def ask(self, names: Sequence[str], query: str, options: Options, limit: int) -> AnswerOfMany:
-        """Ask some repositories, or all of them where none is named; the caller has the turn at several.
+            Who answers with such choices of repositories, and what the user should know of the answers, a
+            line each. Where no name is chosen, all are asked.
 
         Raises:
             UnknownRepositoryError: gitrag knows none of that name.
             StoreError: The list of repositories cannot be read.
-            UsageError: The question has no words.
-            NotSetUpError: None has answered.
         """
-        return self._several.ask(self._named(names), query, options, limit)
+        if not choices.are_several:
+            with self.here.turn() as turn:
+                yield lambda _choices: partial(search, turn.workspace), turn.heard
+            return
+        with self._asking:
+            self._heard.clear()
+            yield lambda own: partial(self._several.ask, self._named(own.of(REPOSITORY))), self._heard
 
     def require(self, name: str) -> None:
         """Raise where no repository has a name.

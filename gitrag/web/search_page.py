@@ -10,8 +10,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from gitrag import report
-from gitrag.actions.repositories.ask import AnswerOfMany
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import Answer, SearchOptions
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report.reasons import chance
@@ -21,7 +20,7 @@ from gitrag.search.question import read
 from gitrag.search.sections import Wanted
 from gitrag.store.candidates import Filters
 from gitrag.web import addresses
-from gitrag.web.addresses import REPOSITORY, Addresses
+from gitrag.web.addresses import Addresses
 from gitrag.web.facets import (
     COLLECTION,
     COLLECTIONS,
@@ -30,7 +29,6 @@ from gitrag.web.facets import (
     PATH,
     Choices,
     Facet,
-    Found,
     facets,
     repository_facet,
 )
@@ -136,22 +134,6 @@ class SearchPage(Struct, frozen=True):
     milliseconds: int = 0
 
 
-class _Asked(Struct, frozen=True):
-    """What was answered, and by whom not.
-
-    Attributes:
-        everything: What the repositories asked have.
-        narrowed: What is left of it.
-        lacking: What the answer, or the counts beside it, lack, a line each.
-        heard: What else the user should know of it, a line each.
-    """
-
-    everything: Answer
-    narrowed: Answer
-    lacking: tuple[str, ...]
-    heard: tuple[str, ...]
-
-
 def search_page(
     repositories: Repositories, query: str, choices: Choices, most: int, *, unfinished: bool = False
 ) -> SearchPage:
@@ -173,15 +155,18 @@ def search_page(
     if not query:
         facet = repository_facet((), choices, len(known))
         return SearchPage("", facets=(facet,) if facet else (), chosen=choices.chosen)
-    ask = _ask_several if choices.are_several else _ask_here
     try:
-        asked = ask(repositories, query, choices, partial(_options, most=most, unfinished=unfinished))
+        everything, narrowed, heard = _ask(
+            repositories, query, choices, partial(_options, most=most, unfinished=unfinished)
+        )
     except (UsageError, NotSetUpError) as error:
         if choices.chosen or isinstance(error, UsageError):
             return SearchPage(query, chosen=choices.chosen, problem=str(error), hint=error.hint)
         raise
-    everything, narrowed = _found(asked.everything), asked.narrowed
-    found = _found(narrowed)
+    lacking = dict.fromkeys(
+        f"{each.line}. {each.hint}".rstrip() for each in (*narrowed.asked, *everything.asked) if each.why
+    )
+    found, every = narrowed.hits, everything.hits
     words = frozenset(read(narrowed.wording.searched_for or narrowed.query).words)
     held = [section for section in narrowed.sections if section.hits]
     alone = [section.kind for section in held] == [CollectionKind.CODE]
@@ -195,52 +180,34 @@ def search_page(
     notes = tuple(report.notes_of(narrowed))
     if found and (line := report.nearest_line(narrowed)):
         notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
-    of_repositories = repository_facet(everything, choices, len(known))
+    of_repositories = repository_facet(every, choices, len(known))
     return SearchPage(
         query,
         sections,
-        (*([of_repositories] if of_repositories else []), *facets(everything, found, choices)),
+        (*([of_repositories] if of_repositories else []), *facets(every, found, choices)),
         choices.chosen,
         len(found),
-        (*asked.lacking, *notes, *asked.heard, *filter(None, [repositories.problem])),
+        (*lacking, *notes, *heard, *filter(None, [repositories.problem])),
         problem="" if found else report.as_text(narrowed),
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),
     )
 
 
-Options = Callable[[Choices], SearchOptions]
+def _ask(
+    repositories: Repositories, query: str, choices: Choices, options: Callable[[Choices], SearchOptions]
+) -> tuple[Answer, Answer, dict[str, None]]:
+    """Ask a question, and once more where its answer is narrowed.
 
-
-def _ask_here(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
-    """Ask the repository that the page was started in."""
-    with repositories.here.turn() as turn:
-        everything = narrowed = search(turn.workspace, query, options(Choices()))
-        if choices.chosen:
-            narrowed = search(turn.workspace, query, options(choices))
-        return _Asked(everything, narrowed, (), tuple(dict.fromkeys(turn.heard)))
-
-
-def _ask_several(repositories: Repositories, query: str, choices: Choices, options: Options) -> _Asked:
-    """Ask several repositories, and once more where their answer is narrowed."""
-
-    def ask(choices: Choices) -> AnswerOfMany:
-        own = options(choices)
-        return repositories.ask(choices.of(REPOSITORY), query, lambda _workspace: own, own.limit or USUAL)
-
-    with repositories.turn() as heard:
-        everything = narrowed = ask(choices.of_repositories)
-        if choices.chosen != choices.of_repositories.chosen:
-            narrowed = ask(choices)
-        lacking = (
-            f"{each.line}. {each.hint}".rstrip() for each in (*narrowed.asked, *everything.asked) if each.why
-        )
-        return _Asked(
-            everything.answer,
-            narrowed.answer,
-            tuple(dict.fromkeys(lacking)),
-            tuple(dict.fromkeys(heard)),
-        )
+    Returns:
+        What the repositories asked have, what is left of it, and what else the user should know.
+    """
+    first = choices.of_repositories
+    with repositories.turn(choices) as (searcher, heard):
+        everything = narrowed = searcher(first)(query, options(first))
+        if choices.chosen != first.chosen:
+            narrowed = searcher(choices)(query, options(choices))
+        return everything, narrowed, dict.fromkeys(heard)
 
 
 def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
@@ -265,10 +232,6 @@ def _glob(folder: str) -> str:
     """Return the pattern of all files in a folder."""
     name = "".join(f"\\{each}" if each in _SPECIAL else each for each in folder.strip("/"))
     return f"/{name}/**"
-
-
-def _found(answer: Answer) -> Found:
-    return [(section.kind, hit) for section in answer.sections for hit in section.hits]
 
 
 def _shown(

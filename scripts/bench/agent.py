@@ -32,6 +32,7 @@ from pathlib import Path
 
 from questions import Question, chosen_projects, parser_of, prepare
 
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.search_code import search_code
 from gitrag.search.question import STOP_WORDS
 from gitrag.workspace import Workspace
@@ -127,7 +128,7 @@ def whole_files(place: Path, paths: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def shown(workspace: Workspace, text: str) -> Iterator[tuple[str, int]]:
     """Give snippets as an agent gets them: where, and the lines."""
-    for each in search_code(workspace, text, limit=sum(PAGES)).snippets:
+    for each in search_code(workspace, text, SearchOptions(limit=sum(PAGES))).snippets:
         head = f"{each.path}:{each.line_start}-{each.line_end}  {each.kind} {each.enclosing}.{each.name}"
         yield each.path, tokens_of(f"{head}  (0.90 {each.via.value})\n{each.text}\n\n")
 

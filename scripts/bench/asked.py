@@ -165,7 +165,7 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
             workspace.embed()
         with workspace.store.read() as db:
             overlay = replace(refreshed.overlay, commit=refreshed.head.commit or "")
-            scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS)
+            scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS, limit=PAGE)
             for question in asked.questions:
                 for way, shown in ordered(db, scoped, question.text, workspace, alone_too=arguments.features):
                     scored.setdefault(way, []).append(figures(shown, question.paths))
@@ -178,7 +178,7 @@ def ordered(
     """Order files by the ranker; with ``alone_too`` by features and pairs, too. The first page of each."""
     question = read(text)
     vector = workspace.encoder.encode_query(question.meaning)
-    hits = engine.ask(IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0).hits
+    hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
     yield "ranker", [hit.path for hit in hits]
     if alone_too:
         scope = candidates.open_scope(db, scoped.view_id, scoped.overlay)

@@ -30,7 +30,6 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.draft import drafter
 from gitrag.indexing.history import read_history
 from gitrag.indexing.refresh import refresh
-from gitrag.search import ranking
 from gitrag.search.commit_messages import features
 from gitrag.search.question import read
 from gitrag.store import candidates, commit_evidence, views
@@ -142,7 +141,7 @@ def measure(name: str, place: Path, changes: Sequence[Change]) -> Outcome:
     with workspace.store.read() as db:
         row = db.execute("SELECT count(*) FROM commits").fetchone()
     given = ask(workspace, changes)
-    with patch.dict(ranking.WEIGHTS, {"history": 0.0, "like": 0.0, "meant": 0.0}):
+    with patch.dict(features.WEIGHTS, {"history": 0.0, "like": 0.0, "meant": 0.0}):
         without = ask(workspace, changes)
     each_ms = [reading_ms(workspace, change.text) for change in changes]
     return Outcome(

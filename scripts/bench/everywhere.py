@@ -66,14 +66,14 @@ def measure(projects: list[Project], chosen: list[Chosen], *, every: int, misses
     right: dict[str, list[bool]] = defaultdict(list)
     times, missed = [], []
     for _ in range(3):  # the second finds each index unchanged, and keeps it
-        kept.ask(chosen, "warm up", lambda _: options, PAGE)
+        kept.ask(chosen, "warm up", options)
     for project in projects:
         own = kept.find(project.name)
         if own is None:
             raise SystemExit(f"{project.name} has not answered")
         for question in project.questions[::every]:
             began = time.perf_counter()
-            answer = kept.ask(chosen, question.text, lambda _: options, PAGE).answer
+            answer = kept.ask(chosen, question.text, options)
             times.append(1000 * (time.perf_counter() - began))
             hits = answer.hits[:PAGE]
             of_it = search(own, question.text, options).hits[:PAGE]

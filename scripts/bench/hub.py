@@ -160,7 +160,7 @@ def _ranks(targets: Sequence[Target], answer: hub_search.HubAnswer, repository: 
             (
                 place
                 for place, each in enumerate(code, 1)
-                if each.repository == repository and target.is_in(each.hit)
+                if each.repository == repository and target.is_in(each)
             ),
             0,
         )

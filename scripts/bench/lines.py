@@ -112,8 +112,8 @@ def run(
         for text, _ in questions:
             question = read(text)
             vector = workspace.encoder.encode_query(question.meaning)
-            scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-            hits = engine.ask(IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0).hits
+            scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS, limit=PAGE)
+            hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
             shown.append([(hit.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits])
             every.append([own for hit in hits for own in _ranges(hit)])
     places = [own for _, own in questions]
@@ -153,15 +153,13 @@ def _ask_sets(arguments: argparse.Namespace) -> None:
 def _within_budgets(workspace: Workspace, asked: AskedSet, clone: Path) -> np.ndarray:
     refreshed = workspace.update().refreshed
     overlay = replace(refreshed.overlay, commit=refreshed.head.commit or "")
-    scoped = engine.Scoped(refreshed.view.view_id, overlay, NO_FILTERS)
+    scoped = engine.Scoped(refreshed.view.view_id, overlay, NO_FILTERS, limit=PACKED_HITS, grouped=True)
     rows = []
     with workspace.store.read() as db:
         for each in asked.questions:
             question = read(each.text)
             vector = workspace.encoder.encode_query(question.meaning)
-            hits = engine.ask(
-                IndexFile(db), question, scoped, vector, limit=PACKED_HITS, min_score=0.0, grouped=True
-            ).hits
+            hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
             places = [_labelled(clone, answer.path, answer.line, answer.lines) for answer in each.answers]
             ways = [
                 (_first(likeliest(hits[:LIMIT], LIMIT), budget), _first(packed(hits, budget), budget))
@@ -181,13 +179,13 @@ def _labelled(clone: Path, path: str, line: str, lines: int) -> Place:
 def _first(passages: Sequence[Passage], budget: int) -> list[Range]:
     """Return the lines of passages that are within the first so many tokens."""
     found: list[Range] = []
-    for each in passages:
-        lines = each.chunk.text.split("\n")
-        while lines and tokens(each.hit.path, "\n".join(lines)) > budget:
+    for hit, own in passages:
+        lines = own.chunk.text.split("\n")
+        while lines and tokens(hit.path, "\n".join(lines)) > budget:
             lines.pop()
         if lines:
-            found.append((each.hit.path, each.chunk.line_start, each.chunk.line_start + len(lines) - 1))
-            budget -= tokens(each.hit.path, "\n".join(lines))
+            found.append((hit.path, own.chunk.line_start, own.chunk.line_start + len(lines) - 1))
+            budget -= tokens(hit.path, "\n".join(lines))
     return found
 
 

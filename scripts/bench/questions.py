@@ -195,10 +195,8 @@ def open_repository(place: Path) -> Iterator[tuple[Workspace, Connection, Search
 def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequence[Hit]:
     """Ask a view a question with a vector from anywhere; the first page."""
     question = read(text)
-    scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS)
-    return engine.ask(
-        IndexFile(db), question, scoped, vector_of(question.meaning), limit=PAGE, min_score=0.0
-    ).hits
+    scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS, limit=PAGE)
+    return engine.ask(IndexFile(db), question, scoped, vector_of(question.meaning), engine.Memo()).hits
 
 
 def rank_of(target: Target, hits: Iterable[Hit]) -> int:

@@ -125,15 +125,13 @@ def draft(text: str) -> np.ndarray:
 def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf) -> Outcome:
     """Ask a view, twice, and time the second time."""
     with workspace.store.read() as db:
-        scoped = engine.Scoped(view_id, engine.ViewOverlay(commit=report.base), NO_FILTERS)
+        scoped = engine.Scoped(view_id, engine.ViewOverlay(commit=report.base), NO_FILTERS, limit=PAGE)
         memo = workspace.store.memo
         for _ in range(2):
             began = time.perf_counter()
             question = read(report.text)
             vector = vector_of(question.meaning)
-            hits = engine.ask(
-                IndexFile(db), question, scoped, vector, limit=PAGE, min_score=0.0, memo=memo
-            ).hits
+            hits = engine.ask(IndexFile(db), question, scoped, vector, memo).hits
             seconds = time.perf_counter() - began
     rank = next((place for place, hit in enumerate(hits, 1) if hit.path in report.files), 0)
     right = [hit for hit in hits if hit.path in report.files]

@@ -118,10 +118,9 @@ def main() -> None:
         for left in facts[1:]:
             report(f"without {left}", [fact for fact in facts if fact != left], rows, arguments.ridge)
         weights = fit(facts, rows, arguments.ridge)
-        print(f"{name}: Mapping[str, float] = {{")
+        print(name)
         for fact, weight in (dict(zip(facts, weights, strict=True)) | FIXED).items():
-            print(f'    "{fact}": {weight:.2f},')
-        print("}", flush=True)
+            print(f"{fact:16} {weight:.2f}", flush=True)
 
 
 def questions_of(place: int, project: Project, work: Path) -> list[Asked]:

@@ -106,10 +106,9 @@ def main() -> None:
             kept = [other for other in fitted if other != name]
             report(f"without {name}", names, items, kept, arguments.ridge)
     weights = dict(zip(fitted, Fit(names, items, fitted).weights("", arguments.ridge), strict=True))
-    print("\nWEIGHTS: Mapping[str, float] = {")
+    print("\nthe first weights of FEATURES, gitrag/search/features.py")
     for name, weight in (weights | FIXED).items():
-        print(f'    "{name}": {weight:.3f},')
-    print("}")
+        print(f"{name:16} {weight:.3f}")
 
 
 def collect(

@@ -4,8 +4,8 @@
     .venv/bin/python scripts/training/fit_reports.py REPORTS CLONES [--only NAME] [--ridge R] [--ablate]
 
 REPORTS and CLONES are as in `scripts/bench/reports.py`; with drafts only. The weights of the ranker
-(``REPORT_WEIGHTS`` in `gitrag/search/ranking.py`) are set by hand: few reports are at hand, and a fit follows
-them. So a listwise softmax is fitted with a penalty on the distance from those weights, and both are printed:
+(`gitrag/search/features.py`) are set by hand: few reports are at hand, and a fit follows them. So a listwise
+softmax is fitted with a penalty on the distance from those weights, and both are printed:
 the weights as they are, and fitted, each repository's reports by a fit to the others. --ablate prints what
 each feature is worth as the weights are.
 
@@ -28,6 +28,7 @@ from scipy.optimize import minimize
 
 from gitrag.indexing.history import read_history
 from gitrag.search import engine, ranking
+from gitrag.search.features import REPORT_WEIGHTS
 from gitrag.search.question import read
 from gitrag.store import candidates, commit_evidence
 from gitrag.store.source import IndexFile
@@ -125,7 +126,7 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
 
 def fit_ranker(names: Sequence[str], items: Sequence[Item], ridge: float, *, ablate: bool) -> None:
     """Print how good the weights are as they are, and fitted."""
-    by_hand = np.array([ranking.REPORT_WEIGHTS.get(name, 0.0) for name in names])
+    by_hand = np.array([REPORT_WEIGHTS[name] for name in names])
     print_ranks("as they are", [rank(item, by_hand) for item in items])
     for place, name in enumerate(names) if ablate else ():
         without = by_hand.copy()
@@ -228,11 +229,10 @@ def logistic(names: Sequence[str], items: Sequence[Item], ridge: float = 1.0) ->
 
 
 def print_weights(label: str, weights: Mapping[str, float]) -> None:
-    """Print weights to paste."""
-    print(f"{label}: Mapping[str, float] = {{")
+    """Print weights to write into the table."""
+    print(label)
     for name, weight in weights.items():
-        print(f'    "{name}": {weight:.2f},')
-    print("}")
+        print(f"{name:16} {weight:.2f}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import SOURCES, Gitrag, Project, indexed_project, user_environment
 from tests.support.repository import Content, create_repository
+from tests.support.web import end_driver
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_driver() -> Iterator[None]:
+    """Have a module's tests share Playwright's program."""
+    yield
+    end_driver()
 
 
 @pytest.fixture

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from gitrag.actions.forge_comment import MARK
 from gitrag.actions.governance.change_impact import LEAST_CALLS_S, WHOLE_S
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.trackers.folder import IssueFolder
 from gitrag.trackers.issue import Issue, IssueState, References
-from tests.support.command import Gitrag, Project, user_environment
+from tests.support.command import GITRAG, Gitrag, Project, user_environment
+from tests.support.forges import forge
 from tests.support.repository import create_repository
 
 WORKFLOWS = Path(__file__).parents[2] / "docs" / "impact"
@@ -309,3 +315,97 @@ def test_the_workflow_that_posts_runs_nothing_of_the_pull_request(tmp_path):
     assert not any(mark in plain for mark in ("@", "<", "](", "][", "]:", "://", "www."))
     assert "\u00e9" in plain
     subprocess.run(["sh", "-n", "-c", send["run"]], check=True)
+
+
+# the Action, its steps run here, and the component
+
+
+TOP = WORKFLOWS.parents[1]
+
+PYTHON = """#!/bin/sh
+test "$1" = -I || exit 9
+if [ "$3" = venv ]; then mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && ln -s {gitrag} "$4/bin/gitrag"
+else echo "$@" >"$RUNNER_TEMP/installed"; fi
+"""
+"""Instead of Python: an environment that has gitrag already."""
+
+
+def steps_of(
+    action: Mapping[str, Any], given: Mapping[str, str], place: Path
+) -> list[tuple[str, dict[str, str]]]:
+    """What a runner makes of an action's steps: each script, and the environment that it gets."""
+    values = {name: str(each["default"]) for name, each in action["inputs"].items()} | given
+    context = {f"inputs.{name}": value for name, value in values.items()} | {"github.action_path": str(place)}
+    steps = []
+    for step in action["runs"]["steps"]:
+        assert "${{" not in step["run"], "what is pasted into a script runs"
+        named = step.get("env", {}).items()
+        steps.append((step["run"], {name: context[value[4:-3]] for name, value in named}))
+    return steps
+
+
+@pytest.mark.parametrize(("fail_on", "status"), [("", 0), ("broken", 0), ("untested, companions", 1)])
+def test_the_action_keeps_one_comment_and_fails_where_it_is_asked_to(
+    own: Project, tmp_path: Path, fail_on: str, status: int
+):
+    """Names and messages of the pull request are commands; Python imports nothing of it."""
+    own.git.commit(
+        {
+            "shop/$(touch taken).py": "x = 1\n",
+            "shop/tax.py": FILES["shop/tax.py"].replace("1.2", "1.3"),
+        },
+        "Change; `touch taken` $(touch taken)",
+    )
+    python = tmp_path / "bin" / "python3"
+    python.parent.mkdir()
+    python.write_text(PYTHON.format(gitrag=GITRAG))
+    python.chmod(0o755)
+    action = yaml.safe_load((TOP / "action.yml").read_text())
+    given = {"token": "secret", "fail-on": fail_on, "range": "HEAD~1..HEAD"}
+    with forge() as at:
+        for _ in range(2):
+            (summary := tmp_path / "summary.md").write_text("")
+            runner = {
+                **own.gitrag.environment,
+                **at.github(tmp_path),
+                "GITHUB_TOKEN": "",
+                "RUNNER_TEMP": str(tmp_path / "temp"),
+                "GITHUB_STEP_SUMMARY": str(summary),
+                "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+            }
+            done = []
+            for script, more in steps_of(action, given, TOP):
+                done.append(
+                    subprocess.run(
+                        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+                        cwd=own.path,
+                        env=runner | more,
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
+                )
+            assert [each.returncode for each in done] == [0, 0, status], [each.stderr for each in done]
+            shutil.rmtree(tmp_path / "temp" / "gitrag")
+        (comment,) = at.comments
+        assert {headers["Authorization"] for _, _, headers in at.requests} == {"Bearer secret"}
+    assert comment["body"].removeprefix(f"{MARK}\n").strip() == summary.read_text().strip()
+    assert "`rate`" in comment["body"]
+    assert not list(own.path.rglob("taken"))
+    assert (tmp_path / "temp" / "installed").read_text() == f"-I -m pip install --quiet {TOP}\n"
+
+
+def test_the_component_asks_as_the_action_does():
+    spec, jobs = yaml.safe_load_all((TOP / "templates" / "impact.yml").read_text())
+    (job,) = jobs.values()
+    script = "\n".join(job["script"])
+    assert "$[[" not in script, "what is pasted into a script runs"
+    assert set(spec["spec"]["inputs"]) == {"stage", "version", "fail-on"}
+    assert all(" -I " in line for line in job["script"] if "python" in line)
+    subprocess.run(["sh", "-n", "-c", script], check=True)
+
+
+def test_a_fault_that_is_not_known_is_refused(own: Project):
+    done = own.gitrag("impact", "--fail-on", "broken,bad")
+    assert done.status == USAGE
+    assert "there is no bad; there are broken, untested, companions, decisions" in done.err

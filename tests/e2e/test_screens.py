@@ -93,6 +93,19 @@ def test_context_shows_lines_around_and_full_the_definition(shop):
     assert "--budget and --full exclude each other" in shop.gitrag(*QUESTION, "--full", "--budget", "9").err
 
 
+def test_a_budget_is_filled_with_whole_passages_and_the_last_is_cut(shop):
+    """A long definition is cut at a line; of short ones there are as many as fit."""
+    cut = shop.gitrag("search", "sum_of_invoices", "-o", "text", "--budget", "60").out
+    text = FILES["shop/sums.py"].split("\n")
+    assert cut.startswith("shop/sums.py:1-8  function sum_of_invoices")
+    assert [line.split("  ", 2)[2] for line in cut.splitlines()[1:9]] == text[:8]
+    few, more = (
+        shop.gitrag("search", "retry a job", "-o", "text", "--budget", budget).out for budget in ("60", "200")
+    )
+    assert (few.count("shop/jobs/"), more.count("shop/jobs/")) == (2, 8)
+    assert more.startswith(few.rstrip())
+
+
 def test_the_form_is_a_setting(shop):
     compact = shop.gitrag(*QUESTION, env={"GITRAG_OUTPUT": "text"})
     assert compact.out.startswith("shop/client.py:7-10  method")

@@ -12,6 +12,7 @@ import subprocess
 import termios
 import time
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 
 import pyte
@@ -20,8 +21,9 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from gitrag.cli.asked import AskedOne
+from gitrag.actions.search import search
 from gitrag.cli.picker import Picker
+from gitrag.workspace import Workspace
 from tests.support.command import GITRAG, PATIENCE_S, Gitrag
 from tests.support.indexes import open_app
 
@@ -191,8 +193,9 @@ def test_a_repository_that_nobody_knows_is_refused_before_the_screen_opens(index
 def test_an_answer_of_fewer_files_may_come_while_a_later_one_is_shown(indexed):
     """Whoever draws and whoever answers are two threads."""
     environment = indexed.gitrag.environment
+    own = Workspace.open(indexed.path, environ=environment)
     with create_pipe_input() as keys, create_app_session(keys, DummyOutput()):
-        screen = Picker(AskedOne(indexed.path, environment), indexed.path, environment, "", color=False)
+        screen = Picker(partial(search, own), lambda _: own, [], indexed.path, environment, "", color=False)
     screen._shown = screen._answered("retry with backoff")
     screen._row = len(screen._shown.hits)
     assert screen._preview()

@@ -187,9 +187,7 @@ def test_an_unfiltered_graph_is_of_everything_and_says_so(workspace, answers):
 
 def test_without_code_the_questions_words_are_the_filter(workspace):
     """There are no hits in code to take names from."""
-    answer = search(
-        workspace, "why do we not use redis", SearchOptions(wanted=Wanted.of(workspace.name, ["adrs"], ""))
-    )
+    answer = search(workspace, "why do we not use redis", SearchOptions(wanted=Wanted.of(["adrs"])))
     graph = graph_of(workspace, answer)
     assert graph is not None
     assert graph.filter == "why|do|we|not|use|redis"

@@ -161,7 +161,7 @@ def test_a_workspaces_modules_have_collections_of_their_own(own):
     ],
 )
 def test_a_kind_is_all_of_it_and_a_name_one_collection(in_modules, name, module, expected):
-    wanted = Wanted.of(in_modules.name, [name], module)
+    wanted = Wanted.of([name], module)
     answer = search(in_modules, "scan", SearchOptions(wanted=wanted, min_score=0.0))
     paths = {hit.path for hit in answer.hits}
     assert paths - {".gitignore", "pyproject.toml"} == expected
@@ -237,10 +237,10 @@ def test_a_collection_is_named_exactly(own):
     assert workspace.name == "parcel-watch"
     assert collection_names(workspace) == ["parcel-watch-adrs", "parcel-watch-specs", "parcel-watch-code"]
     for name in ("parcel-watch-adrs", "adrs"):
-        assert found(workspace, "scans", Wanted.of(workspace.name, [name], "")).keys() == {"adrs"}
+        assert found(workspace, "scans", Wanted.of([name])).keys() == {"adrs"}
     for name in ("adr", "watch-adrs", "not-parcel-watch-adrs", "parcel-watch"):
         with pytest.raises(NotSetUpError):
-            search(workspace, "scans", SearchOptions(wanted=Wanted.of(workspace.name, [name], "")))
+            search(workspace, "scans", SearchOptions(wanted=Wanted.of([name])))
 
 
 def test_a_missing_collection_leaves_the_rest(own):
@@ -248,7 +248,7 @@ def test_a_missing_collection_leaves_the_rest(own):
     own.commit({"docs/specs/scans/spec.md": None})
     workspace = open_app(own)
     workspace.update()
-    assert found(workspace, "scans", Wanted.of(workspace.name, ["specs", "adrs"], "")).keys() == {"adrs"}
+    assert found(workspace, "scans", Wanted.of(["specs", "adrs"])).keys() == {"adrs"}
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_a_collection_finds_among_all_what_it_finds_alone_with_the_same_score(ow
         together = search(workspace, query, SearchOptions(wanted=ALL_KINDS, min_score=0.0)).sections
         assert [section.kind for section in together] == list(CollectionKind)
         for section in together:
-            wanted = Wanted.of(workspace.name, [section.kind.value], "")
+            wanted = Wanted.of([section.kind.value])
             (alone,) = search(workspace, query, SearchOptions(wanted=wanted, min_score=0.0)).sections
             scores = [[(hit.path, hit.score) for hit in each.hits] for each in (section, alone)]
             assert scores[0]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -13,6 +10,7 @@ from gitrag.actions.embed import embed_waiting
 from gitrag.actions.status import read_status
 from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
+from tests.support.command import Gitrag
 from tests.support.progress import no_progress
 from tests.support.repository import GitRepository
 
@@ -20,22 +18,13 @@ from tests.support.repository import GitRepository
 @pytest.fixture
 def own(make_repository, git_environment, model_dir) -> GitRepository:
     git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
-    repository = make_repository({"a.py": "def open_door():\n    return 1\n"})
-    Workspace.open(repository.path, environ=repository.environment).update()
-    return repository
+    return make_repository({"a.py": "def open_door():\n    return 1\n"}, indexed=True)
 
 
 def embed(own: GitRepository, *args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", "index", "embed", *args],
-        cwd=own.path,
-        env=own.environment | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        stdin=subprocess.DEVNULL,  # whatever would be asked gets no answer
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    done = Gitrag(own.path, own.environment)("index", "embed", *args)  # whatever is asked gets no answer
+    assert done.status == 0, done
+    return done.out
 
 
 def test_skip_says_so_and_does_nothing(own):

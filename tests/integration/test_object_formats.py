@@ -118,7 +118,7 @@ def test_a_hub_has_it_beside_others(hub_address, twins, model_dir, tmp_path):
     assert (first.contents, pushed(git, hub_address, model_dir).contents) == (4, 1)
     workspace = opened(git, hub_address, model_dir)
     found = search_hub(hub_address, "retry with backoff", workspace.config, encoder=workspace.encoder)
-    assert "client.py" in {each.hit.path for each in found.hits}
+    assert "client.py" in {each.path for each in found.hits}
 
 
 # What reads the objects

@@ -25,10 +25,8 @@ ASKED = {
     "a question": lambda workspace: search(workspace, "beta_2"),
     "a path": lambda workspace: search(workspace, "b/m2.py"),
     "a word": lambda workspace: search_exactly(workspace, Pattern("beta_2", is_regex=False)),
-    "of a revision": lambda workspace: search(workspace, "old_door", SearchOptions(revision="v1")),
-    "of a revision, with hits": lambda workspace: search(
-        workspace, "new_door", SearchOptions(revision="HEAD")
-    ),
+    "of a revision": lambda workspace: search(workspace, "old_door", SearchOptions(ref="v1")),
+    "of a revision, with hits": lambda workspace: search(workspace, "new_door", SearchOptions(ref="HEAD")),
     "calls": lambda workspace: call_graph(workspace, GraphQuestion("beta_2")),
 }
 
@@ -91,7 +89,7 @@ def test_what_it_names_fetches_them(sparse):
     said: list[str] = []
     workspace = opened(sparse, said)
     assert search(workspace, "beta_2").hits[0].path == "b/m2.py"
-    assert search(workspace, "old_door", SearchOptions(revision="v1")).hits[0].path == "a/door.py"
+    assert search(workspace, "old_door", SearchOptions(ref="v1")).hits[0].path == "a/door.py"
     assert not any("partial" in line for line in said)
 
 
@@ -109,11 +107,11 @@ def test_a_shallow_clone_says_what_fetches_the_rest(origin, tmp_path):
     workspace = opened(shallow, [])
     workspace.update()
     for ask in (
-        lambda: search(workspace, "old_door", SearchOptions(revision="v1")),
+        lambda: search(workspace, "old_door", SearchOptions(ref="v1")),
         lambda: changed_lines(workspace.repo, "HEAD~1"),
     ):
         with pytest.raises(UsageError) as caught:
             ask()
         assert caught.value.hint == "The clone is shallow: git fetch --unshallow --tags"
     shallow.git("-c", "protocol.file.allow=always", "fetch", "--quiet", "--unshallow", "--tags")
-    assert search(workspace, "old_door", SearchOptions(revision="v1")).hits[0].path == "a/door.py"
+    assert search(workspace, "old_door", SearchOptions(ref="v1")).hits[0].path == "a/door.py"

@@ -18,9 +18,7 @@ LOOSELY = SearchOptions(min_score=0.0, limit=100)
 
 @pytest.fixture
 def repo(make_repository) -> GitRepository:
-    made = make_repository({f"m{n}.py": f"def act_{n}(): return {n}\n" for n in range(5)})
-    open_app(made).update()
-    return made
+    return make_repository({f"m{n}.py": f"def act_{n}(): return {n}\n" for n in range(5)}, indexed=True)
 
 
 def paths(repo: GitRepository) -> set[str]:

@@ -48,7 +48,7 @@ def paths(workspace: Workspace, **options: object) -> set[str]:
 def test_a_revision_is_searched_as_it_was(history, revision):
     history.write({"kept.py": "def edited(): pass\n"})
     before = history.git("status", "--porcelain")
-    answer = search(open_app(history), "def", SearchOptions(min_score=0.0, revision=revision))
+    answer = search(open_app(history), "def", SearchOptions(min_score=0.0, ref=revision))
     assert {hit.path for hit in answer.hits} == {"gone.py", "kept.py"}
     assert "edited" not in "".join(hit.chunk.text for hit in answer.hits)
     commit = None if revision.endswith("}") else history.git("rev-parse", f"{revision}^{{commit}}")
@@ -59,18 +59,18 @@ def test_a_revision_is_searched_as_it_was(history, revision):
 
 def test_a_merge_base_is_a_revision(history):
     base = history.git("merge-base", "HEAD", "side")
-    assert paths(open_app(history), revision=base) == {"gone.py", "kept.py"}
+    assert paths(open_app(history), ref=base) == {"gone.py", "kept.py"}
 
 
 def test_what_is_no_revision_is_refused(history):
     with pytest.raises(UsageError, match="no revision 'nonsense'"):
-        search(open_app(history), "def", SearchOptions(revision="nonsense"))
+        search(open_app(history), "def", SearchOptions(ref="nonsense"))
 
 
 def test_views_of_revisions_do_not_pile_up(history):
     workspace = open_app(history)
     for revision in ("v1", "HEAD~1", "v1", "HEAD", "HEAD~1"):
-        search(workspace, "def", SearchOptions(revision=revision))
+        search(workspace, "def", SearchOptions(ref=revision))
     with workspace.store.read() as db:
         assert inspection.count_store(db).views == 2
 
@@ -78,23 +78,23 @@ def test_views_of_revisions_do_not_pile_up(history):
 def test_a_revision_is_no_worktree(history):
     workspace = open_app(history)
     search(workspace, "def", SearchOptions())
-    search(workspace, "def", SearchOptions(revision="v1"))
+    search(workspace, "def", SearchOptions(ref="v1"))
     assert read_status(workspace).store.worktrees == 1
 
 
 def test_a_revision_asked_again_costs_no_work(history, monkeypatch):
     workspace = open_app(history)
-    search(workspace, "def", SearchOptions(revision="v1"))
+    search(workspace, "def", SearchOptions(ref="v1"))
     monkeypatch.setattr(Store, "write", None)
-    assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
+    assert paths(workspace, ref="v1") == {"gone.py", "kept.py"}
 
 
 def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
     workspace = Workspace.open(history.path, environ=history.environment, resident=True)
     for _ in range(3):
-        assert paths(workspace, revision="v1") == {"gone.py", "kept.py"}
+        assert paths(workspace, ref="v1") == {"gone.py", "kept.py"}
         assert paths(workspace) == {"kept.py", "new.py", "newest.py"}
-        assert paths(workspace, revision="HEAD") == {"kept.py", "new.py", "newest.py"}
+        assert paths(workspace, ref="HEAD") == {"kept.py", "new.py", "newest.py"}
 
 
 def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
@@ -105,9 +105,9 @@ def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(histo
     commit = history.git("rev-parse", "HEAD")
     history.git("reset", "--quiet", "--hard", "HEAD~1")
     monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _: None)  # not beside this test
-    assert search(workspace, "def", SearchOptions(revision=commit)).waiting == 2
+    assert search(workspace, "def", SearchOptions(ref=commit)).waiting == 2
     catch_up(workspace, lambda: False)
-    assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, revision=commit)
+    assert {"m0.py", "m1.py", "m2.py"} < paths(workspace, ref=commit)
 
 
 # meanwhile

@@ -32,8 +32,7 @@ def opened(repo: GitRepository, said: list[str]) -> Workspace:
 @pytest.fixture
 def behind(make_repository) -> GitRepository:
     """A repository with an index one commit behind, and with an uncommitted file."""
-    repo: GitRepository = make_repository(FILES)
-    opened(repo, []).update()
+    repo: GitRepository = make_repository(FILES, indexed=True)
     repo.commit({"window.py": "def close_window(): pass\n", "gone.py": None})
     repo.write({"loose.py": "def tie_rope(): pass\n"})
     return repo
@@ -63,7 +62,7 @@ def test_what_cannot_be_written_is_held_in_memory(behind, name):
         }.items():
             assert paths(workspace, question) == [path]
         assert paths(workspace, "burn_bridge") == []
-        assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
+        assert paths(workspace, "burn_bridge", ref="HEAD~1") == ["gone.py"]
     [line] = set(said)
     assert line.endswith(f"The index is of commit {first}; what is newer was read for this answer alone.")
     said.clear()
@@ -79,7 +78,7 @@ def test_an_index_too_large_to_be_held_is_answered_as_far_as_it_is_there(behind,
         assert paths(workspace, "open_door") == ["door.py"]
         assert paths(workspace, "close_window") == []
         assert paths(workspace, "burn_bridge") == []
-        assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
+        assert paths(workspace, "burn_bridge", ref="HEAD~1") == ["gone.py"]
     assert said[0].endswith("; 2 files are missing from it.")
 
 
@@ -149,7 +148,7 @@ def mounted(behind, tmp_path) -> Iterator[GitRepository]:
 def test_an_index_on_a_read_only_mount_goes_on_in_the_cache(mounted):
     said: list[str] = []
     workspace = opened(mounted, said)
-    assert paths(workspace, "burn_bridge", revision="HEAD~1") == ["gone.py"]
+    assert paths(workspace, "burn_bridge", ref="HEAD~1") == ["gone.py"]
     assert paths(opened(mounted, said), "close_window") == ["window.py"]
     assert (in_cache(opened(mounted, said)), said) == (True, [])
 

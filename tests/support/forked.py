@@ -48,6 +48,11 @@ from gitrag.store import engine
 _LIBRARIES = "httpx2 tenacity"
 _NOT_LOADED = ("gitrag.__main__", "gitrag.mcp_server", "gitrag.web")
 """What few commands load, and servers."""
+_LOADED_FOR = {
+    "mcp": ("gitrag.mcp_server.server",),
+    "hub": ("psycopg",),
+    "web": ("gitrag.web.server", "gitrag.machine.serving", "uvicorn", "starlette.applications"),
+}
 _AT_START = ("PYTHON", "LC_", "LD_", "MALLOC_", "OMP_", "OPENBLAS_")
 """What these begin is read when a program is started, or a library is loaded."""
 _ALSO_AT_START = {"LANG", "TZ", "VIRTUAL_ENV"}
@@ -304,7 +309,7 @@ def _fork(
         return None
     message = source.recv(_HEAD.unpack(head)[0], socket.MSG_WAITALL)
     asked = json.loads(message)
-    for word in {"mcp", "doctor", "hub"} & set(asked["args"]):
+    for word in {"mcp", "doctor", "hub", "web"} & set(asked["args"]):
         _load_for(word)
     _keep_model(asked["environment"].get("GITRAG_MODEL_DIR"))
     if reply is None:
@@ -399,7 +404,8 @@ def _load_for(command: str) -> None:
     if command == "doctor":
         doctor._grammars()
     else:
-        importlib.import_module({"mcp": "gitrag.mcp_server.server", "hub": "psycopg"}[command])
+        for module in _LOADED_FOR[command]:
+            importlib.import_module(module)
     _keep()
 
 

@@ -119,7 +119,7 @@ class Walk(Actor):
         commit = tree.git("rev-parse", "--verify", "-q", f"{self._revision()}^{{commit}}", check=False)
         if not commit:
             return
-        asked = SearchOptions(limit=1000, min_score=0.0, every_chunk=True, revision=commit)
+        asked = SearchOptions(limit=1000, min_score=0.0, every_chunk=True, ref=commit)
         built = open_app(tree, self.space / "of-revisions")
         built.update()
         found, expected = (said(search(workspace, QUESTION, asked)) for workspace in (open_app(tree), built))

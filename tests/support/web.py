@@ -142,12 +142,25 @@ def browser() -> Iterator[Any]:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("no Chromium")
-    with playwright.sync_playwright() as running:
-        connected = running.chromium.connect_over_cdp(_chromium(chromium), timeout=1000 * PATIENCE_S)
+    if not _driver:
+        _driver.append(playwright.sync_playwright().start())
+    connected = _driver[0].chromium.connect_over_cdp(_chromium(chromium), timeout=1000 * PATIENCE_S)
+    try:
         yield connected
+    finally:
         for context in connected.contexts:
             context.close()
         connected.close()
+
+
+_driver: list[Any] = []
+"""Playwright's program, for the tests of a module: starting it takes a second."""
+
+
+def end_driver() -> None:
+    """End Playwright's program: until then asyncio cannot be used in this process."""
+    while _driver:
+        _driver.pop().stop()
 
 
 @contextmanager
@@ -162,5 +175,5 @@ def opened(site: Site, **options: Any) -> Iterator[tuple[Any, Heard]]:
         page.on("request", lambda request: heard.requests.append(request.url))
         page.set_default_timeout(PATIENCE_S * 1000)
         page.goto(site.address)
-        page.locator("[autofocus]:focus").wait_for()  # it comes after the page is loaded; keys before it are lost
+        page.locator("[autofocus]:focus").wait_for()  # after the page is loaded; keys before it are lost
         yield page, heard

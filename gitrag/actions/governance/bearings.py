@@ -1,15 +1,19 @@
-"""Which decisions and specifications bear on some files and sentences, as the files are now."""
+"""Which decisions and specifications bear on some files and sentences; what is near where none does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
+from gitrag.actions.documents import indexed_documents
+from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.chunking import chunk, language_of
+from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
@@ -17,9 +21,10 @@ from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import RepositoryError
 from gitrag.late import np
 from gitrag.model import Chunk
-from gitrag.search.bearing import Bearing, Documents, Target, TargetVectors
+from gitrag.search.bearing import Documents, ScoredDocument, Target
 from gitrag.search.relevance import relevance
 from gitrag.words import terms
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.bearing import Facts
+    from gitrag.search.engine import Hit
     from gitrag.store.connection import Connection
     from gitrag.store.views import ViewOverlay
 
@@ -48,26 +54,68 @@ _REFINED = 40
 """Parts of documents that get the model's vector, for each target, the nearest first, while there is time."""
 
 
-class Found(Struct, frozen=True):
-    """A document that may bear on a file or a sentence.
+NEAREST = 3
+"""Documents named where none reaches the least score."""
+
+_NOUNS = {CollectionKind.ADRS: "ADR", CollectionKind.SPECS: "spec", CollectionKind.ISSUES: "issue"}
+
+ASK = "Should this PR reference {own}?"
+
+
+class Bearing(Struct, frozen=True):
+    """A document that bears on a file, a text or a change.
 
     Attributes:
         kind: The kind of its collection.
         document: Its path, id, title and status.
-        score: The probability that it does, in [0, 1].
-        section: Its section that is nearest: headings joined by `` > ``.
-        note: A sentence or two quoted from it.
-        why: Why, in one line.
-        by_name: Whether the sentence names its id.
+        score: How likely it does, in [0, 1]; 1 where its id is named.
+        section: The section found, or that a change touches: headings joined by `` > ``.
+        note: A sentence or two quoted from it; for a session's topic all of it.
+        why: Why it was found, in one line.
+        line: The line of the file that names it first; None where none does.
+        governs: Whether a governing comment names it.
+        relation: What a new document may refer to it by: ``supersedes``, ``extends`` or ``related`` to a
+            decision, ``requires`` or ``extends`` to a specification, ``extends`` for code that exists,
+            ``related`` to an issue.
+        touched_by: The changed file it was found for; empty when it was found for the commit messages.
     """
 
     kind: CollectionKind
     document: Document
     score: float
-    section: str
-    note: str
-    why: str
-    by_name: bool = False
+    section: str = ""
+    note: str = ""
+    why: str = ""
+    line: int | None = None
+    governs: bool = False
+    relation: str = ""
+    touched_by: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its id as people write it."""
+        is_number = self.kind is CollectionKind.ISSUES and self.document.id.isdecimal()
+        return f"#{self.document.id}" if is_number else self.document.id
+
+    @property
+    def asks(self) -> str:
+        """The sentence for the reviewer."""
+        return ASK.format(own=self.name)
+
+
+def best_first(found: Iterable[Bearing]) -> list[Bearing]:
+    """Return documents by score, those of equal score by path. Pure."""
+    return sorted(found, key=lambda each: (-each.score, each.document.path))
+
+
+def likeliest(found: Iterable[Bearing]) -> dict[str, Bearing]:
+    """Return of each document, by its path, what was found with the highest score. Pure."""
+    best: dict[str, Bearing] = {}
+    for each in found:
+        known = best.get(each.document.path)
+        if known is None or known.score < each.score:
+            best[each.document.path] = each
+    return best
 
 
 class FileTarget(Struct, frozen=True):
@@ -84,7 +132,7 @@ class FileTarget(Struct, frozen=True):
 
 def bearings(
     workspace: Workspace, targets: Sequence[FileTarget | str], *, most_messages: int = MOST_MESSAGES
-) -> list[list[Found]]:
+) -> list[list[Bearing]]:
     """Return how likely each decision and specification bears on some files and sentences.
 
     Args:
@@ -100,6 +148,32 @@ def bearings(
     """
     documents, asked = ask(workspace, targets, most_messages)
     return [list(each.answer(documents)) for each in asked]
+
+
+def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tuple[Bearing, Hit]]:
+    """Return what a search finds, in its order; nothing where there is none of its collections.
+
+    Raises:
+        UsageError: The text has no words.
+    """
+    try:
+        answer = search(workspace, text, options)
+    except NoCollectionError:
+        return []
+    return [
+        (
+            Bearing(
+                section.kind,
+                hit.document or code.read(hit.path, ""),
+                hit.score,
+                hit.chunk.qualified_name,
+                hit.note,
+            ),
+            hit,
+        )
+        for section in answer.sections
+        for hit in section.hits
+    ]
 
 
 def ask(
@@ -131,7 +205,7 @@ class Asked:
     def __init__(self, target: Target | str, chunks: Sequence[Chunk] = ()) -> None:
         self.target = target
         self.chunks = chunks
-        self.vectors: TargetVectors | None = None
+        self.vectors: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, workspace: Workspace, target: FileTarget | str, most_messages: int) -> Asked:
@@ -160,35 +234,32 @@ class Asked:
         if encoder is None and not has_table():
             return
         if isinstance(self.target, str):
-            own = _encode([self.target], encoder)
-            self.vectors = TargetVectors(own[0], own)
+            self.vectors = _encode([self.target], encoder)
             return
         texts = [chunk_text(each) for each in self.chunks]
         if len(texts) > _DRAFTED_FIRST and encoder is not None and has_table():
             near = documents.cosines(drafter().draft(texts)).max(axis=1, initial=-1.0)
             texts = [texts[place] for place in np.argsort(-near, kind="stable")[:_DRAFTED_FIRST]]
-        own = _encode([path_text(self.target.path), *texts], encoder)
-        self.vectors = TargetVectors(own[0], own[1:])
+        self.vectors = _encode([path_text(self.target.path), *texts], encoder)
 
     def nearest(self, documents: Documents) -> list[int]:
         """Return the chunks of the documents' parts that are nearest, best first."""
         if self.vectors is None or not documents.parts:
             return []
-        every = np.concatenate([self.vectors.path[None], self.vectors.parts])
-        near = documents.cosines(every).max(axis=0)
+        near = documents.cosines(self.vectors).max(axis=0)
         return [documents.parts[place].chunk_id for place in np.argsort(-near, kind="stable")[:_REFINED]]
 
     def facts(self, documents: Documents) -> Facts:
         """Return the facts that the weights are fitted on."""
         if isinstance(self.target, str):
-            return documents.text_facts(self.target, None if self.vectors is None else self.vectors.path)
+            return documents.text_facts(self.target, None if self.vectors is None else self.vectors[0])
         return documents.file_facts(self.target, self.vectors)
 
-    def answer(self, documents: Documents) -> Iterator[Found]:
+    def answer(self, documents: Documents) -> Iterator[Bearing]:
         """Yield all documents, best first."""
         if isinstance(self.target, str):
             text, given = self.target, set(named(self.target))
-            vector = None if self.vectors is None else self.vectors.path
+            vector = None if self.vectors is None else self.vectors[0]
             every = documents.on_text(text, vector)
         else:
             text, given = f"{self.target.path} {self.target.text}", set()
@@ -205,19 +276,17 @@ class Asked:
         )
         for each in order:
             part = documents.parts[each.part].chunk if each.part >= 0 else None
-            by_name = sure[each.document]
-            yield Found(
+            yield Bearing(
                 kind=documents.kinds[each.document],
                 document=documents.documents[each.document],
-                score=1.0 if by_name else each.score,
+                score=1.0 if sure[each.document] else each.score,
                 section=part.qualified_name if part else "",
                 note=relevance(part.text if part else "", words, documents.texts[each.document]),
                 why=_why(each, is_near=each.cosine >= NEAR),
-                by_name=by_name,
             )
 
 
-def _why(each: Bearing, *, is_near: bool) -> str:
+def _why(each: ScoredDocument, *, is_near: bool) -> str:
     said = [
         "mentions the file" if each.is_mentioned else "",
         f"names {', '.join(each.names)}" if each.names else "",
@@ -254,3 +323,62 @@ def _messages(workspace: Workspace, path: str, most: int) -> list[str]:
 
 _TRAILER = re.compile(r"^[A-Z][\w-]*-[Bb]y: .*$", re.MULTILINE)
 """``Signed-off-by: …``: says who, not what."""
+
+
+class Unreached(Struct, frozen=True):
+    """That no document reaches the least score.
+
+    Attributes:
+        least: The least score.
+        looked_at: How many documents of each kind are indexed, in the order asked for.
+        nearest: The best of them, best first.
+        left_out: Whether others are indexed that do not count, such as the file asked about.
+    """
+
+    least: float
+    looked_at: tuple[tuple[CollectionKind, int], ...]
+    nearest: tuple[Bearing, ...] = ()
+    left_out: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What was looked at, and that nothing of it scores enough: never more than that."""
+        held = [count(number, _NOUNS[kind]) for kind, number in self.looked_at if number]
+        if not held:
+            return none_indexed([kind for kind, _ in self.looked_at], other=self.left_out)
+        return f"Nothing scores {self.least:.2f} or more among {' and '.join(held)}."
+
+
+def none_indexed(kinds: Iterable[CollectionKind], *, other: bool = False) -> str:
+    """Return the sentence that says that there is no document of some kinds. Pure.
+
+    Args:
+        kinds: Of them.
+        other: Whether there are such as do not count, such as the file asked about.
+    """
+    nouns = [f"{'other ' if other else ''}{_NOUNS[kind]}" for kind in kinds]
+    return f"No {' and no '.join(nouns)} is indexed here, so there was nothing to compare with."
+
+
+def find_unreached(
+    workspace: Workspace,
+    scored: Iterable[Bearing],
+    kinds: Sequence[CollectionKind],
+    least: float,
+    without: Collection[str] = (),
+) -> Unreached:
+    """Count what was looked at, and choose what came nearest.
+
+    Args:
+        workspace: gitrag on the repository.
+        scored: What was found, whatever its score.
+        kinds: The kinds of the documents that were looked at.
+        least: The least score that was asked for.
+        without: Paths that do not count, such as those of a change.
+    """
+    indexed = list(indexed_documents(workspace, kinds))
+    numbers = Counter(kind for kind, each, _text in indexed if each.path not in without)
+    counting = (each for each in scored if each.document.path not in without)
+    nearest = best_first(likeliest(counting).values())[:NEAREST]
+    looked_at = tuple((kind, numbers[kind]) for kind in kinds)
+    return Unreached(least, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.gitignore_entry import IGNORED
+from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.review import (
     MOST_ADDED,
-    ReviewQuestion,
     Unnamed,
     added_definitions,
     queries_of,
@@ -115,6 +115,10 @@ class Closing(Struct, frozen=True):
     score: float
 
 
+FAULTS = ("broken", "untested", "companions", "decisions")
+"""Removed and still named; called, by no test; usually changed too, and not here; bearing, and not named."""
+
+
 class ChangeImpact(Struct, frozen=True):
     """What a change may break.
 
@@ -154,6 +158,16 @@ class ChangeImpact(Struct, frozen=True):
     not_indexed: tuple[str, ...]
 
     @property
+    def faults(self) -> dict[str, int]:
+        """How many there are of each of what `FAULTS` names."""
+        return {
+            "broken": sum(bool(each.named) for each in self.definitions),
+            "untested": sum(bool(each.called and not each.called.tests) for each in self.definitions),
+            "companions": sum(file.is_usual for file in self.companions),
+            "decisions": len(self.questions),
+        }
+
+    @property
     def every_note(self) -> tuple[str, ...]:
         """What was not looked at, for callers too, and the first files not indexed, a sentence each."""
         named = "; ".join(self.not_indexed[:_MOST_UNINDEXED])
@@ -162,7 +176,7 @@ class ChangeImpact(Struct, frozen=True):
         return (*(self.callers.left_out if self.callers else ()), *self.notes, *unindexed)
 
     @property
-    def questions(self) -> tuple[ReviewQuestion, ...]:
+    def questions(self) -> tuple[Bearing, ...]:
         """The decisions and specifications that it should name."""
         return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from gitrag.actions.governance.bearings import NEAR, FileTarget, Found, bearings
+from gitrag.actions.governance.bearings import (
+    NEAR,
+    Bearing,
+    FileTarget,
+    bearings,
+    best_first,
+    none_indexed,
+    searched,
+)
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.impact import Impact, callers_from_outside
-from gitrag.actions.search import NoCollectionError, search
 from gitrag.chunking import chunk, decode, language_of
-from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import exported, governing, named
-from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, read_file
 from gitrag.git.conversion import as_stored
@@ -38,30 +43,6 @@ _SYMBOLS = 24
 _SHARED = 6
 
 
-class Candidate(Struct, frozen=True):
-    """A decision or specification that may govern the target, or an issue about it.
-
-    Attributes:
-        kind: The kind of its collection.
-        document: Its path, id, title and status.
-        score: Relevance in [0, 1]; 1 where the target names it.
-        section: The section found: headings joined by `` > ``.
-        why: Why it was found, in one line.
-        note: A sentence or two quoted from it.
-        line: The line of the target that names it first; None where it does not.
-        governs: Whether a governing comment names it.
-    """
-
-    kind: CollectionKind
-    document: Document
-    score: float
-    section: str
-    why: str
-    note: str
-    line: int | None
-    governs: bool
-
-
 class Checked(Struct, frozen=True):
     """What bears on a file or directory.
 
@@ -79,20 +60,20 @@ class Checked(Struct, frozen=True):
 
     target: str
     query: str
-    candidates: tuple[Candidate, ...]
-    issues: tuple[Candidate, ...] = ()
+    candidates: tuple[Bearing, ...]
+    issues: tuple[Bearing, ...] = ()
     missing: tuple[str, ...] = ()
     least: float = PRESETS["check"].min_score
     lacking: str = ""
     impact: Impact | None = None
 
     @property
-    def likely(self) -> tuple[Candidate, ...]:
+    def likely(self) -> tuple[Bearing, ...]:
         """The candidates that are likely to bear on it."""
         return tuple(each for each in self.candidates if each.score >= self.least)
 
     @property
-    def nearest(self) -> tuple[Candidate, ...]:
+    def nearest(self) -> tuple[Bearing, ...]:
         """The other candidates."""
         return self.candidates[len(self.likely) :]
 
@@ -134,7 +115,7 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
     )
 
 
-def documents_on(workspace: Workspace, target: Path) -> tuple[Candidate, ...]:
+def documents_on(workspace: Workspace, target: Path) -> tuple[Bearing, ...]:
     """Return the decisions and specifications that likely bear on a file, as `check` does, and nothing else.
 
     Raises:
@@ -149,47 +130,37 @@ def documents_on(workspace: Workspace, target: Path) -> tuple[Candidate, ...]:
     ).likely
 
 
-def _candidates(found: Sequence[Found], target: FileTarget, mentions: dict[str, int]) -> list[Candidate]:
+def _candidates(found: Sequence[Bearing], target: FileTarget, mentions: dict[str, int]) -> list[Bearing]:
     """Return what was found as candidates, those that the target names first."""
     governs = {own for _, text in target.texts for each in governing(text) for own in each.ids}
-    own = [_governing(each, mentions, governs) for each in found if each.document.path != target.path]
-    return sorted(own, key=lambda each: (each.line is None, -each.score, each.document.path))
+    own = [
+        _named(replace(each, score=1.0), mentions, governs) if each.document.id in mentions else each
+        for each in found
+        if each.document.path != target.path
+    ]
+    return sorted(best_first(own), key=lambda each: each.line is None)
+
+
+def _named(found: Bearing, mentions: Mapping[str, int], governs: Container[str] = ()) -> Bearing:
+    """Return a document with the line of the target that names it."""
+    own = found.document.id
+    line, is_governing = mentions[own], own in governs
+    why = f"{'governs it' if is_governing else 'is named'}, by line {line}"
+    return replace(found, why=why, line=line, governs=is_governing)
 
 
 def _issues(
-    workspace: Workspace, query: str, words: dict[str, str], mentions: dict[str, int]
-) -> tuple[Candidate, ...]:
+    workspace: Workspace, query: str, words: Mapping[str, str], mentions: Mapping[str, int]
+) -> tuple[Bearing, ...]:
     """Return the issues about the same subject, best first."""
     preset = PRESETS["plan issues"]
     if not words:  # a file called `~` without any text
         return ()
-    try:
-        answer = search(workspace, query, preset.options())
-    except NoCollectionError:  # no issues
-        return ()
     found = [
-        _candidate(section.kind, hit, hit.document, mentions, frozenset(), words)
-        for section in answer.sections
-        for hit in section.hits
-        if hit.document is not None
+        _named(each, mentions) if each.document.id in mentions else replace(each, why=_why(hit, words))
+        for each, hit in searched(workspace, query, preset.options())
     ]
-    return tuple(sorted(found, key=lambda each: (-each.score, each.document.path))[: preset.limit])
-
-
-def _governing(found: Found, mentions: dict[str, int], governs: Container[str]) -> Candidate:
-    """Return a decision or specification as a candidate; one that the target names has the score 1."""
-    own = found.document.id
-    line = mentions.get(own)
-    return Candidate(
-        kind=found.kind,
-        document=found.document,
-        score=found.score if line is None else 1.0,
-        section=found.section,
-        why=found.why if line is None else _named(line, is_governing=own in governs),
-        note=found.note,
-        line=line,
-        governs=own in governs,
-    )
+    return tuple(best_first(found)[: preset.limit])
 
 
 def _mentions(target: FileTarget) -> dict[str, int]:
@@ -199,12 +170,6 @@ def _mentions(target: FileTarget) -> dict[str, int]:
         for own, line in named(text).items():
             found.setdefault(own, line)
     return found
-
-
-def name_of(kind: CollectionKind, document: Document) -> str:
-    """Return the id of a document as people write it."""
-    is_number = kind is CollectionKind.ISSUES and document.id.isdecimal()
-    return f"#{document.id}" if is_number else document.id
 
 
 def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
@@ -231,40 +196,12 @@ def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
     return " ".join(" ".join(parts).split())
 
 
-def _candidate(
-    kind: CollectionKind,
-    hit: Hit,
-    document: Document,
-    mentions: dict[str, int],
-    governs: Container[str],
-    words: dict[str, str],
-) -> Candidate:
-    line = mentions.get(document.id)
-    section = hit.chunk.qualified_name
-    return Candidate(
-        kind=kind,
-        document=document,
-        score=hit.score,
-        section=section,
-        why=_why(hit, line, words, is_governing=document.id in governs),
-        note=hit.note,
-        line=line,
-        governs=document.id in governs,
-    )
-
-
-def _why(hit: Hit, line: int | None, words: dict[str, str], *, is_governing: bool) -> str:
-    if line is not None:
-        return _named(line, is_governing=is_governing)
+def _why(hit: Hit, words: Mapping[str, str]) -> str:
     own = set(terms.query_terms(hit.chunk.text))
     shared = list(dict.fromkeys(word for term, word in words.items() if term in own))[:_SHARED]
     said = f"shares {', '.join(shared)}" if shared else ""
     near = "is near in meaning" if hit.cosine >= NEAR else ""
     return " and ".join(part for part in (said, near) if part) or "is like it"
-
-
-def _named(line: int, *, is_governing: bool) -> str:
-    return f"{'governs it' if is_governing else 'is named'}, by line {line}"
 
 
 def _words(query: str) -> dict[str, str]:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.governance.bearings import KINDS, Asked, Found, ask
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    Asked,
+    Bearing,
+    ask,
+    best_first,
+    likeliest,
+    none_indexed,
+    searched,
+)
 from gitrag.actions.governance.likeness import covering
 from gitrag.actions.governance.presets import PRESETS, USES, Preset
-from gitrag.actions.governance.unreached import none_indexed
 from gitrag.actions.instead import NOTHING, Instead, find_instead
-from gitrag.actions.search import NoCollectionError, search
-from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
@@ -72,27 +78,6 @@ _TAKEN_BACK = 0.7
 _GONE = frozenset({"superseded", "deprecated", "rejected", "withdrawn"})
 
 
-class Proposal(Struct, frozen=True):
-    """A reference that a new document may make, for its author to accept, change or refuse.
-
-    Attributes:
-        relation: ``supersedes``, ``extends`` or ``related`` to a decision, ``requires`` or ``extends`` to a
-            specification, ``extends`` for code that exists, ``related`` to an issue.
-        kind: The kind of the other document's collection.
-        document: The other document.
-        score: Relevance in [0, 1].
-        section: The section found.
-        note: A sentence or two quoted from it.
-    """
-
-    relation: str
-    kind: CollectionKind
-    document: Document
-    score: float
-    section: str
-    note: str
-
-
 class Related(Struct, frozen=True):
     """What is related to a text.
 
@@ -107,19 +92,19 @@ class Related(Struct, frozen=True):
     """
 
     text: str
-    proposals: tuple[Proposal, ...]
-    nearest: tuple[Proposal, ...] = ()
+    proposals: tuple[Bearing, ...]
+    nearest: tuple[Bearing, ...] = ()
     lacking: str = ""
     are_few: bool = False
     instead: Instead = NOTHING
 
     @property
-    def near(self) -> tuple[Proposal, ...]:
+    def near(self) -> tuple[Bearing, ...]:
         """The nearest that are shown beside the proposals: of few documents, those with any score."""
         return tuple(each for each in self.nearest if self.are_few and each.score >= _ANY)
 
     @property
-    def hinted(self) -> tuple[Proposal, ...]:
+    def hinted(self) -> tuple[Bearing, ...]:
         """The nearest that are told below: beside a proposal none whose score is shown as 0.00."""
         if self.near:
             return ()
@@ -148,8 +133,8 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
     documents, targets = _ask(workspace, text) if asked else (None, [])
     every = _bearing(documents, targets, text) if documents else []
     there = sum(each.kind in asked for each in every)
-    chosen: dict[str, Proposal] = {}
-    near: dict[str, Proposal] = {}
+    chosen: dict[str, Bearing] = {}
+    near: dict[str, Bearing] = {}
     for preset in presets:
         governing = [each for each in every if each.kind in preset.kinds]
         found = [each for each in governing if each.score >= preset.min_score][: preset.limit]
@@ -159,19 +144,15 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
         near |= {each.document.path: each for each in governing[:_NEAREST]}
         for each in (*found, *_others(workspace, text, preset)):
             chosen.setdefault(each.document.path, each)
-    others = _best_first(each for path, each in near.items() if path not in chosen)
+    others = best_first(each for path, each in near.items() if path not in chosen)
     return Related(
         text,
-        tuple(_best_first(chosen.values())),
+        tuple(best_first(chosen.values())),
         tuple(others[: max(0, _NEAREST - len(chosen))]),
         none_indexed(asked) if asked and not there else "",
         there < _FEW,
         find_instead(workspace, text) if asked and not every else NOTHING,
     )
-
-
-def _best_first(proposals: Iterable[Proposal]) -> list[Proposal]:
-    return sorted(proposals, key=lambda each: (-each.score, each.document.path))
 
 
 def _ask(workspace: Workspace, text: str) -> tuple[Documents, list[Asked]]:
@@ -180,43 +161,25 @@ def _ask(workspace: Workspace, text: str) -> tuple[Documents, list[Asked]]:
     return ask(workspace, [text, *([old] if old else [])])
 
 
-def _bearing(documents: Documents, targets: Sequence[Asked], text: str) -> list[Proposal]:
+def _bearing(documents: Documents, targets: Sequence[Asked], text: str) -> list[Bearing]:
     """Return every document, best first, as it bears on the best of the targets."""
     old = given_up(text)
-    best: dict[str, Found] = {}
-    for target in targets:
-        for each in target.answer(documents):
-            known = best.get(each.document.path)
-            if known is None or known.score < each.score:
-                best[each.document.path] = each
     proposals = []
-    for each in best.values():
+    for each in likeliest(each for target in targets for each in target.answer(documents)).values():
         score = max(each.score, _TAKEN_BACK) if old and _decides(each.document, old) else each.score
         relation = relation_to(each.kind, each.document, score, text, f"{each.section} {each.note}")
-        proposals.append(Proposal(relation, each.kind, each.document, score, each.section, each.note))
-    return _best_first(proposals)
+        proposals.append(replace(each, score=score, relation=relation))
+    return best_first(proposals)
 
 
-def _others(workspace: Workspace, text: str, preset: Preset) -> list[Proposal]:
+def _others(workspace: Workspace, text: str, preset: Preset) -> list[Bearing]:
     """Return the code and issues that a search finds for a purpose."""
     kinds = tuple(kind for kind in preset.kinds if kind not in KINDS)
     if not kinds:
         return []
-    try:
-        answer = search(workspace, text, replace(preset, kinds=kinds).options())
-    except NoCollectionError:  # no issues
-        return []
     return [
-        Proposal(
-            "extends" if section.kind is CollectionKind.CODE else "related",
-            section.kind,
-            hit.document or code.read(hit.path, ""),
-            hit.score,
-            hit.chunk.qualified_name,
-            hit.note,
-        )
-        for section in answer.sections
-        for hit in section.hits
+        replace(each, relation="extends" if each.kind is CollectionKind.CODE else "related")
+        for each, _ in searched(workspace, text, replace(preset, kinds=kinds).options())
     ]
 
 

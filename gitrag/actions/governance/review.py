@@ -9,30 +9,33 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import KINDS, FileTarget, bearings
-from gitrag.actions.governance.check import name_of
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    NEAREST,
+    Bearing,
+    FileTarget,
+    Unreached,
+    bearings,
+    best_first,
+    find_unreached,
+    searched,
+)
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.governance.unreached import NEAREST, NearDocument, Unreached, find_unreached
 from gitrag.actions.impact import Impact, callers_of_change
-from gitrag.actions.search import NoCollectionError, search
 from gitrag.actions.touched import Cut, cutting_once, definitions_of
 from gitrag.chunking import decode, language_of
-from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, split_words
 from gitrag.errors import UsageError
 from gitrag.git.difference import ChangedFile, changed_files, messages
 from gitrag.model import Chunk, Kind
-from gitrag.search.engine import Hit
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import Filters
 from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
-
-ASK = "Should this PR reference {own}?"
 
 HELPERS = 5
 """Existing definitions shown for each added one. Of 20 added definitions that were later merged with an
@@ -59,42 +62,6 @@ _MESSAGE_CHARACTERS = 600
 _KINDS = PRESETS["review"].kinds
 
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
-
-
-class ReviewQuestion(Struct, frozen=True):
-    """A decision or an issue that a change touches but does not name.
-
-    Attributes:
-        kind: The kind of its collection.
-        document: Its path, id, title and status.
-        score: Relevance in [0, 1].
-        section: The section that the change touches.
-        note: A sentence or two quoted from it.
-        path: The changed file it was found for; empty when it was found for the commit messages.
-    """
-
-    kind: CollectionKind
-    document: Document
-    score: float
-    section: str
-    note: str
-    path: str
-
-    @property
-    def asks(self) -> str:
-        """The sentence for the reviewer."""
-        return ASK.format(own=name_of(self.kind, self.document))
-
-
-class Asked(Struct, frozen=True):
-    """A decision or issue that was found for a changed file (``path``), or for the messages (no path)."""
-
-    path: str
-    kind: CollectionKind
-    document: Document
-    score: float
-    section: str
-    note: str
 
 
 class Added(Struct, frozen=True):
@@ -130,7 +97,7 @@ class Review(Struct, frozen=True):
     """
 
     span: str
-    questions: tuple[ReviewQuestion, ...]
+    questions: tuple[Bearing, ...]
     added: tuple[Added, ...]
     files: int = 0
     asked: int = 0
@@ -201,7 +168,7 @@ class Unnamed(Struct, frozen=True):
         unreached: What comes nearest where there is neither; None where there is one.
     """
 
-    questions: tuple[ReviewQuestion, ...]
+    questions: tuple[Bearing, ...]
     named: tuple[str, ...]
     unreached: Unreached | None
 
@@ -233,22 +200,17 @@ def unnamed(
     if not any(True for _ in indexed_documents(workspace, order)):  # half a second on django
         return Unnamed((), (), find_unreached(workspace, (), order, least, touched))
     asked = list(_governing(workspace, files, queries, kinds))
-    further: list[Asked] = []
+    further: list[Bearing] = []
     for done, (path, query) in enumerate((queries if searched is None else searched).items(), start=1):
         advance(done)
-        found = [
-            Asked(path, kind, hit.document, hit.score, hit.chunk.qualified_name, hit.note)
-            for kind, hit in _searched(workspace, query, len(touched))
-            if hit.document is not None
-        ]
+        found = [replace(each, touched_by=path) for each in _searched(workspace, query, len(touched))]
         likely = [each for each in found if each.score >= least]
         asked += likely[: _searched_preset().limit]
         further += found
     questions, named_ones = _questions(files, said, asked)
     unreached = None
     if not questions and not named_ones:
-        scored = [NearDocument(each.kind, each.document, each.score) for each in (*asked, *further)]
-        unreached = find_unreached(workspace, scored, order, least, touched)
+        unreached = find_unreached(workspace, (*asked, *further), order, least, touched)
     return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
@@ -320,15 +282,15 @@ def _distinct(others: Iterable[SimilarChunk]) -> Iterator[SimilarChunk]:
 
 
 def _questions(
-    files: Sequence[ChangedFile], said: Sequence[str], asked: Iterable[Asked]
-) -> tuple[list[ReviewQuestion], list[str]]:
+    files: Sequence[ChangedFile], said: Sequence[str], asked: Iterable[Bearing]
+) -> tuple[list[Bearing], list[str]]:
     """Return what was found for the paths and is not named by the change itself, and ids it names. Pure."""
     preset = PRESETS["review"]
     mentioned = "\n".join(
         [*said, *(decode(file.after, language_of(file.path)) for file in files if file.after is not None)]
     )
     ids, touched = named(mentioned).keys(), {file.path for file in files}
-    best: dict[str, ReviewQuestion] = {}
+    best: dict[str, Bearing] = {}
     named_ones: dict[str, None] = {}
     for each in asked:
         document = each.document
@@ -336,16 +298,13 @@ def _questions(
             continue
         is_issue = each.kind is CollectionKind.ISSUES
         if document.id in ids or (is_issue and _names_issue(mentioned, document.id)):
-            named_ones[name_of(each.kind, document)] = None
+            named_ones[each.name] = None
             continue
         known = best.get(document.path)
         if known is None or known.score < each.score:
-            where = each.path or (known.path if known else "")
-            best[document.path] = ReviewQuestion(
-                each.kind, document, each.score, each.section, each.note, where
-            )
-    order = sorted(best.values(), key=lambda each: (-each.score, each.document.path))
-    return order[: preset.limit], list(named_ones)
+            where = each.touched_by or (known.touched_by if known else "")
+            best[document.path] = replace(each, touched_by=where)
+    return best_first(best.values())[: preset.limit], list(named_ones)
 
 
 def _governing(
@@ -353,7 +312,7 @@ def _governing(
     files: Sequence[ChangedFile],
     queries: Mapping[str, str],
     kinds: Collection[CollectionKind],
-) -> Iterator[Asked]:
+) -> Iterator[Bearing]:
     """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
     sides = {file.path: file.before if file.after is None else file.after for file in files}
     targets = {
@@ -363,23 +322,21 @@ def _governing(
     for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):
         for each in found:
             if each.kind in kinds:
-                yield Asked(path, each.kind, each.document, each.score, each.section, each.note)
+                yield replace(each, touched_by=path)
 
 
-def _searched(workspace: Workspace, query: str, touched: int) -> Iterator[tuple[CollectionKind, Hit]]:
-    """Yield the issues that a search finds, whatever their scores: the nearest are named if none is likely.
+def _searched(workspace: Workspace, query: str, touched: int) -> list[Bearing]:
+    """Return the issues that a search finds, whatever their scores: the nearest are named if none is likely.
 
     Files of the change, of which there are ``touched``, are none of them, and may take their places.
     """
     preset = _searched_preset()
     most = max(preset.limit, NEAREST + min(touched, _MOST_TOUCHED))
     try:
-        answer = search(workspace, query, replace(preset.options(), min_score=0.0, limit=most))
-    except (NoCollectionError, UsageError):  # no issues, or no words in the query
-        return
-    for section in answer.sections:
-        for hit in section.hits:
-            yield section.kind, hit
+        found = searched(workspace, query, replace(preset.options(), min_score=0.0, limit=most))
+    except UsageError:  # no words in the query
+        return []
+    return [each for each, _ in found]
 
 
 def _searched_preset() -> Preset:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.search import Asking, QuestionVectors, SearchOptions, read_question
+from gitrag.actions.search import EVERYTHING, Answer, SearchOptions, rank, read_question, scope_of, vector_of
 from gitrag.errors import ModelError, NetworkError, NotSetUpError
 from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging
@@ -21,7 +20,6 @@ from gitrag.words.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from gitrag.config.keys import Config
-    from gitrag.corpus.layout import CollectionKind
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.engine import Hit
     from gitrag.search.question import Question
@@ -29,35 +27,19 @@ if TYPE_CHECKING:
 _EXAMPLE = 'gitrag hub search "where are retries implemented"'
 
 
-class HubHit(Struct, frozen=True):
-    """A hit, and the repository that it is from; the hit's path is of that."""
-
-    repository: str
-    kind: CollectionKind
-    hit: Hit
-
-
-class HubAnswer(Struct, frozen=True):
-    """What a hub answers.
+class HubAnswer(Answer, frozen=True):
+    """What a hub answers: each hit has the name of its repository, and its path is of that.
 
     Attributes:
         query: The query as given.
-        hits: Best first, of all kinds.
-        asked: The branches that were searched, by the repository's name.
+        searched: The branches that were searched, by the repository's name.
         files: How many files they have.
-        model: Whether the model embedded the query; else a draft of its vector was used.
         absent: The repositories that were not searched, because their servers do not answer.
     """
 
-    query: str
-    hits: tuple[HubHit, ...]
-    asked: tuple[HubView, ...]
-    files: int
-    model: bool
+    searched: tuple[HubView, ...] = ()
+    files: int = 0
     absent: tuple[Absent, ...] = ()
-
-
-_EVERYTHING = SearchOptions()
 
 
 def search(
@@ -66,7 +48,7 @@ def search(
     config: Config,
     *,
     repositories: Sequence[str] = (),
-    options: SearchOptions = _EVERYTHING,
+    options: SearchOptions = EVERYTHING,
     encoder: Encoder | None = None,
 ) -> HubAnswer:
     """Search a hub.
@@ -83,9 +65,8 @@ def search(
     """
     question = read_question(query, example=_EXAMPLE)
     encoder = encoder or load_encoder(config)
-    vectors = QuestionVectors()
-    vectors.of(question.meaning, encoder)  # before a connection is held
-    asked = (question, vectors, config, repositories, options, encoder)
+    vector_of(encoder, question.meaning)  # before a connection is held
+    asked = (question, config, repositories, options, encoder)
     try:
         return _ask(address, *asked)
     except ServerLostError:  # one of several, since it was asked what it has: now the others answer
@@ -95,31 +76,41 @@ def search(
 def _ask(
     address: str,
     question: Question,
-    vectors: QuestionVectors,
     config: Config,
     repositories: Sequence[str],
     options: SearchOptions,
     encoder: Encoder | None,
 ) -> HubAnswer:
-    from gitrag.search.engine import Scoped
     from gitrag.search.sections import Wanted
 
     with opened(address, RECIPE) as hub, unchanging(hub):
         views, absent = _chosen(hub, repositories)
         source = HubSource(hub, views)
-        asking = Asking(config, question, vectors, options.wanted or Wanted(), options, encoder)
         # Of one branch also its commits count; of several, each has its own.
         commit = views[0].commit if len(views) == 1 else None
-        scoped = Scoped(None, ViewOverlay(commit=commit), options.filters, "")
-        found, files = asking.ask(source, scoped, Memo(lasting=True)), source.count_files()
-    hits = [
-        HubHit(repository, section.kind, replace(hit, path=path, variants=()))
-        for section in found.sections
-        for hit in section.hits
-        for repository, path in [source.split(hit.path)]
-    ]
-    hits.sort(key=lambda each: -each.hit.score)
-    return HubAnswer(question.text, tuple(hits), tuple(views), files, encoder is not None, tuple(absent))
+        scoped, wanted = (
+            scope_of(options, config, None, ViewOverlay(commit=commit)),
+            options.wanted or Wanted(),
+        )
+        found = rank(source, question, scoped, wanted, encoder, Memo(lasting=True), reword=True)
+        files = source.count_files()
+
+    def placed(hit: Hit) -> Hit:
+        repository, path = source.split(hit.path)
+        return replace(hit, repository=repository, path=path, variants=())
+
+    return HubAnswer(
+        query=question.text,
+        sections=tuple(replace(each, hits=tuple(map(placed, each.hits))) for each in found.sections),
+        commit=commit,
+        dirty=0,
+        drafts=0,
+        waiting=0,
+        model=encoder is not None,
+        searched=tuple(views),
+        files=files,
+        absent=tuple(absent),
+    )
 
 
 def load_encoder(config: Config) -> Encoder | None:

@@ -12,9 +12,8 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,9 +23,11 @@ from gitrag.actions.catch_up import start_worker
 from gitrag.actions.left_out import SUBMODULES
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.actions.search import (
+    EVERYTHING,
     Answer,
+    Asked,
     NoCollectionError,
-    QuestionVectors,
+    Outcome,
     SearchOptions,
     read_question,
     search,
@@ -74,72 +75,6 @@ _BEST = 5
 """Hits that are looked at for that."""
 
 
-class Outcome(StrEnum):
-    """What came of asking a repository."""
-
-    ANSWERED = "answered"
-    BEHIND = "not up to date"
-    NOT_INDEXED = "not indexed"
-    UNREACHABLE = "not reachable"
-    LATE = "late"
-
-    @property
-    def has_answered(self) -> bool:
-        """Whether it has said something."""
-        return self in {Outcome.ANSWERED, Outcome.BEHIND}
-
-
-class Asked(Struct, frozen=True):
-    """A repository that was asked.
-
-    Attributes:
-        name: Its name.
-        path: Its worktree's top.
-        outcome: What came of it.
-        why: Why it has not answered, or not of all its files; empty where it has.
-        hint: What to do about that.
-        commit: The commit that it answered from; None if it has not.
-    """
-
-    name: str
-    path: Path
-    outcome: Outcome
-    why: str = ""
-    hint: str = ""
-    commit: str | None = None
-
-    @property
-    def line(self) -> str:
-        """Who it is, and why it has not answered in full."""
-        return f"{self.name}: {self.outcome.value}: {self.why}"
-
-
-class AnswerOfMany(Struct, frozen=True):
-    """What several repositories answer.
-
-    Attributes:
-        answer: The hits of all, each with its repository, in one order.
-        asked: The repositories, in order of names.
-    """
-
-    answer: Answer
-    asked: tuple[Asked, ...]
-
-    @property
-    def lacking(self) -> list[str]:
-        """What the answer lacks, a line for each repository that has not answered in full."""
-        return [each.line for each in self.asked if each.why]
-
-    @property
-    def roots(self) -> Mapping[str, Path]:
-        """The tops of the repositories' worktrees, by name."""
-        return {each.name: each.path for each in self.asked}
-
-
-Options = Callable[[Workspace], SearchOptions]
-"""Says what the question is limited to in a repository."""
-
-
 class _Reply(Struct, frozen=True):
     """What one repository says: an answer, or an error."""
 
@@ -153,18 +88,18 @@ def ask(
     chosen: Sequence[Chosen],
     query: str,
     open_: Open,
-    options: Options,
+    options: SearchOptions = EVERYTHING,
     *,
-    limit: int,
+    limit: int | None = None,
     budget_s: float = BUDGET_S,
     keep: bool = False,
-) -> AnswerOfMany:
+) -> Answer:
     """Ask several repositories a question, each its own index.
 
     Args:
         open_: Opens one; called in the thread that asks it.
-        options: What the question is limited to, of each.
-        limit: Most hits of each kind in all.
+        options: What the question is limited to, of each and in all.
+        limit: Most hits of each kind in all, where the options say none: of each its settings do.
         budget_s: Seconds in which they have to answer; those that have not are named.
         keep: Whether the repositories are asked again: else what each has in memory is given back at once.
 
@@ -183,7 +118,8 @@ def ask(
     for reply in replies.values():
         _log(reply)
     asked = tuple(_outcome(each, replies.get(each.name), budget_s) for each in chosen)
-    return AnswerOfMany(merge(query, answers, limit, of_report=question.report is not None), asked)
+    most = limit if options.limit is None else options.limit
+    return replace(merge(query, answers, most, of_report=question.report is not None), asked=asked)
 
 
 class _Asking:
@@ -193,7 +129,7 @@ class _Asking:
         self,
         query: str,
         open_: Open,
-        options: Options,
+        options: SearchOptions,
         budget_s: float,
         chosen: Sequence[Chosen],
         *,
@@ -206,7 +142,6 @@ class _Asking:
         self._chosen = chosen
         self._keep = keep
         self.engines = SharedEngines(each.git_dir / "gitrag" for each in chosen)
-        self._vectors = QuestionVectors()
         self._opening = threading.Lock()
         self.unfinished: list[Workspace] = []
 
@@ -251,13 +186,11 @@ class _Asking:
             left_s = self._deadline - time.monotonic()
             config = workspace.config
             options = replace(
-                self._options(workspace),
+                self._options,
                 catch_up_s=max(0.0, min(config.catch_up_s, left_s * _CATCH_UP_SHARE)),
                 refine_s=config.refine_s / len(self._chosen),
             )
-            answer = search(
-                workspace, self._query, options, vectors=self._vectors, finish=self.unfinished.append
-            )
+            answer = search(workspace, self._query, options, finish=self.unfinished.append)
         except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
             return _Reply(chosen, workspace, error=error)
         finally:
@@ -330,7 +263,7 @@ def _why_no_directory(place: Path) -> str:
     return f"{place} is no directory"
 
 
-def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: bool = False) -> Answer:
+def merge(query: str, answers: Mapping[str, Answer], limit: int | None, *, of_report: bool = False) -> Answer:
     """Put the answers of repositories together, best first.
 
     A word is misspelt only where no repository knows it: who corrected the question is left out where
@@ -338,7 +271,7 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int, *, of_report: b
 
     Args:
         answers: What each repository answers, by name.
-        limit: Most hits of each kind.
+        limit: Most hits of each kind; None for all.
         of_report: Whether the question is a bug report.
     """
     is_known = any(not each.wording.searched_for and not each.wording.missing for each in answers.values())

@@ -350,7 +350,7 @@ def _resolved(
         calls.forget()
     caller_side, callee_side = (_OTHER, _OWN) if by_other else (_OWN, _OTHER)
     kept = [
-        Edge(_without(edge.caller), _without(edge.callee), edge.line, edge.confidence, edge.further)
+        replace(edge, caller=_without(edge.caller), callee=_without(edge.callee))
         for edge in edges
         if edge.caller.path.startswith(caller_side)
         and edge.callee.path.startswith(callee_side)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from gitrag.actions.repositories.scope import Scope
+from gitrag.actions.requests import Scope
 from gitrag.errors import NotSetUpError, RepositoryError, UsageError
 from gitrag.git import Repository
 from gitrag.memory.registry import Entry, Known, Registered, Registry

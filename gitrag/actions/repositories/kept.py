@@ -10,8 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gitrag.actions.repositories.ask import AnswerOfMany, Options, Outcome, ask
+from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen
+from gitrag.actions.search import Answer, Outcome, SearchOptions
 from gitrag.errors import NotSetUpError
 from gitrag.store.file_state import NAME as INDEX
 from gitrag.workspace import Workspace
@@ -44,7 +45,7 @@ class KeptRepositories:
         self._say = say
         self._kept: dict[Path, _Kept] = {}  # those that were asked last are last
 
-    def ask(self, chosen: Sequence[Chosen], query: str, options: Options, limit: int) -> AnswerOfMany:
+    def ask(self, chosen: Sequence[Chosen], query: str, options: SearchOptions) -> Answer:
         """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
 
         Raises:
@@ -63,7 +64,7 @@ class KeptRepositories:
                 opened[each.git_dir] = kept
             return kept.workspace
 
-        found = ask(chosen, query, open_, options, limit=limit, keep=True)
+        found = ask(chosen, query, open_, options, keep=True)
         for each, asked in zip(chosen, found.asked, strict=True):
             kept = self._kept.pop(each.git_dir, None)
             if asked.outcome in {Outcome.LATE, Outcome.UNREACHABLE}:  # a thread may be at it still

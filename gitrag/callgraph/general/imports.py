@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ class ImportedName(Struct, frozen=True):
     public: bool = True
 
 
-def read_imports(  # noqa: C901 - one branch per kind of import
+def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
     rows: Iterable[ImportRow], language: str
 ) -> list[ImportedName]:
     """Turn a query's captures into imported names."""
@@ -60,6 +60,8 @@ def read_imports(  # noqa: C901 - one branch per kind of import
             if last[:1] == "v" and last[1:].isdigit():
                 last = origin.rpartition("/")[0].rpartition("/")[2]
             found.append(ImportedName(last if row.alias is None else row.alias, origin, None, "package"))
+        elif row.use is not None and language == "elixir":
+            found += _aliases(row.use, row.alias)
         elif row.use is not None:
             text = row.use if row.alias is None else f"{row.use} as {row.alias}"
             found += _used("", text, row.public is not None)
@@ -69,6 +71,14 @@ def read_imports(  # noqa: C901 - one branch per kind of import
             if row.name == "*":  # the static members of a class
                 found[-1] = ImportedName("*", row.path, None, "path")
     return found
+
+
+def _aliases(text: str, alias: str | None) -> Iterator[ImportedName]:
+    """Yield the names that an ``alias`` of Elixir gives to modules: ``A.B``, ``A.{B, C.D}``."""
+    head, opens, rest = text.partition("{")
+    for each in rest.rstrip("} \n").split(",") if opens else [""]:
+        whole = f"{head}{each}".replace("\n", "").replace(" ", "")
+        yield ImportedName(alias or whole.rpartition(".")[2], whole, None, "use")
 
 
 def _used(before: str, text: str, public: bool) -> list[ImportedName]:

@@ -14,10 +14,12 @@ from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general import elixir
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
+from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import ANY_OF, ELEMENT, NUMBERED, SAME, SCOPED, UNSURE, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Tables
 from gitrag.callgraph.limits import Limits
@@ -165,6 +167,9 @@ class Resolver:
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
         self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
+        self._named_in_full: dict[str, dict[str, list[Id]]] = {}
+        self._places: dict[tuple[str, str], Places] = {}
+        self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
         self._differing: dict[tuple[Owner, str], bool] = {}
         self._owners_of: dict[Id, Owner | None] = {}
         self._known: dict[Id, Owner] = {}
@@ -196,6 +201,8 @@ class Resolver:
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
         if not handed:
             return found
+        if self._tables.language(caller[0]) == "elixir":  # a function has many clauses
+            return found
         least = 0.0 if self._tables.language(caller[0]) == "ruby" else LIKE_NAMED  # of what is only so called
         functions = [
             (own, sure)
@@ -222,10 +229,8 @@ class Resolver:
                 return declared.type_name.rpartition(".")[2]
         owner = self._class_of(caller)
         for each in self._upwards(owner) if owner is not None else ():
-            for own in self._definitions_of(each):
-                declared = self._tables.body(own[0]).fields.get((own[1], parts[0]))
-                if declared is not None:
-                    return declared.type_name.rpartition(".")[2]
+            for _, declared in self._fields_of(each, parts[0]):
+                return declared.type_name.rpartition(".")[2]
         return ""
 
     def is_a(self, cls: str, wanted: str) -> bool | None:
@@ -259,6 +264,8 @@ class Resolver:
     def _resolve(  # noqa: C901, PLR0912 - one kind of owner after another
         self, parts: Sequence[str], caller: Id, depth: int
     ) -> Found:
+        if self._tables.language(caller[0]) == "elixir":
+            return elixir.called(parts, caller, self._tables)
         if parts[0] == SCOPED:
             parts = self._unscoped(parts[1:])
         *before, name = parts
@@ -476,7 +483,10 @@ class Resolver:
         Of a class of others, which Swift only extends here, the constructors are a guess.
         """
         if own is not None and self._is_extension(own):
-            own = next((each for each in self._classes(owner) if not self._is_extension(each)), None)
+            own = next(
+                (each for each in self._placed(owner.name, owner.full).every if not self._is_extension(each)),
+                None,
+            )
             if own is None:
                 self._sure = min(self._sure, OVERRIDDEN)
                 return self._own_methods(owner, self._constructor(owner))
@@ -488,7 +498,7 @@ class Resolver:
                     return found
         if only_constructors:
             return []
-        return [own] if own else self._nearest(self._classes(owner), owner.home)[:1]
+        return [own] if own else self._placed(owner.name, owner.full).nearest(owner.home)[:1]
 
     def _is_extension(self, own: Id) -> bool:
         return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
@@ -532,21 +542,49 @@ class Resolver:
 
     def _constant(self, written: str, path: str, around: str) -> Owner | None:
         """Return Ruby's class of a name: of the innermost module around that has one, else of any."""
-        every = self._tables.classes.get(written.rpartition(".")[2], [])
-        names = {own: self._tables.definition(own).name for own in every}
+        last = written.rpartition(".")[2]
+        known = self._full_names(last)
+        if written.startswith("."):  # `::Foo`
+            if written[1:] not in known:
+                return None
+            around, written = "", written[1:]
         outer = around.split(".") if around else []
         for depth in range(len(outer), -1, -1):
             full = ".".join([*outer[:depth], written])
-            found = [own for own in every if names[own] == full]
-            if found:
+            if full in known:
                 break
         else:
-            found = [own for own in every if f".{names[own]}".endswith(f".{written}")]
-            if len({names[own] for own in found}) > 1:
+            names = [each for each in known if f".{each}".endswith(f".{written}")]
+            if len(names) > 1:
                 self._chosen.add((written, path, around))
-                found = self._nearest(found, path)
-        chosen = self._nearest(found, path) or found
+                every = [
+                    own for own in self._tables.classes[last] if self._tables.definition(own).name in names
+                ]
+                near = self._nearest(every, path)
+                return self._known_as(near[0]) if near else None
+            if not names:
+                return None
+            full = names[0]
+        places = self._placed(last, full)
+        chosen = places.nearest(path) or places.every
         return self._known_as(chosen[0]) if chosen else None
+
+    def _full_names(self, name: str) -> dict[str, list[Id]]:
+        """Return the definitions of Ruby's classes with a last name, by their whole names."""
+        found = self._named_in_full.get(name)
+        if found is None:
+            found = self._named_in_full[name] = {}
+            for own in self._tables.classes.get(name, ()):
+                found.setdefault(self._tables.definition(own).name, []).append(own)
+        return found
+
+    def _placed(self, name: str, full: str) -> Places:
+        """Return the definitions of classes of a name; in Ruby of a whole name."""
+        key = name, full
+        if key not in self._places:
+            every = self._tables.classes.get(name, []) if not full else self._full_names(name).get(full, [])
+            self._places[key] = Places(every)
+        return self._places[key]
 
     def _known_as(self, own: Id) -> Owner:
         """Return a class by its definition."""
@@ -556,13 +594,6 @@ class Resolver:
             full = name if self._tables.language(own[0]) == "ruby" else ""
             found = self._known[own] = Owner("class", name.rpartition(".")[2], own[0], full)
         return found
-
-    def _classes(self, owner: Owner) -> list[Id]:
-        """Return the definitions of classes of an owner's name."""
-        every = self._tables.classes.get(owner.name, [])
-        if not owner.full or len(every) == 1:
-            return every
-        return [own for own in every if self._tables.definition(own).name == owner.full]
 
     def _find_class(  # noqa: C901, PLR0912 - the places to search, in order
         self, written: str, path: str
@@ -668,21 +699,48 @@ class Resolver:
 
     def _definitions_of(self, owner: Owner) -> list[Id]:
         """Return a class's definitions, those in its own file first: Rust's impls may be elsewhere."""
-        every = self._classes(owner)
-        here = [each for each in every if each[0] == owner.home]
-        others = [each for each in every if each[0] != owner.home]
-        return here + self._nearest(others, owner.home)
+        places = self._placed(owner.name, owner.full)
+        return places.here(owner.home) + places.elsewhere(owner.home)
+
+    def _fields_of(self, owner: Owner, name: str) -> Iterator[tuple[Id, Declaration]]:
+        """Yield what a class's definitions declare a member to be, those in its own file first."""
+        places = self._placed(owner.name, owner.full)
+        for every in (places.here(owner.home), places.elsewhere(owner.home)):
+            path = every[0][0] if every else ""
+            for index in self._tables.body(path).field_owners.get(name, ()) if every else ():
+                if (path, index) in places.those:
+                    yield (path, index), self._tables.body(path).fields[index, name]
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
         """Yield the classes that a class inherits from, as far as they are in the view."""
-        every = self._classes(owner)
-        here = every if owner.full else [each for each in every if each[0] == owner.home] or every
-        for own in here:
+        if owner.full:
+            yield from self._bases_of_ruby(owner._replace(home=""))
+            return
+        places = self._placed(owner.name, "")
+        for own in places.here(owner.home) or places.every:
             definition = self._tables.definition(own)
             for base in definition.bases:
                 found = self._class(base, own[0], definition.name)
                 if found is not None:
-                    yield found._replace(kind="type") if owner.kind == "type" else found
+                    yield found
+
+    def _bases_of_ruby(self, owner: Owner) -> list[Owner]:
+        """Return what all the definitions of a class inherit from and mix in, each once."""
+        if owner not in self._bases_found:
+            before, self._sure = self._sure, CERTAIN
+            found: dict[Owner, None] = {}
+            self._bases_found[owner] = [], CERTAIN
+            for own in self._placed(owner.name, owner.full).every:
+                definition = self._tables.definition(own)
+                for base in definition.bases:
+                    cls = self._class(base, own[0], definition.name)
+                    if cls is not None:
+                        found[cls._replace(kind="type") if owner.kind == "type" else cls] = None
+            self._bases_found[owner] = list(found), self._sure
+            self._sure = before
+        bases, sure = self._bases_found[owner]
+        self._sure = min(self._sure, sure)
+        return bases
 
     def _upwards(self, owner: Owner) -> Iterator[Owner]:
         """Yield a class and those that it inherits from, the nearest first, each once."""
@@ -805,9 +863,10 @@ class Resolver:
         border = deque([owner])
         while border and len(known) < _MOST_SUBCLASSES:
             each = border.popleft()
-            every = self._tables.classes.get(each.name, ())
+            below = self._tables.subclasses.get(each.name, ())
+            every = self._tables.classes.get(each.name, ()) if below else ()
             alone = len({self._tables.definition(own).name if each.full else own[0] for own in every}) < 2
-            for own in self._tables.subclasses.get(each.name, ()):
+            for own in below:
                 subclass = self._known_as(own)
                 if subclass in known:
                     continue
@@ -833,11 +892,7 @@ class Resolver:
         return self._tables.owners.get(owner.name, set()) <= others
 
     def _declares_field(self, owner: Owner, name: str) -> bool:
-        return any(
-            (own[1], name) in self._tables.body(own[0]).fields
-            for each in self._upwards(owner)
-            for own in self._definitions_of(each)
-        )
+        return any(True for each in self._upwards(owner) for _ in self._fields_of(each, name))
 
     # Go's interfaces
 
@@ -885,7 +940,7 @@ class Resolver:
             if found is not None:
                 return self._along(found, parts, caller, depth)
         if self._tables.language(caller[0]) == "ruby":
-            constant = list(takewhile(lambda part: part[:1].isupper(), parts))
+            constant = list(takewhile(lambda part: part[:1].isupper() or not part, parts))
             parts = [".".join(constant), *parts[len(constant) :]] if len(constant) > 1 else parts
         found = self._head(parts[0], caller, depth)
         return self._along(found, parts[1:], caller, depth)
@@ -1111,9 +1166,10 @@ class Resolver:
 
     def _field(self, owner: Owner, name: str, depth: int) -> Owner | None:
         for each in self._upwards(owner):
-            for own in self._definitions_of(each):
-                declared = self._tables.body(own[0]).fields.get((own[1], name))
-                if declared is not None and declared.type_name != UNSURE:
+            for own, declared in self._fields_of(each, name):
+                if declared.type_name != UNSURE:
+                    if own[0].endswith(".rs") and self._are_several_of(each, name):
+                        return None
                     if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
                         self._sure = min(self._sure, OVERRIDDEN)
                     return self._declared(declared, own, depth)
@@ -1121,6 +1177,11 @@ class Resolver:
             if each.name == name:
                 return each
         return None
+
+    def _are_several_of(self, owner: Owner, name: str) -> bool:
+        """Tell whether types of one name in a file of Rust, in modules of it, have differing members."""
+        every = [(own[0], declared.type_name) for own, declared in self._fields_of(owner, name)]
+        return len(set(every)) > len({path for path, _ in every})
 
     def _is_given_another(self, owner: Owner, name: str) -> bool:
         """Tell whether Ruby's classes above and below a class give a variable different things."""
@@ -1130,8 +1191,7 @@ class Resolver:
             types = {
                 declared.type_name
                 for each in (*self._upwards(owner), *self._subclasses(owner))
-                for own in self._definitions_of(each)
-                if (declared := self._tables.body(own[0]).fields.get((own[1], name))) is not None
+                for _, declared in self._fields_of(each, name)
             }
             found = self._differing[key] = len(types) > 1
         return found

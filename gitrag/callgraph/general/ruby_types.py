@@ -116,7 +116,7 @@ def _types(node: tree_sitter.Node, text: Text, known: Mapping[str, str]) -> set[
                 found.add(UNKNOWN)
         elif each.type == "call" and method is not None and text(method) == "new" and receiver is not None:
             is_class = receiver.type in {"constant", "scope_resolution"}
-            found.add(text(receiver).lstrip(":").replace("::", ".") if is_class else UNKNOWN)
+            found.add(text(receiver).replace("::", ".") if is_class else UNKNOWN)
         elif each.type == "call" and receiver is None and method is not None and text(method) in _LEAVING:
             continue
         elif each.type == "self":

@@ -47,6 +47,7 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
+from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
@@ -87,6 +88,7 @@ QUERIES = {
     "swift": "swift",
     "scala": "scala",
     "solidity": "solidity",
+    "elixir": "elixir",
 }
 """Files of ``queries/`` by language."""
 
@@ -176,6 +178,13 @@ _NO_PART = frozenset(
 
 
 _ROUND = ord("(")
+_BRACKET = re.compile(rb"[()\[\]{}]")
+_CLOSING = frozenset({b")", b"]", b"}"})
+_MEMBER = re.compile(
+    rb"(?:([\w$.:]*\w[.][\w$]+)\s*=|(?<![\w$.])([\w$.]+)\s*\+="
+    rb"|(?<![\w$.?])([\w$]+|'[^'\s]+'|\"[^\"\s]+\")\s*(?::|=>|=\{))\s*\Z"
+)
+"""What a function becomes a member of: ``button.onclick = ``, ``Changed += ``, ``save: ``, ``onClick={``."""
 _JOINING = frozenset({"::", "."})
 _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type", "metavariable"})
 
@@ -198,6 +207,7 @@ class QueryReader:
         self._language = language
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
+        self._called: dict[int, tuple[str, ...]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
@@ -319,6 +329,7 @@ class QueryReader:
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
         calls += self._handed_on(handed, scopes)
+        calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
         for own, type_ in bases:
             above[own] += [type_] if type_ else []
@@ -479,13 +490,21 @@ class QueryReader:
             own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
             # The receiver as that of something: or the brackets of a call at its end would be lost.
             parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
+            if receiver and self._language.name == "ruby" and self._raw(receiver[0], 2) == "::":
+                parts = ["", *parts]
         if not parts or (self._language.name == "cpp" and _DESTRUCTOR.search(self._text(node))):
             return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
             parts = _scoped(self._text(captures["call"][0]), parts)
+        if self._language.name == "elixir" and is_no_call(
+            self._source[max(node.start_byte - _COMMENT_BYTES // 8, 0) : node.start_byte],
+            self._source[node.end_byte : node.end_byte + _NAME_BYTES],
+        ):
+            return []
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
+        self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
@@ -589,7 +608,8 @@ class QueryReader:
                 node = key if self._text(key) in _LIMITING else value
             if node.type == "simple_symbol" and parts:
                 line = node.start_point[0] + 1
-                yield WrittenCall(place, (*parts, self._text(node)[1:]), line, handed=True), node
+                name = (*parts, self._text(node)[1:])
+                yield WrittenCall(place, name, line, handed=True, rule=method), node
 
     def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
         """Return what Ruby's ``include`` and ``prepend`` add to the enclosing class."""
@@ -628,10 +648,37 @@ class QueryReader:
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
         for node in handed:
-            place, parts = self._around(node), tuple(parts_of(self._text(node)))
+            place, text = self._around(node), self._text(node)
+            parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
+
+    def _with_rule(self, call: WrittenCall, node: tree_sitter.Node) -> WrittenCall:
+        """Say what is handed a function: what is called around it, or a member of an object.
+
+        Read from the text before it: a tree is asked for a parent from its root.
+        """
+        if call.rule:
+            return call
+        before = self._source[max(node.start_byte - _TEXT_BYTES, 0) : node.start_byte]
+        member = _MEMBER.search(before)
+        if member:
+            return msgspec.structs.replace(call, rule=self._shown(next(filter(None, member.groups()))))
+        depth = 0
+        for bracket in reversed(list(_BRACKET.finditer(before))):
+            depth += 1 if bracket[0] in _CLOSING else -1
+            if depth < 0 and bracket[0] == b"{":
+                break
+            if depth < 0 and bracket[0] == b"(":
+                end = node.start_byte - len(before) + len(before[: bracket.start()].rstrip())
+                if end in self._called:  # else it is of an expression, or stands in a string
+                    return msgspec.structs.replace(call, rule=".".join(self._called[end][-2:]))
+            depth = max(depth, 0)
+        return call
+
+    def _shown(self, name: bytes) -> str:
+        return ".".join(parts_of(name.decode("utf-8", "replace").strip("\"'"))[-2:])
 
     def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the calls among tokens: a name, or names joined by dots or colons, before a bracket."""
@@ -760,6 +807,8 @@ class QueryReader:
         return self._type_written(self._text(node))
 
     def _type_written(self, text: str) -> str:
+        if self._language.name == "ruby" and text.startswith("::"):  # of no module around
+            return f".{self._type_of(text[2:])}"
         text = text.lstrip(":*&?( ")
         if self._language.name == "php":
             every = [each for each in _ONE_OF.split(text) if each not in {"null", "false"}]

@@ -23,6 +23,7 @@ class File(Struct, frozen=True):
         variables: By definition and name.
         variable_names: The names of all variables.
         fields: By class and name.
+        field_owners: The classes that declare a field, in their order, by its name.
         results: Declared types of functions' results.
         needs: Methods that an interface lists, by class and name.
         imports: By the name in the file; ``*`` for those of all names.
@@ -37,6 +38,7 @@ class File(Struct, frozen=True):
     variables: Mapping[tuple[int, str], Declaration]
     variable_names: frozenset[str]
     fields: Mapping[tuple[int, str], Declaration]
+    field_owners: Mapping[str, Sequence[int]]
     results: Mapping[int, str]
     needs: Mapping[int, Mapping[str, Declaration]]
     imports: Mapping[str, Sequence[ImportedName]]
@@ -165,12 +167,17 @@ def _unpacked(language: str, facts: Facts) -> File:
     imports: dict[str, list[ImportedName]] = {}
     for imported in read_imports(body.imports, language):
         imports.setdefault(imported.alias, []).append(imported)
+    fields = {(each.owner, each.name): each for each in reversed(body.fields)}
+    owners: dict[str, list[int]] = {}
+    for owner, name in sorted(fields):
+        owners.setdefault(name, []).append(owner)
     return File(
         body.parents,
         calls,
         {(each.owner, each.name): each for each in reversed(body.variables)},
         frozenset(each.name for each in body.variables),
-        {(each.owner, each.name): each for each in reversed(body.fields)},
+        fields,
+        owners,
         {each.function: each.type_name for each in body.results},
         needs,
         imports,

@@ -67,7 +67,7 @@ class GeneralView:
             self._check()
             for index in self._tables.body(path).calls:
                 self._resolve((path, index), names, edges, types if language == "rust" else None)
-        return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
+        return {key: edge for key, edge in edges.items() if key[1] in wanted}
 
     def _resolve(
         self,
@@ -104,7 +104,7 @@ class GeneralView:
                 ]
             is_guess = call.handed or call.unsure or not all(map(self._tables.gives_no_this, call.blocks))
             for callee, sure in self._choice.fitting(found, call, caller):
-                note(edges, caller, callee, min(sure, HANDED_ON) if is_guess else sure, call.line)
+                note(edges, caller, callee, min(sure, HANDED_ON) if is_guess else sure, call.line, call.rule)
 
     def _names_for(self, wanted: Iterable[Id]) -> set[str]:
         """Return the names by which definitions may be called, those that imports give them included."""

@@ -1,4 +1,4 @@
-"""Attributes of Python values: what reading or setting one, iterating or an operator comes down to."""
+"""What attributes, operators and targets of assignments in Python files come down to."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ from gitrag.callgraph.python.confidence import (
     OVERRIDDEN,
     UNNEEDED,
 )
-from gitrag.callgraph.python.evaluation import NO_ARGUMENTS, Arguments, Evaluation
-from gitrag.callgraph.python.methods import Methods
-from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.namesakes import Namesakes
-from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.python.program import Frame
+from gitrag.callgraph.python.records import (
+    Attribute,
+    Expression,
+    ListDisplay,
+    Name,
+    Starred,
+    Subscript,
+    TupleDisplay,
+)
 from gitrag.callgraph.python.values import (
     CERTAIN,
+    NO_ARGUMENTS,
     NOTHING,
     YIELDED,
+    Arguments,
     ClassObject,
     ContextManager,
     DictOf,
@@ -39,8 +46,10 @@ from gitrag.callgraph.python.values import (
     TupleOf,
     Value,
     Values,
+    dict_of,
     elements,
     limited,
+    list_of,
     ordered,
 )
 
@@ -48,28 +57,10 @@ _TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
 """Methods of strings that leave a name a name."""
 
 
-class Attributes:
-    """What attributes and operators come down to.
+class Attributes(Classes):
+    """What attributes and operators come down to."""
 
-    Args:
-        program: The files.
-        methods: What kinds of methods there are.
-        names: Finds the members of modules.
-        classes: Finds the members of classes.
-        whole: What calls properties, and reads the methods that assign to an attribute.
-    """
-
-    def __init__(
-        self, program: Program, methods: Methods, names: Names, classes: Classes, whole: Evaluation
-    ) -> None:
-        self._program = program
-        self._methods = methods
-        self._names = names
-        self._classes = classes
-        self._whole = whole
-        self._namesakes = Namesakes(program, methods, classes)
-
-    def read(  # noqa: C901 - a branch a kind of value
+    def read_attribute(  # noqa: C901 - a branch a kind of value
         self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
     ) -> Values:
         """Read an attribute; properties are called.
@@ -90,9 +81,9 @@ class Attributes:
             elif type(value) is ClassObject:
                 found |= self._of_class(value, name, frame, line)
             elif type(value) is ModuleObject:
-                found |= self._names.in_module(value.path, name)
+                found |= self.in_module(value.path, name)
             elif type(value) is Outside:
-                found.add(self._names.outside(f"{value.name}.{name}", frame.own[0]))
+                found.add(self.outside(f"{value.name}.{name}", frame.own[0]))
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
@@ -105,7 +96,7 @@ class Attributes:
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
         if not special and all(type(value) is OutsideWith for value in found):
-            found |= self._namesakes.read(values, name, frame, line)
+            found |= self.read_namesakes(values, name, frame, line)
         return limited(found)
 
     def _likely(self, values: Values, names: Sequence[str]) -> float:
@@ -117,47 +108,45 @@ class Attributes:
             return ONE_OF_MANY
         if len(classes) < 2:
             return CERTAIN
-        found = (
-            next((each for name in names if (each := self._classes.find(cls, name))), None) for cls in classes
-        )
+        found = (next((each for name in names if (each := self.find(cls, name))), None) for cls in classes)
         return CERTAIN if len({each[0] for each in found if each}) < 2 else ONE_OF_SEVERAL
 
     def _of_instance(  # noqa: C901 - the places an attribute may be found in, in order
         self, value: Instance, name: str, frame: Frame, line: int, *, special: bool
     ) -> Values:
-        classes, cls = self._classes, value.cls
+        cls = value.cls
         if name == "__class__":
             return frozenset([ClassObject(cls, value.exact)])
         found: set[Value] = set()
-        member = classes.find(cls, name)
+        member = self.find(cls, name)
         if member is not None:
             found |= self.bound(member[1], value, frame, line)
             if not value.exact and not any(type(each) is Function for each in member[1]):
-                for own in classes.overrides(cls, name):
-                    if self._methods.is_property(own):
+                for own in self.overrides(cls, name):
+                    if self.is_property(own):
                         self._program.edge(frame, own, line, OVERRIDDEN)
         if not special:
             if not value.exact:
-                for subclass, theirs in classes.put_in_place(cls, name):
+                for subclass, theirs in self.put_in_place(cls, name):
                     found |= self.bound(theirs, Instance(subclass, exact=False), frame, line)
-            for each in classes.order(cls):
+            for each in self.order(cls):
                 found |= self._assigned(each, name)
             if not value.exact and member is None and not found:
                 found |= self._of_mixed_in(cls, name, frame, line)
-            unset = not found if member is None else classes.is_only_declared(member[0], name)
-            if unset and not classes.has_assigned(cls, name):
+            unset = not found if member is None else self.is_only_declared(member[0], name)
+            if unset and not self.has_assigned(cls, name):
                 found |= self._fallen_back(value, frame, line)
         return limited(found)
 
     def _fallen_back(self, value: Instance, frame: Frame, line: int) -> Values:
         """Read an attribute by ``__getattr__``."""
-        fallback = self._classes.find(value.cls, "__getattr__")
+        fallback = self.find(value.cls, "__getattr__")
         if fallback is None:
             return NOTHING
         method = self.bound(fallback[1], value, frame, line)
         before = self._program.ceiling
         self._program.ceiling = min(before, FALLBACK)
-        found = self._whole.call(method, NO_ARGUMENTS, frame, line)
+        found = self.call(method, NO_ARGUMENTS, frame, line)
         self._program.ceiling = before
         return found
 
@@ -170,34 +159,34 @@ class Attributes:
     def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
         """Read an attribute that only subclasses have."""
         found: set[Value] = set()
-        for subclass in self._classes.subclasses(cls):
+        for subclass in self.subclasses(cls):
             found |= self._assigned(subclass, name)
-            theirs = self._classes.find(subclass, name)  # of what they inherit, too: this is a mixin
+            theirs = self.find(subclass, name)  # of what they inherit, too: this is a mixin
             if theirs is not None:
                 found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
         return frozenset(found)
 
     def _assigned(self, cls: Id, name: str) -> Values:
         """Return what methods of a class assign to an attribute of its instances."""
-        for own in self._classes.assigners(cls, name):
-            self._whole.evaluate(own)
+        for own in self.assigners(cls, name):
+            self.evaluate(own)
         return self._program.assigned.get((cls, name), NOTHING)
 
     def _of_class(self, value: ClassObject, name: str, frame: Frame, line: int) -> Values:
-        member = self._classes.find(value.cls, name)
+        member = self.find(value.cls, name)
         if member is not None:
             found: set[Value] = set()
             for each in member[1]:
-                if type(each) is Function and each.bound is None and self._methods.is_of_class(each.function):
+                if type(each) is Function and each.bound is None and self.is_of_class(each.function):
                     found.add(Function(each.function, value))
                 else:
                     found.add(each)
             if not value.exact:
-                found = found.union(*(theirs for _, theirs in self._classes.put_in_place(value.cls, name)))
+                found = found.union(*(theirs for _, theirs in self.put_in_place(value.cls, name)))
             return limited(found)
-        metaclass = self._classes.metaclass(value.cls)
+        metaclass = self.metaclass(value.cls)
         if metaclass is not None:
-            member = self._classes.find(metaclass, name)
+            member = self.find(metaclass, name)
             if member is not None:
                 return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
@@ -207,7 +196,7 @@ class Attributes:
         if type(bound) is Instance:
             bound = Instance(bound.cls, exact=True)
         if type(bound) is Instance or type(bound) is ClassObject:
-            member = self._classes.find(bound.cls, name, after=value.cls)
+            member = self.find(bound.cls, name, after=value.cls)
             if member is not None:
                 return self.bound(member[1], bound, frame, line)
         return NOTHING
@@ -218,37 +207,35 @@ class Attributes:
         for member in ordered(members):
             if type(member) is Function and member.bound is None:
                 own = member.function
-                if self._methods.is_property(own):
+                if self.is_property(own):
                     found |= self._of_property(own, to, frame, line)
-                elif self._methods.is_static(own):
+                elif self.is_static(own):
                     found.add(member)
-                elif self._methods.is_of_class(own):
+                elif self.is_of_class(own):
                     found.add(Function(own, ClassObject(to.cls, to.exact) if type(to) is Instance else to))
                 else:
                     found.add(Function(own, to))
-            elif (
-                type(member) is Instance and (getter := self._classes.find(member.cls, "__get__")) is not None
-            ):
+            elif type(member) is Instance and (getter := self.find(member.cls, "__get__")) is not None:
                 given = Arguments([frozenset([to])])
                 for each in ordered(getter[1]):
                     if type(each) is Function:
                         method = frozenset([Function(each.function, member)])
-                        found |= self._whole.call(method, given, frame, line)
+                        found |= self.call(method, given, frame, line)
             elif type(member) is Property:
-                found |= self._whole.call(_bound_to(member.getter, to), NO_ARGUMENTS, frame, line)
+                found |= self.call(_bound_to(member.getter, to), NO_ARGUMENTS, frame, line)
             else:
                 found.add(member)
         return frozenset(found)
 
     def _of_property(self, own: Id, to: Value, frame: Frame, line: int) -> Values:
         before = self._program.ceiling
-        if self._methods.is_kept(own):
+        if self.is_kept(own):
             self._program.ceiling = min(before, UNNEEDED)
-        found = self._whole.call(frozenset([Function(own, to)]), NO_ARGUMENTS, frame, line)
+        found = self.call(frozenset([Function(own, to)]), NO_ARGUMENTS, frame, line)
         self._program.ceiling = before
         return found
 
-    def set(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
+    def set_attribute(self, values: Values, name: str, given: Values, frame: Frame, line: int) -> None:
         """Assign to an attribute; a property's setter is called."""
         for value in ordered(values):
             if type(value) is ClassObject:
@@ -259,10 +246,10 @@ class Attributes:
                 self._set_of(value, name, given, frame, line)
 
     def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:
-        override = self._classes.find(value.cls, "__setattr__")
+        override = self.find(value.cls, "__setattr__")
         if override is not None:
             method = self.bound(override[1], value, frame, line)
-            self._whole.call(method, Arguments([NOTHING, given]), frame, line)
+            self.call(method, Arguments([NOTHING, given]), frame, line)
         setters = self._setters(value, name, given)
         if not setters:
             self._program.assign(value.cls, name, given)
@@ -271,49 +258,49 @@ class Attributes:
             if self._of_subclasses(value, "__setattr__", frame, line):
                 self._program.ceiling = min(before, ONE_OF_SEVERAL)
             for setter, arguments in setters:
-                self._whole.call(setter, arguments, frame, line)
+                self.call(setter, arguments, frame, line)
             self._program.ceiling = before
 
     def _of_subclasses(self, value: Instance, name: str, frame: Frame, line: int) -> bool:
         """Note that a special method may be called that only subclasses have; tell whether one has."""
-        found = () if value.exact else self._classes.only_below(value.cls, name)
+        found = () if value.exact else self.only_below(value.cls, name)
         for own in found:
             self._program.edge(frame, own, line, OVERRIDDEN)
         return bool(found)
 
     def _setters(self, value: Instance, name: str, given: Values) -> list[tuple[Values, Arguments]]:
         """Return what assigning to an attribute of an instance calls, and with what."""
-        setter = self._classes.setter(value.cls, name)
+        setter = self.setter(value.cls, name)
         if setter is not None:
             return [(frozenset([Function(setter, value)]), Arguments([given]))]
-        member = self._classes.find(value.cls, name)
+        member = self.find(value.cls, name)
         found: list[tuple[Values, Arguments]] = []
         for each in ordered(member[1]) if member is not None else ():
             if type(each) is Property:
                 found.append((_bound_to(each.setter, value), Arguments([given])))
-            elif type(each) is Instance and (method := self._classes.find(each.cls, "__set__")) is not None:
+            elif type(each) is Instance and (method := self.find(each.cls, "__set__")) is not None:
                 found.append((_bound_to(method[1], each), Arguments([frozenset([value]), given])))
         return found
 
-    def delete(self, values: Values, name: str, frame: Frame, line: int) -> None:
+    def delete_attribute(self, values: Values, name: str, frame: Frame, line: int) -> None:
         """Delete an attribute; a property's deleter is called."""
         for value in ordered(values):
             if type(value) is not Instance:
                 continue
-            override = self._classes.find(value.cls, "__delattr__")
+            override = self.find(value.cls, "__delattr__")
             if override is not None:
                 method = self.bound(override[1], value, frame, line)
-                self._whole.call(method, NO_ARGUMENTS, frame, line)
+                self.call(method, NO_ARGUMENTS, frame, line)
                 continue
             before = self._program.ceiling
             if self._of_subclasses(value, "__delattr__", frame, line):
                 self._program.ceiling = min(before, ONE_OF_SEVERAL)
-            member = self._classes.find(value.cls, name)
+            member = self.find(value.cls, name)
             for each in ordered(member[1]) if member is not None else ():
                 if type(each) is Property:
-                    self._whole.call(_bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
-            for own in self._classes.deleters(value.cls, name):
-                self._whole.call(frozenset([Function(own, value)]), NO_ARGUMENTS, frame, line)
+                    self.call(_bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
+            for own in self.deleters(value.cls, name):
+                self.call(frozenset([Function(own, value)]), NO_ARGUMENTS, frame, line)
             self._program.ceiling = before
 
     # protocols
@@ -333,9 +320,9 @@ class Attributes:
         )
         for value in ordered(instances):
             for name in methods:
-                method = self.read(frozenset([value]), name, frame, line, special=True)
+                method = self.read_attribute(frozenset([value]), name, frame, line, special=True)
                 if method:
-                    found |= self._whole.call(method, Arguments(arguments), frame, line)
+                    found |= self.call(method, Arguments(arguments), frame, line)
                     break
         self._program.ceiling = before
         return limited(found)
@@ -389,6 +376,51 @@ class Attributes:
     def tested(self, values: Values, frame: Frame, line: int) -> None:
         """Test for truth."""
         self.operator(values, ("__bool__", "__len__"), [], frame, line)
+
+    # targets of assignments
+
+    def assign(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
+        """Let a target be one of these."""
+        if type(target) is Name:
+            frame.bind(target.name, values)
+        elif type(target) is Attribute:
+            base = self.value(target.base, frame, line)
+            self.set_attribute(base, target.name, values, frame, line)
+        elif type(target) is TupleDisplay or type(target) is ListDisplay:
+            for place, each in enumerate(target.parts):
+                self.assign(each, self._part(values, place, frame, line), frame, line)
+        elif type(target) is Starred:
+            self.assign(target.value, list_of(values), frame, line)
+        elif type(target) is Subscript:
+            base = self.value(target.base, frame, line)
+            index = self.value(target.index, frame, line)
+            self.operator(base, ("__setitem__",), [index, values], frame, line)
+            self.hashed(base, index, frame, line)
+            if target.base is None:
+                return
+            if any(type(value) is DictOf for value in base):
+                self.store(target.base, dict_of(values), frame, line)
+            elif any(type(value) is ListOf for value in base):
+                self.store(target.base, list_of(values), frame, line)
+
+    def _part(self, values: Values, place: int, frame: Frame, line: int) -> Values:
+        """Return what unpacking gives to one of several targets."""
+        parts: set[Value] = set(elements(value for value in values if type(value) is not TupleOf))
+        for value in ordered(values):
+            if type(value) is TupleOf and place < len(value.parts):
+                parts |= value.parts[place]
+            elif type(value) is Instance:
+                parts |= self.iterated(frozenset([value]), frame, line)
+        return frozenset(parts)
+
+    def store(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
+        """Let a container that a name or attribute holds hold these, too."""
+        if type(target) is Attribute:
+            self.assign(target, values, frame, line)
+        elif type(target) is Name and target.name in frame.names:
+            frame.bind(target.name, values)
+        elif type(target) is Subscript:  # a container in one
+            self.store(target.base, dict_of(values), frame, line)
 
 
 def _bound_to(members: Values, to: Value) -> Values:

@@ -1,15 +1,14 @@
-"""Calls of Python files: whom they call, what the parameters are given, and what comes back."""
+"""What calls in Python files come down to: functions, classes, and what is outside the view."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.annotations import Annotations
 from gitrag.callgraph.python.attributes import Attributes
-from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import (
     ABSTRACT,
+    HANDED_ON,
     MANY,
     MAX_OVERRIDES,
     NAMESAKE,
@@ -19,17 +18,16 @@ from gitrag.callgraph.python.confidence import (
     PICKED,
     UNLIKELY,
 )
-from gitrag.callgraph.python.evaluation import Arguments, Evaluation
-from gitrag.callgraph.python.library import Library
 from gitrag.callgraph.python.matching import is_accepted, matched
-from gitrag.callgraph.python.methods import Methods, is_known_decorator
-from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
+from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import Call, decorator_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
     UNTRACED,
     Argument,
+    Arguments,
     ClassObject,
     ContextManager,
     DictOf,
@@ -42,16 +40,56 @@ from gitrag.callgraph.python.values import (
     OutsideWith,
     PickedByPrefix,
     PickedOfMany,
+    Property,
     Returning,
     TupleOf,
     Value,
     Values,
+    dict_of,
     elements,
+    items,
     limited,
     list_of,
     ordered,
     substituted,
 )
+
+_PASSED_ON = frozenset("list tuple set frozenset sorted reversed deque chain iter filter".split())
+_SAME = frozenset("copy deepcopy cast update_wrapper partial partialmethod wraps contextmanager".split())
+_ONLY_LOOKING = frozenset("isinstance issubclass hasattr setattr callable id".split())
+_TO_METHOD = {
+    "len": ("__len__",),
+    "str": ("__str__", "__repr__"),
+    "repr": ("__repr__",),
+    "format": ("__format__", "__str__"),
+    "bool": ("__bool__", "__len__"),
+    "int": ("__int__", "__index__"),
+    "float": ("__float__",),
+    "hash": ("__hash__",),
+    "abs": ("__abs__",),
+    "next": ("__next__",),
+    "print": ("__str__", "__repr__"),
+    "dir": ("__dir__",),
+    "bytes": ("__bytes__",),
+    "round": ("__round__",),
+    "fspath": ("__fspath__",),
+}
+_ITERATING = frozenset(
+    "list tuple set frozenset sorted reversed deque iter enumerate zip map filter sum min max any all dict"
+    " chain join extend update".split()
+)
+_TAKING = frozenset("pop get popleft setdefault popitem".split())
+_LOOKING_UP = frozenset("get pop setdefault".split())
+_OF_KEYS = frozenset({"set", "frozenset"})
+_OF_SETS = frozenset(
+    "add discard difference difference_update intersection intersection_update isdisjoint issubset issuperset"
+    " symmetric_difference symmetric_difference_update union".split()
+)
+"""Methods that sets have and lists do not."""
+_OF_ONE = frozenset({"add", "discard"})
+_COMPARING = frozenset("index remove count".split())
+_MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
+_CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
 _MAX_NESTING = 8
 """Calls of instances whose ``__call__`` is an instance, and so on: it may be itself."""
@@ -63,41 +101,105 @@ _RETURNED = frozenset({Function, LambdaFunction, Argument, PickedByPrefix})
 """Kinds of value that are called when they are returned."""
 
 
-class CallEvaluator:
-    """What calls come down to.
+class CallEvaluator(Attributes):
+    """What calls come down to."""
 
-    Args:
-        program: The files.
-        methods: What kinds of functions there are.
-        classes: Finds constructors and overriding methods.
-        annotations: Knows what a function is declared to return.
-        attributes: Reads ``__call__``, and binds methods.
-        library: Calls what is outside the view.
-        whole: What evaluates the bodies of functions.
-    """
+    # what is outside
 
-    def __init__(
-        self,
-        program: Program,
-        methods: Methods,
-        classes: Classes,
-        annotations: Annotations,
-        attributes: Attributes,
-        library: Library,
-        whole: Evaluation,
-    ) -> None:
-        self._program = program
-        self._methods = methods
-        self._classes = classes
-        self._annotations = annotations
-        self._attributes = attributes
-        self._library = library
-        self._whole = whole
-        self._nesting = 0
+    def call_with(self, value: OutsideWith, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Call a method of a container, or a decorator that was given something."""
+        name, _, kind = value.name.rpartition(".")
+        if kind == "wraps":
+            return arguments.positional[0] if arguments.positional else NOTHING
+        return self._container(name, value.held, arguments, frame, line)
 
-    def reset(self) -> None:
-        """Forget which calls were being followed: they were left in the middle."""
-        self._nesting = 0
+    def call_outside(  # noqa: C901, PLR0912 - one after the other
+        self, value: Outside, arguments: Arguments, frame: Frame, line: int
+    ) -> Values:
+        """Call something outside the view."""
+        name = value.name.rpartition(".")[2]
+        given = arguments.positional
+        first = given[0] if given else NOTHING
+        if name == "hash":
+            first |= elements(each for each in first if type(each) is TupleOf)
+        if name in _TO_METHOD:
+            called = self.operator(first, _TO_METHOD[name], [], frame, line)
+            return called | elements(first) if name == "next" else called
+        if name == "getattr" and len(given) > 1:
+            return limited(given[2]) if len(given) > 2 else NOTHING
+        if name == "type" and len(given) == 1:
+            return frozenset(ClassObject(each.cls, each.exact) for each in first if type(each) is Instance)
+        if name == "cast" and len(given) > 1:
+            named = self.instances(first, frame)
+            return named | frozenset(each for each in given[1] if type(each) in _CASTABLE or not named)
+        if name in {"TypeVar", "NewType", "ParamSpec"}:
+            return NOTHING
+        if name == "wraps":
+            return frozenset([OutsideWith("functools.wraps", first)])
+        if name in PROPERTIES:
+            return frozenset([_property(arguments)])
+        iterated = NOTHING
+        if name in _ITERATING:
+            for each in given:
+                iterated |= self.iterated(each, frame, line)
+        self._hand_on(name, arguments, frame, line, iterated)
+        if name in _OF_KEYS:
+            self.held_as_keys(iterated, frame, line)
+        if name in _SAME:
+            return first
+        if name in _PASSED_ON:
+            return list_of(iterated) if iterated or not given else first
+        if name == "enumerate":
+            return list_of([TupleOf((NOTHING, iterated))])
+        if name == "zip":
+            parts = tuple(self.iterated(each, frame, line) for each in given[:8])
+            return list_of([TupleOf(parts)])
+        if name in {"min", "max"}:
+            return limited(iterated | NOTHING.union(*given))
+        if name in _MAPPINGS:
+            return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
+        return NOTHING
+
+    def call_unknown(self, arguments: Arguments, frame: Frame, line: int) -> None:
+        """Call something of which nothing is known: a method of what is made outside the view."""
+        self._hand_on("", arguments, frame, line, NOTHING)
+
+    def _hand_on(self, name: str, arguments: Arguments, frame: Frame, line: int, iterated: Values) -> None:
+        """Note the functions that are handed to something outside the view."""
+        if name in _SAME or name in _ONLY_LOOKING:
+            return
+        for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
+            likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
+            held = elements(values) if likely == HANDED_ON else NOTHING
+            for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
+                if type(value) is Function:
+                    own = value.function
+                    self._program.edge(frame, own, line, likely, self._program.taker)
+                    given = matched(own, self._program.scope(own), value.bound, Arguments([iterated]))
+                    for argument, flowing in given.items():
+                        self._program.flow(argument, flowing)
+
+    def _container(self, name: str, held: Values, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Call a method of a built-in container."""
+        given = arguments.positional
+        self._hand_on(name, arguments, frame, line, NOTHING)
+        if name in _LOOKING_UP and given:
+            self.hashed(held, given[0], frame, line)
+        if name in _OF_SETS and given:
+            self.held_as_keys(given[0] if name in _OF_ONE else elements(given[0]), frame, line)
+        if name in _COMPARING and given:
+            self.compared(elements(held), given[0], frame, line)
+        if name in _TAKING:
+            return limited(items(held) | (given[1] if len(given) > 1 else NOTHING))
+        if name in {"copy", "union", "intersection", "difference"}:
+            return held
+        if name == "values":
+            return list_of(items(held))
+        if name == "items":
+            return list_of([TupleOf((NOTHING, items(held)))])
+        return NOTHING
+
+    # calls
 
     def call(  # noqa: C901, PLR0912 - a branch a kind of value
         self, called: Values, arguments: Arguments, frame: Frame, line: int
@@ -107,7 +209,7 @@ class CallEvaluator:
         program = self._program
         before = program.ceiling
         if not called and program.is_last_pass:
-            self._library.call_unknown(arguments, frame, line)
+            self.call_unknown(arguments, frame, line)
         if len(called) > 1:
             if len(called) > MANY and _are_of_many(called):
                 program.ceiling = min(before, ONE_OF_MANY)
@@ -121,11 +223,11 @@ class CallEvaluator:
                 ):
                     found |= self._function(value, arguments, frame, line)
             elif type(value) is Outside:
-                found |= self._library.call(value, arguments, frame, line)
+                found |= self.call_outside(value, arguments, frame, line)
             elif type(value) is ClassObject:
                 found |= self._made(value, arguments, frame, line)
             elif type(value) is OutsideWith:
-                found |= self._library.call_with(value, arguments, frame, line)
+                found |= self.call_with(value, arguments, frame, line)
             elif type(value) is Argument:
                 flowing = frozenset(v for v in program.flows.get(value, NOTHING) if type(v) in _CALLED)
                 found |= self.call(flowing, _without_starred(arguments), frame, line)
@@ -139,7 +241,7 @@ class CallEvaluator:
                     found |= self._instance(value, arguments, frame, line)
             elif type(value) is Namesake:
                 for own in value.functions:
-                    is_bound = self._methods.owner(own) is not None and not self._methods.is_static(own)
+                    is_bound = self.owner(own) is not None and not self.is_static(own)
                     if self._is_accepted(own, arguments, bound=is_bound):
                         program.edge(frame, own, line, NAMESAKE)
             elif type(value) is PickedOfMany:
@@ -163,12 +265,12 @@ class CallEvaluator:
         return is_accepted(scope, arguments, bound=bound)
 
     def _instance(self, value: Instance, arguments: Arguments, frame: Frame, line: int) -> Values:
-        if self._nesting >= _MAX_NESTING:
+        if self._calling >= _MAX_NESTING:
             return NOTHING
-        self._nesting += 1
-        method = self._attributes.read(frozenset([value]), "__call__", frame, line, special=True)
+        self._calling += 1
+        method = self.read_attribute(frozenset([value]), "__call__", frame, line, special=True)
         found = self.call(method, arguments, frame, line)
-        self._nesting -= 1
+        self._calling -= 1
         return found
 
     def _function(self, value: Function, arguments: Arguments, frame: Frame, line: int) -> Values:
@@ -177,9 +279,9 @@ class CallEvaluator:
         scope = program.scope(own)
         others: Sequence[Id] = ()
         if type(bound) is Instance and not bound.exact:
-            others = self._classes.overrides(bound.cls, scope.own_name)
+            others = self.overrides(bound.cls, scope.own_name)
         likely = ONE_OF_SEVERAL if others else CERTAIN
-        if bound is not None and self._methods.is_abstract(own):
+        if bound is not None and self.is_abstract(own):
             likely = ABSTRACT
         program.edge(frame, own, line, likely)
         given = matched(own, scope, bound, arguments)
@@ -200,19 +302,19 @@ class CallEvaluator:
         annotation = self._program.scope(own).returns
         values = NOTHING
         if annotation is not None:
-            values = self._annotations.described(annotation, self._program.around(own))
+            values = self.described(annotation, self._program.around(own))
             if decorator_name(annotation) == "Self":
                 if type(bound) is Instance:
                     values = frozenset([bound])
                 elif type(bound) is ClassObject:
                     values = frozenset([Instance(bound.cls, exact=False)])
-        if self._methods.is_manager(own):
-            inner = elements(values) or self._whole.evaluate(own).yields
+        if self.is_manager(own):
+            inner = elements(values) or self.evaluate(own).yields
             return frozenset([ContextManager(own, substituted(inner, given))])
         functions = frozenset(value for value in values if self._is_any_function(value))
         if not functions and any(map(_says_enough, values)):
             return values
-        frame = self._whole.evaluate(own)
+        frame = self.evaluate(own)
         if functions:  # which one is more than its annotation says
             found = frozenset(value for value in frame.returns if type(value) in _RETURNED)
             return substituted(found, given) | (values - functions) if found else values
@@ -224,7 +326,7 @@ class CallEvaluator:
         """Put what a method was called on in the place of the ``self`` and ``cls()`` that it returns."""
         if type(bound) is not Instance and type(bound) is not ClassObject:
             return values
-        owner = self._methods.owner(own)
+        owner = self.owner(own)
         if owner is None or owner == bound.cls:
             return values
         own_kind = Instance(owner, exact=False)
@@ -234,8 +336,8 @@ class CallEvaluator:
         """Tell whether a value is some callable, or looks like a protocol's ``__call__``."""
         return type(value) is Returning or (
             type(value) is Instance
-            and self._methods.is_protocol(value.cls)
-            and self._classes.find(value.cls, "__call__") is not None
+            and self.is_protocol(value.cls)
+            and self.find(value.cls, "__call__") is not None
         )
 
     def _without_others(self, values: Values, given: Mapping[Argument, Values]) -> Values:
@@ -249,23 +351,23 @@ class CallEvaluator:
 
     def _made(self, value: ClassObject, arguments: Arguments, frame: Frame, line: int) -> Values:
         """Make an instance."""
-        classes, cls = self._classes, value.cls
+        cls = value.cls
         made = Instance(cls, value.exact)
         instance: Values = frozenset([made])
-        metaclass = classes.metaclass(cls)
+        metaclass = self.metaclass(cls)
         if metaclass is not None:
-            found = classes.find(metaclass, "__call__")
+            found = self.find(metaclass, "__call__")
             if found is not None:
-                bound = self._attributes.bound(found[1], Instance(metaclass, exact=True), frame, line)
+                bound = self.bound(found[1], Instance(metaclass, exact=True), frame, line)
                 self.call(bound, arguments, frame, line)
                 caller = next((v.function for v in ordered(bound) if type(v) is Function), frame.own)
                 frame = self._program.frame(caller)
-        if not classes.makes_its_own(cls):  # else who makes instances calls that
+        if not self.makes_its_own(cls):  # else who makes instances calls that
             self._program.edge(frame, cls, line)
         receiver: Value
         for name, receiver in (("__new__", value), ("__init__", made), ("__post_init__", made)):
-            found = classes.find(cls, name)
-            if found is None or (name == "__post_init__" and not classes.is_dataclass(cls)):
+            found = self.find(cls, name)
+            if found is None or (name == "__post_init__" and not self.is_dataclass(cls)):
                 continue
             bound = frozenset(Function(v.function, receiver) for v in found[1] if type(v) is Function)
             given = arguments
@@ -285,13 +387,20 @@ class CallEvaluator:
         body = expression.body
         if type(body) is not Call:
             return NOTHING
-        inner = self._whole.value(body.function, frame, line)
+        inner = self.value(body.function, frame, line)
         return limited(
             each
             for v in ordered(inner)
             if type(v) is Function
             for each in self.result(v.function, {}, v.bound)
         )
+
+
+def _property(arguments: Arguments) -> Property:
+    """Return what ``property`` makes of functions."""
+    given = dict(zip(("fget", "fset", "fdel"), arguments.positional, strict=False))
+    given |= {name: values for name, values in arguments.keywords if name}
+    return Property(*(given.get(name, NOTHING) for name in ("fget", "fset", "fdel")))
 
 
 def _says_enough(value: Value) -> bool:

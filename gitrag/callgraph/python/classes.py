@@ -1,4 +1,4 @@
-"""Classes of Python files: what they inherit, who inherits from them, where a member of theirs is defined."""
+"""Classes of Python files: bases, members, overriding methods, and methods known by their name alone."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from itertools import chain
 
 from gitrag.callgraph import limits
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.confidence import MAX_OVERRIDES
-from gitrag.callgraph.python.evaluation import Evaluation
-from gitrag.callgraph.python.methods import Methods
+from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
 from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.program import Program
+from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
 from gitrag.callgraph.python.values import (
+    NOTHING,
+    Argument,
+    BuiltinInstance,
     ClassObject,
+    DictOf,
     Function,
     Instance,
     LambdaFunction,
+    ListOf,
+    Namesake,
+    Text,
+    TupleOf,
+    Value,
     Values,
     ordered,
 )
@@ -38,40 +45,12 @@ _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
 _Walk = Generator[Id, list[Id], list[Id]]
 """Computes something of a class: yields the classes that it must know it of, returns it."""
 
+_UNKNOWN = frozenset({Argument, BuiltinInstance, Text, ListOf, TupleOf, DictOf})
+"""Kinds of value that say nothing about attributes that built-in types do not have."""
 
-class Classes:
-    """What is known of classes.
 
-    Args:
-        program: The files.
-        methods: What kinds of methods there are.
-        names: Finds the members of class bodies.
-        whole: What evaluates base classes.
-        subclasses_of: Names the classes that may have a base of this name.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        methods: Methods,
-        names: Names,
-        whole: Evaluation,
-        subclasses_of: Callable[[str], Iterable[Id]],
-    ) -> None:
-        self._program = program
-        self._methods = methods
-        self._names = names
-        self._whole = whole
-        self._subclasses_of = subclasses_of
-        self._parents: dict[Id, tuple[int, list[Id]]] = {}
-        self._orders: dict[Id, tuple[int, list[Id]]] = {}
-        self._lines: dict[Id, list[list[Id]]] = {}
-        self._subclasses: dict[Id, tuple[int, list[Id]]] = {}
-        self._overriding: dict[tuple[Id, str], tuple[list[Id], list[Id]]] = {}
-        self._all_known: dict[tuple[Id, int], bool] = {}
-        self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
-        self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
-        self._lacking: set[tuple[Id, str, int]] = set()
+class Classes(Names):
+    """What is known of classes."""
 
     # inheritance
 
@@ -85,7 +64,7 @@ class Classes:
         scope, frame = self._program.scope(cls), self._program.around(cls)
         found: list[Id] = []
         for base in scope.bases:
-            values = self._whole.value(unsubscripted(base), frame, scope.line_start)
+            values = self.value(unsubscripted(base), frame, scope.line_start)
             found += [each.cls for each in ordered(values) if type(each) is ClassObject]
         found = [each for each in dict.fromkeys(found) if each != cls]
         self._parents[cls] = (turn, found)
@@ -154,7 +133,7 @@ class Classes:
             for keyword in scope.keywords:
                 if keyword.name == "metaclass":
                     frame = self._program.around(each)
-                    for value in ordered(self._whole.value(keyword.value, frame, scope.line_start)):
+                    for value in ordered(self.value(keyword.value, frame, scope.line_start)):
                         if type(value) is ClassObject:
                             return value.cls
         return None
@@ -175,7 +154,7 @@ class Classes:
 
     def is_dataclass(self, cls: Id) -> bool:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
-        return any("dataclass" in self._methods.decorators(each) for each in self.order(cls))
+        return any("dataclass" in self.decorators(each) for each in self.order(cls))
 
     def makes_its_own(self, cls: Id) -> bool:
         """Tell whether a class's own body has a constructor, to which the calls of the class go."""
@@ -212,7 +191,7 @@ class Classes:
         for each in order:
             frame = frames.get(each) or self._program.frame(each)
             if name in frame.bindings or name in frame.names or "*" in frame.bindings:
-                values = self._names.member(each, name)
+                values = self.member(each, name)
                 if values is not None:
                     return each, values
         if after is None:
@@ -244,7 +223,7 @@ class Classes:
         """Find the function that sets a property of a class."""
         for each in self.order(cls):
             for own in self.defined(each, name):
-                if "setter" in self._methods.decorators(own):
+                if "setter" in self.decorators(own):
                     return own
         return None
 
@@ -252,7 +231,7 @@ class Classes:
         """Yield the function that deletes a property of a class, if it has one."""
         for each in self.order(cls):
             for own in self.defined(each, name):
-                if "deleter" in self._methods.decorators(own):
+                if "deleter" in self.decorators(own):
                     yield own
                     return
 
@@ -266,7 +245,7 @@ class Classes:
             own
             for each in subclasses
             for own in self.defined(each, name)
-            if self._program.scope(own).kind == "function" and not self._methods.is_accessor(own)
+            if self._program.scope(own).kind == "function" and not self.is_accessor(own)
         ]
         self._overriding[cls, name] = (subclasses, found)
         return found
@@ -287,7 +266,7 @@ class Classes:
             for each in self.subclasses(cls)[:MAX_OVERRIDES]:
                 statements = self._program.bindings(each).get(name, ())
                 if any(type(statement) is Assign for statement in statements):
-                    values = self._names.member(each, name) or ()
+                    values = self.member(each, name) or ()
                     found.append((each, frozenset(value for value in values if type(value) in _CALLABLE)))
             self._in_place[key] = found
         return self._in_place[key]
@@ -316,6 +295,64 @@ class Classes:
                 last = statements[-1]
                 if name.startswith(prefix) and type(last) is Define:
                     yield (each[0], last.scope)
+
+    # methods known by their name alone
+
+    def read_namesakes(self, values: Values, name: str, frame: Frame, line: int) -> Values:
+        """Return what calls an attribute that was not found of some values; a property is called.
+
+        Of what has a name only a few families of classes may have one; that all is known by now is taken for
+        granted.
+        """
+        named = self._program.namesakes(name)
+        if named is None or not all(map(self._is_unknown, values)):
+            return NOTHING
+        if not named:
+            found = self._held_as(name)
+        elif not self._are_of_few(name, named):
+            return NOTHING
+        else:
+            found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
+            if len(found) < len(named) and not self._program.is_assigned(name):
+                for own in named:
+                    if self.is_property(own):
+                        self._program.edge(frame, own, line, NAMESAKE)
+        return frozenset([Namesake(tuple(found))]) if found else NOTHING
+
+    def _is_unknown(self, value: Value) -> bool:
+        """Tell whether a value says nothing about an attribute that no built-in type has.
+
+        An instance says nothing if all is known of its class: then it is something else that comes here.
+        """
+        if type(value) is Instance:
+            return self.is_all_known(value.cls)
+        return type(value) in _UNKNOWN
+
+    def _are_of_few(self, name: str, methods: Iterable[Id]) -> bool:
+        """Tell whether the methods of a name are of few families of classes."""
+        known = self._few.get(name)
+        if known is None:
+            owners = (self.owner(own) for own in methods)
+            families = self.families(owner for owner in owners if owner is not None)
+            known = self._few[name] = families <= MAX_NAMED_FAMILIES
+        return known
+
+    def _held_as(self, name: str) -> Sequence[Id]:
+        """Return what calling an attribute runs, where only a few families of classes have it."""
+        holders = self._program.holders(name)
+        if len(holders) > MAX_OVERRIDES or self.families(holders) > MAX_NAMED_FAMILIES:
+            return ()
+        found: dict[Id, None] = {}
+        for cls in holders:
+            for value in ordered(self._program.held(cls, name)):
+                if type(value) is Function:
+                    found[value.function] = None
+                elif type(value) is ClassObject or type(value) is Instance:
+                    entry = "__call__" if type(value) is Instance else "__init__"
+                    member = self.find(value.cls, entry)
+                    entries = ordered(member[1]) if member is not None else ()
+                    found |= {each.function: None for each in entries if type(each) is Function}
+        return tuple(found) if len(found) <= MAX_NAMESAKES else ()
 
 
 def _settled(cls: Id, walk: Callable[[Id], _Walk]) -> list[Id]:

@@ -8,86 +8,71 @@ out about parameters and attributes. Works on demand, so that a part of a view c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id
 from gitrag.callgraph.limits import Limits
-from gitrag.callgraph.python.annotations import Annotations
-from gitrag.callgraph.python.attributes import Attributes
-from gitrag.callgraph.python.call_expressions import CallExpressions
-from gitrag.callgraph.python.calls import CallEvaluator
-from gitrag.callgraph.python.classes import Classes
-from gitrag.callgraph.python.definitions import Definitions
-from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.expressions import Expressions
-from gitrag.callgraph.python.library import Library
-from gitrag.callgraph.python.methods import Methods
-from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.nesting import Nesting
-from gitrag.callgraph.python.program import Frame, Program
-from gitrag.callgraph.python.records import Define, Expression, Parameter, Statement
-from gitrag.callgraph.python.statements import Statements
-from gitrag.callgraph.python.targets import Targets
+from gitrag.callgraph.python.names import Names, is_known_decorator
+from gitrag.callgraph.python.program import Frame
+from gitrag.callgraph.python.records import (
+    AnnotatedAssign,
+    Assign,
+    Attribute,
+    AugmentedAssign,
+    Call,
+    Define,
+    Delete,
+    Evaluate,
+    Except,
+    For,
+    Import,
+    ImportFrom,
+    Parameter,
+    Raise,
+    Return,
+    Statement,
+    Subscript,
+    Test,
+    With,
+    written_name,
+)
 from gitrag.callgraph.python.values import (
     CERTAIN,
+    NO_ARGUMENTS,
     NOTHING,
     Argument,
+    Arguments,
     ClassObject,
     DictOf,
     Function,
     Instance,
     LambdaFunction,
     ListOf,
+    Property,
+    Returning,
     TupleOf,
     Value,
     Values,
     dict_of,
+    limited,
     list_of,
+    ordered,
 )
-
-_MAX_DEPTH = 120
-"""Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
 _TELLING = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf, LambdaFunction})
 """Kinds of value of which an annotation tells all."""
 
+_MORE_EXACT = frozenset({Instance, ClassObject, ListOf, DictOf, TupleOf, Function, LambdaFunction})
+"""Kinds of value that say more than the annotation of the name that they are assigned to."""
 
-class Evaluator:
-    """The values and calls of a view's Python files.
+_MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Property, Returning})
+"""Kinds of value that a decorator may make of a definition."""
 
-    Args:
-        modules: The files, by path; asked only for those that are needed.
-        paths: All paths.
-        subclasses_of: Names the classes that may have a base of this name.
-        methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
-    """
 
-    def __init__(
-        self,
-        modules: Mapping[str, PythonModule],
-        paths: Iterable[str],
-        subclasses_of: Callable[[str], Iterable[Id]],
-        methods_named: Callable[[str], tuple[Id, ...] | None],
-    ) -> None:
-        program = self._program = Program(modules, paths, methods_named)
-        self._nesting = Nesting()
-        self._depth = 0
-        methods = self._methods = Methods(program)
-        names = Names(program, methods, self)
-        classes = self._classes = Classes(program, methods, names, self, subclasses_of)
-        annotations = self._annotations = Annotations(methods, self)
-        attributes = Attributes(program, methods, names, classes, self)
-        targets = Targets(attributes, self)
-        library = Library(program, attributes, annotations)
-        self._calls = CallEvaluator(program, methods, classes, annotations, attributes, library, self)
-        written = CallExpressions(program, methods, classes, annotations, attributes, targets, self)
-        expressions = Expressions(program, names, annotations, attributes, targets, written, self)
-        self._definitions = Definitions(program, classes, methods, self._nesting, self)
-        # Tables of bound methods are kept here alone: in the objects that they are bound to they would be
-        # circles, which `forget` could not open.
-        self._readers = expressions.readers()
-        self._doers = Statements(names, annotations, attributes, targets, self).doers()
+class Evaluator(Expressions):
+    """The values and calls of a view's Python files."""
 
     @property
     def edges(self) -> Edges:
@@ -111,9 +96,10 @@ class Evaluator:
     def recover(self) -> None:
         """Begin anew after a body that was left in the middle."""
         self._nesting.reset()
-        self._calls.reset()
+        self._calling = 0
         self._depth = 0
         self._program.ceiling = CERTAIN
+        self._program.taker = ""
 
     def forget(self) -> None:
         """Drop all that is known, which holds itself: the collector need not walk it."""
@@ -139,26 +125,13 @@ class Evaluator:
     def execute(self, statement: Statement, frame: Frame, *, visible: bool) -> None:
         """Do what a statement does; an invisible one only for the names that it binds."""
         if type(statement) is Define:
-            self._definitions.execute(statement, frame, visible=visible)
+            self._define(statement, frame, visible=visible)
         else:
-            self._doers[type(statement)](statement, frame)
-
-    def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
-        """Return what an expression may be, noting the calls that it makes."""
-        if expression is None or self._depth >= _MAX_DEPTH:
-            return NOTHING
-        self._depth += 1
-        found = self._readers[type(expression)](expression, frame, line)
-        self._depth -= 1
-        return found
-
-    def call(self, called: Values, arguments: Arguments, frame: Frame, line: int) -> Values:
-        """Call values: note the calls, let the arguments flow into the parameters, return the results."""
-        return self._calls.call(called, arguments, frame, line)
+            self._DOERS[type(statement)](self, statement, frame)
 
     def _enter(self, frame: Frame) -> None:
         """Bind the parameters of a function."""
-        first = self._methods.first_parameter(frame.own)
+        first = self.first_parameter(frame.own)
         for place, parameter in enumerate(frame.scope.parameters):
             name = parameter.name
             if not name or name == "/":
@@ -172,7 +145,7 @@ class Evaluator:
         """Return what a parameter may be: by its annotation, or what is given to it, and its default."""
         scope = self._program.around(own)
         argument = Argument(own, parameter.name)
-        values = self._annotations.described(parameter.annotation, scope)
+        values = self.described(parameter.annotation, scope)
         given = self._program.flows.get(argument, NOTHING)
         if parameter.written.startswith("**"):
             return dict_of(values | given)
@@ -186,5 +159,135 @@ class Evaluator:
     def _says_enough(self, value: Value) -> bool:
         """Tell whether an annotation that says this need not be looked behind; a protocol is anything."""
         if type(value) is Instance:
-            return not self._methods.is_protocol(value.cls)
+            return not self.is_protocol(value.cls)
         return type(value) in _TELLING
+
+    # statements
+
+    def _assign(self, statement: Assign, frame: Frame) -> None:
+        value = self.value(statement.value, frame, statement.line)
+        self.assign(statement.target, value, frame, statement.line)
+
+    def _annotated_assign(self, statement: AnnotatedAssign, frame: Frame) -> None:
+        declared = self.described(statement.annotation, frame)
+        value = self.value(statement.value, frame, statement.line)
+        exact = frozenset(each for each in value if type(each) in _MORE_EXACT)
+        self.assign(statement.target, declared | exact, frame, statement.line)
+
+    def _augmented_assign(self, statement: AugmentedAssign, frame: Frame) -> None:
+        line, operator = statement.line, statement.operator
+        value = self.value(statement.value, frame, line)
+        left = self.value(statement.target, frame, line)
+        methods = (f"__i{operator}__", f"__{operator}__")
+        result = self.operator(left, methods, [value], frame, line)
+        kept = value if operator == "add" else NOTHING
+        self.assign(statement.target, result | kept, frame, line)
+
+    def _return(self, statement: Return, frame: Frame) -> None:
+        frame.returns = limited(frame.returns | self.value(statement.value, frame, statement.line))
+
+    def _evaluate(self, statement: Evaluate, frame: Frame) -> None:
+        self.value(statement.value, frame, statement.line)
+
+    def _test(self, statement: Test, frame: Frame) -> None:
+        value = self.value(statement.value, frame, statement.line)
+        self.tested(value, frame, statement.line)
+
+    def _for(self, statement: For, frame: Frame) -> None:
+        line = statement.line
+        iterable = self.value(statement.iterable, frame, line)
+        self.assign(statement.target, self.iterated(iterable, frame, line), frame, line)
+
+    def _with(self, statement: With, frame: Frame) -> None:
+        line = statement.line
+        context = self.value(statement.context, frame, line)
+        self.assign(statement.target, self.entered(context, frame, line), frame, line)
+
+    def _except(self, statement: Except, frame: Frame) -> None:
+        caught = self.value(statement.caught, frame, statement.line)
+        self.assign(statement.target, self.instances(caught), frame, statement.line)
+
+    def _raise(self, statement: Raise, frame: Frame) -> None:
+        raised = self.value(statement.value, frame, statement.line)
+        if type(statement.value) is not Call:  # `raise Error` makes one
+            classes = frozenset(value for value in raised if type(value) is ClassObject)
+            self.call(classes, NO_ARGUMENTS, frame, statement.line)
+
+    def _delete(self, statement: Delete, frame: Frame) -> None:
+        if type(statement.value) is Subscript:
+            base = self.value(statement.value.base, frame, statement.line)
+            index = self.value(statement.value.index, frame, statement.line)
+            self.operator(base, ("__delitem__",), [index], frame, statement.line)
+            self.hashed(base, index, frame, statement.line)
+        elif type(statement.value) is Attribute:
+            base = self.value(statement.value.base, frame, statement.line)
+            self.delete_attribute(base, statement.value.name, frame, statement.line)
+
+    # definitions
+
+    def _define(self, statement: Define, frame: Frame, *, visible: bool) -> None:
+        """Bind a definition's name; read the body of a visible class."""
+        own = (frame.own[0], statement.scope)
+        scope = self._program.scope(own)
+        name, is_function = scope.own_name, scope.kind == "function"
+        values = self._values(own, frame)
+        is_accessor = self.is_accessor(own)
+        if statement.branches and (frame.is_function or "overload" not in self.decorators(own)):
+            frame.bind(name, values)
+        elif is_function and not is_accessor:
+            frame.names[name] = values  # the last of several counts
+        elif name not in frame.names or not is_accessor:
+            frame.bind(name, values)
+        if visible and not is_function:
+            self._note_creation(own, self.evaluate(own), frame)
+
+    def _note_creation(self, own: Id, body: Frame, frame: Frame) -> None:
+        """Note what creating a class calls: hooks of its metaclass, its bases and the values in its body."""
+        metaclass = self.metaclass(own)
+        members = [self.find(own, "__init_subclass__", after=own)]
+        if metaclass is not None:
+            members += [self.find(metaclass, name) for name in ("__new__", "__init__")]
+        made = {value.cls for values in body.names.values() for value in values if type(value) is Instance}
+        members += [self.find(cls, "__set_name__") for cls in sorted(made)]
+        for member in members:
+            for value in ordered(member[1]) if member is not None else ():
+                if type(value) is Function:
+                    self._program.edge(frame, value.function, body.scope.line_start)
+
+    def _values(self, own: Id, frame: Frame) -> Values:
+        turn = self._program.turn
+        known = self._defined.get(own)
+        if known is not None and known[0] >= turn:
+            return known[1]
+        scope = self._program.scope(own)
+        values: Values = frozenset([ClassObject(own) if scope.kind == "class" else Function(own, None)])
+        self._defined[own] = (turn, known[1] if known else values)
+        self._nesting.enter_decorators()
+        for decorator in reversed(scope.decorators):
+            if decorator is None or is_known_decorator(decorator):
+                continue
+            function = self.value(decorator, frame, scope.line_start)
+            before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
+            made = self.call(function, Arguments([values]), frame, scope.line_start)
+            self._program.taker = before
+            values = frozenset(value for value in made if type(value) in _MADE) or values
+        self._nesting.leave_decorators()
+        self._defined[own] = (turn, values)
+        return values
+
+    _DOERS: ClassVar[Mapping[type[Statement], Callable[..., None]]] = {
+        Assign: _assign,
+        AnnotatedAssign: _annotated_assign,
+        AugmentedAssign: _augmented_assign,
+        Return: _return,
+        Evaluate: _evaluate,
+        Test: _test,
+        For: _for,
+        With: _with,
+        Except: _except,
+        Raise: _raise,
+        Delete: _delete,
+        Import: Names.execute_import,
+        ImportFrom: Names.execute_import_from,
+    }
+    """What executes a statement, but a definition, by its kind."""

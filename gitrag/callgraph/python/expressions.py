@@ -1,15 +1,14 @@
-"""Expressions of Python files: what each may be."""
+"""Expressions of Python files: what each may be, and the calls that it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
-from gitrag.callgraph.python.annotations import Annotations
-from gitrag.callgraph.python.attributes import Attributes
-from gitrag.callgraph.python.call_expressions import CallExpressions
-from gitrag.callgraph.python.evaluation import Evaluation
-from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.program import Frame, Program
+from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python.calls import CallEvaluator
+from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
+from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,
@@ -32,20 +31,24 @@ from gitrag.callgraph.python.records import (
     Untyped,
     Yield,
     YieldFrom,
+    written_name,
 )
-from gitrag.callgraph.python.targets import Targets
 from gitrag.callgraph.python.values import (
     MAX_DEPTH,
     NOTHING,
     YIELDED,
     Annotation,
     Argument,
+    Arguments,
     BuiltinInstance,
     ClassObject,
+    Function,
     Instance,
     LambdaFunction,
     ListOf,
     Outside,
+    PickedByPrefix,
+    Super,
     Text,
     TupleOf,
     Value,
@@ -56,6 +59,7 @@ from gitrag.callgraph.python.values import (
     items,
     limited,
     list_of,
+    ordered,
 )
 
 _LONGEST_TUPLE = 8
@@ -78,88 +82,50 @@ _REFLECTED = {
 }
 """What a comparison calls of its right operand."""
 
-_OF_SETS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
+_SET_OPERATORS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
 """Operators that sets have and lists do not."""
 
 _STRING = BuiltinInstance("str")
 
+_ADDING_TO_LIST = frozenset({"append", "add", "insert", "appendleft"})
+_ADDING_TO_DICT = frozenset({"setdefault"})
 
-class Expressions:
-    """Evaluates expressions.
+_MAX_DEPTH = 120
+"""Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
-    Args:
-        program: The files.
-        names: Looks names up.
-        annotations: Reads types of ``typing``.
-        attributes: Reads attributes and calls operators.
-        targets: Assigns to the targets of comprehensions.
-        calls: Evaluates calls.
-        whole: What evaluates the expressions within.
-    """
 
-    def __init__(
-        self,
-        program: Program,
-        names: Names,
-        annotations: Annotations,
-        attributes: Attributes,
-        targets: Targets,
-        calls: CallExpressions,
-        whole: Evaluation,
-    ) -> None:
-        self._program = program
-        self._names = names
-        self._annotations = annotations
-        self._attributes = attributes
-        self._targets = targets
-        self._calls = calls
-        self._whole = whole
+class Expressions(CallEvaluator):
+    """Evaluates expressions."""
 
-    def readers(self) -> Mapping[type[Expression], Callable[..., Values]]:
-        """Return what evaluates an expression, by its kind: called with it, its frame and its line."""
-        return {
-            Name: self._name,
-            Attribute: self._attribute,
-            Call: self._calls.value,
-            Subscript: self._subscript,
-            Alternatives: self._alternatives,
-            ListDisplay: self._list,
-            TupleDisplay: self._tuple,
-            DictDisplay: self._dict,
-            Constant: self._constant,
-            BinaryOperation: self._operation,
-            Untyped: self._untyped,
-            FormattedText: self._text,
-            FormattedName: self._formatted_name,
-            Lambda: self._lambda,
-            Comprehension: self._comprehension,
-            NamedExpression: self._named,
-            Await: self._inner,
-            Starred: self._inner,
-            Yield: self._yield,
-            YieldFrom: self._yield_from,
-        }
+    def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
+        """Return what an expression may be, noting the calls that it makes."""
+        if expression is None or self._depth >= _MAX_DEPTH:
+            return NOTHING
+        self._depth += 1
+        found = self._READERS[type(expression)](self, expression, frame, line)
+        self._depth -= 1
+        return found
 
     def _name(self, expression: Name, frame: Frame, _line: int) -> Values:
-        return self._names.lookup(expression.name, frame)
+        return self.lookup(expression.name, frame)
 
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
-        base = self._whole.value(expression.base, frame, line)
-        return self._attributes.read(base, expression.name, frame, line)
+        base = self.value(expression.base, frame, line)
+        return self.read_attribute(base, expression.name, frame, line)
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
-        base = self._whole.value(expression.base, frame, line)
+        base = self.value(expression.base, frame, line)
         if any(type(value) is Outside and value.name.startswith(_GENERIC) for value in base):
-            return frozenset([Annotation(self._annotations.described(expression, frame))])
-        index = self._whole.value(expression.index, frame, line)
-        got = self._attributes.operator(base, ("__getitem__", "__class_getitem__"), [index], frame, line)
-        self._attributes.hashed(base, index, frame, line)
+            return frozenset([Annotation(self.described(expression, frame))])
+        index = self.value(expression.index, frame, line)
+        got = self.operator(base, ("__getitem__", "__class_getitem__"), [index], frame, line)
+        self.hashed(base, index, frame, line)
         return limited(got | items(base) | {value for value in base if type(value) is ClassObject})
 
     def _alternatives(self, expression: Alternatives, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
         for each in expression.parts:
-            found |= self._whole.value(each, frame, line)
+            found |= self.value(each, frame, line)
         return limited(found)
 
     def _list(self, expression: ListDisplay | TupleDisplay, frame: Frame, line: int) -> Values:
@@ -168,13 +134,13 @@ class Expressions:
             if type(each) is Starred:
                 found |= self._iterated(each.value, frame, line)
             else:
-                found |= self._whole.value(each, frame, line)
+                found |= self.value(each, frame, line)
         return list_of(found)
 
     def _tuple(self, expression: TupleDisplay, frame: Frame, line: int) -> Values:
         if len(expression.parts) > _LONGEST_TUPLE or any(type(each) is Starred for each in expression.parts):
             return self._list(expression, frame, line)
-        parts = tuple([self._whole.value(each, frame, line) for each in expression.parts])
+        parts = tuple([self.value(each, frame, line) for each in expression.parts])
         if all(depth(part) < MAX_DEPTH for part in parts):
             return frozenset([TupleOf(parts)])
         return list_of(NOTHING.union(*parts))
@@ -183,11 +149,11 @@ class Expressions:
         found: set[Value] = set()
         for each in expression.values:
             if type(each) is Starred:
-                found |= items(self._whole.value(each.value, frame, line))
+                found |= items(self.value(each.value, frame, line))
             else:
-                found |= self._whole.value(each, frame, line)
+                found |= self.value(each, frame, line)
         for key in expression.keys:
-            self._attributes.held_as_keys(self._whole.value(key, frame, line), frame, line)
+            self.held_as_keys(self.value(key, frame, line), frame, line)
         return dict_of(found)
 
     def _constant(self, expression: Constant, _frame: Frame, _line: int) -> Values:
@@ -195,22 +161,22 @@ class Expressions:
         return frozenset([made, Text(expression.text, whole=True)] if expression.text else [made])
 
     def _operation(self, expression: BinaryOperation, frame: Frame, line: int) -> Values:
-        left = self._whole.value(expression.left, frame, line)
-        right = self._whole.value(expression.right, frame, line)
+        left = self.value(expression.left, frame, line)
+        right = self.value(expression.right, frame, line)
         method = expression.method
         methods = (method, *_INSTEAD.get(method, ()))
-        found = self._attributes.operator(left, methods, [right], frame, line)
+        found = self.operator(left, methods, [right], frame, line)
         if not found and not any(type(value) is Instance for value in left):
             reflected = _REFLECTED.get(method) or ("__r" + method.removeprefix("__"),)
-            found = self._attributes.operator(right, reflected, [left], frame, line)
+            found = self.operator(right, reflected, [left], frame, line)
         if method == "__contains__":
-            self._attributes.hashed(left, right, frame, line)
+            self.hashed(left, right, frame, line)
             held = elements(value for value in left if type(value) is not Argument)
-            self._attributes.compared(held, right, frame, line)
-        if method in _OF_SETS:
-            self._attributes.held_as_keys(elements(left), frame, line)
+            self.compared(held, right, frame, line)
+        if method in _SET_OPERATORS:
+            self.held_as_keys(elements(left), frame, line)
         if method == "__mod__" and _STRING in left:
-            self._attributes.formatted(right | elements(right), frame, line)
+            self.formatted(right | elements(right), frame, line)
         if method == "__add__":
             kept = (ListOf, TupleOf, BuiltinInstance)
             found |= frozenset(value for value in left | right if type(value) in kept)
@@ -221,40 +187,40 @@ class Expressions:
 
     def _untyped(self, expression: Untyped, frame: Frame, line: int) -> Values:
         for each in expression.parts:
-            self._whole.value(each, frame, line)
+            self.value(each, frame, line)
         return NOTHING
 
     def _text(self, expression: FormattedText | FormattedName, frame: Frame, line: int) -> Values:
         for each in expression.parts:
-            value = self._whole.value(each, frame, line)
-            self._attributes.operator(value, ("__format__", "__str__", "__repr__"), [], frame, line)
+            value = self.value(each, frame, line)
+            self.operator(value, ("__format__", "__str__", "__repr__"), [], frame, line)
         return frozenset([_STRING])
 
     def _formatted_name(self, expression: FormattedName, frame: Frame, line: int) -> Values:
         return self._text(expression, frame, line) | {Text(expression.prefix, whole=False)}
 
-    def _lambda(self, expression: Lambda, frame: Frame, line: int) -> Values:
+    def _lambda_made(self, expression: Lambda, frame: Frame, line: int) -> Values:
         place = self._program.lambda_place(expression, frame)
         for parameter in expression.parameters:
             frame.names.setdefault(parameter.name, NOTHING)
-        self._whole.value(expression.body, frame, line)
+        self.value(expression.body, frame, line)
         return frozenset([LambdaFunction(place)])
 
     def _comprehension(self, expression: Comprehension, frame: Frame, line: int) -> Values:
         for clause in expression.clauses:
-            self._targets.assign(clause.target, self._iterated(clause.iterable, frame, line), frame, line)
+            self.assign(clause.target, self._iterated(clause.iterable, frame, line), frame, line)
             for condition in clause.conditions:
-                self._attributes.tested(self._whole.value(condition, frame, line), frame, line)
-        element = self._whole.value(expression.element, frame, line)
+                self.tested(self.value(condition, frame, line), frame, line)
+        element = self.value(expression.element, frame, line)
         return dict_of(items(element)) if expression.is_dict else list_of(element)
 
     def _named(self, expression: NamedExpression, frame: Frame, line: int) -> Values:
-        value = self._whole.value(expression.value, frame, line)
+        value = self.value(expression.value, frame, line)
         frame.bind(expression.name, value)
         return value
 
     def _yield(self, expression: Yield, frame: Frame, line: int) -> Values:
-        value = self._whole.value(expression.value, frame, line)
+        value = self.value(expression.value, frame, line)
         frame.yields = limited(frame.yields | value | {YIELDED})
         return NOTHING
 
@@ -264,7 +230,146 @@ class Expressions:
         return NOTHING
 
     def _inner(self, expression: Await | Starred, frame: Frame, line: int) -> Values:
-        return self._whole.value(expression.value, frame, line)
+        return self.value(expression.value, frame, line)
 
     def _iterated(self, expression: Expression | None, frame: Frame, line: int) -> Values:
-        return self._attributes.iterated(self._whole.value(expression, frame, line), frame, line)
+        return self.iterated(self.value(expression, frame, line), frame, line)
+
+    # calls
+
+    def call_expression(self, expression: Call, frame: Frame, _line: int) -> Values:
+        """Return what a call may return."""
+        function, line = expression.function, expression.line
+        named = function.name if type(function) is Name else ""
+        if named == "super":
+            return self._super(expression.positional, frame)
+        called = self.value(function, frame, line)
+        if named in {"getattr", "hasattr"} and len(expression.positional) > 1:
+            found = self._getattr(expression.positional, frame, line)
+            return found if named == "getattr" else NOTHING
+        arguments = self._arguments(expression, frame, line)
+        if type(function) is Attribute and arguments.positional:
+            if function.name in _ADDING_TO_LIST:
+                self.store(function.base, list_of(arguments.positional[-1]), frame, line)
+            elif function.name in _ADDING_TO_DICT:
+                self.store(function.base, dict_of(arguments.positional[-1]), frame, line)
+        if named == "isinstance" and len(expression.positional) == 2:
+            self._narrow(expression.positional[0], arguments.positional, frame)
+        if type(function) is Attribute and function.name == "format" and not called:
+            given = [*arguments.positional, *(values for _, values in arguments.keywords)]
+            self.formatted(NOTHING.union(*given), frame, line)
+        if named == "setattr" and len(arguments.positional) == 3:
+            self._setattr(arguments.positional, frame, line)
+        before = self._program.ceiling, self._program.taker
+        self._program.taker = written_name(function)
+        if self._is_handed_down(function, called, frame):
+            self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
+        found = self.call(called, arguments, frame, line)
+        self._program.ceiling, self._program.taker = before
+        return found
+
+    def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
+        """Tell whether a method calls itself, but of another object: of what it wraps, most often.
+
+        That has the method under the same name, and need not be an instance of the same class.
+        """
+        if type(function) is Attribute and type(function.base) is Name:
+            first = frame.scope.parameters[:1]
+            if first and first[0].name == function.base.name:
+                return False
+        return any(
+            type(value) is Function and value.function == frame.own and value.bound for value in called
+        )
+
+    def _setattr(self, given: Sequence[Values], frame: Frame, line: int) -> None:
+        for name in ordered(given[1]):
+            if type(name) is Text and name.whole:
+                self.set_attribute(given[0], name.text, given[2], frame, line)
+
+    def _arguments(self, expression: Call, frame: Frame, line: int) -> Arguments:
+        value = self.value
+        positional: list[Values] = []
+        starred = NOTHING
+        for each in expression.positional:
+            if type(each) is Starred:
+                starred |= self.iterated(value(each.value, frame, line), frame, line)
+            else:
+                positional.append(value(each, frame, line))
+        keywords = [(keyword.name, value(keyword.value, frame, line)) for keyword in expression.keywords]
+        is_open = any(type(each) is Starred for each in expression.positional)
+        return Arguments(positional, keywords, starred, is_open)
+
+    def _getattr(self, positional: Sequence[Expression | None], frame: Frame, line: int) -> Values:
+        bases, names, *rest = (self.value(each, frame, line) for each in positional)
+        found = rest[0] if rest else NOTHING
+        for name in ordered(names):
+            if type(name) is Text and name.whole:
+                found |= self.read_attribute(bases, name.text, frame, line)
+            elif type(name) is Text:
+                found |= self._beginning(bases, name.text)
+        if not any(type(name) is Text for name in names):
+            self.read_unnamed(bases, frame, line)
+        return limited(found)
+
+    def _beginning(self, bases: Values, prefix: str) -> Values:
+        """Return the methods whose names begin like this."""
+        found: set[Value] = set()
+        for base in bases:
+            if type(base) is Instance or type(base) is ClassObject:
+                found.update(Function(own, base) for own in self.beginning(base.cls, prefix))
+        return frozenset([PickedByPrefix(frozenset(found))]) if found else NOTHING
+
+    def _narrow(self, tested: Expression | None, arguments: Sequence[Values], frame: Frame) -> None:
+        if type(tested) is Name and len(arguments) == 2:
+            known = frame.names.get(tested.name)
+            if known is None:
+                return
+            classes = [value.cls for value in known if type(value) is Instance]
+            told = self.instances(arguments[1])
+            if classes:  # one related to them says what kind of them it is, not what else
+                told = frozenset(
+                    value
+                    for value in told
+                    if type(value) is Instance
+                    and not any(self.are_related(value.cls, each) for each in classes)
+                )
+            frame.bind(tested.name, told)
+
+    def _super(self, positional: Sequence[Expression | None], frame: Frame) -> Values:
+        """Return ``super()``: of the method around, or of the class that it is given."""
+        method: Frame | None = frame
+        while method is not None and (method.parent is None or method.parent.scope.kind != "class"):
+            method = method.parent
+        if method is None or method.parent is None:
+            return NOTHING
+        cls: Id = method.parent.own
+        if len(positional) == 2:
+            for value in ordered(self.value(positional[0], frame, 0)):
+                if type(value) is ClassObject:
+                    cls = value.cls
+        receivers: Values = self.first_parameter(method.own) or frozenset([ClassObject(cls)])
+        return frozenset(Super(cls, receiver) for receiver in receivers)
+
+    _READERS: ClassVar[Mapping[type[Expression], Callable[..., Values]]] = {
+        Name: _name,
+        Attribute: _attribute,
+        Call: call_expression,
+        Subscript: _subscript,
+        Alternatives: _alternatives,
+        ListDisplay: _list,
+        TupleDisplay: _tuple,
+        DictDisplay: _dict,
+        Constant: _constant,
+        BinaryOperation: _operation,
+        Untyped: _untyped,
+        FormattedText: _text,
+        FormattedName: _formatted_name,
+        Lambda: _lambda_made,
+        Comprehension: _comprehension,
+        NamedExpression: _named,
+        Await: _inner,
+        Starred: _inner,
+        Yield: _yield,
+        YieldFrom: _yield_from,
+    }
+    """What evaluates an expression, by its kind."""

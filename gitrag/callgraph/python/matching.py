@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.evaluation import Arguments
 from gitrag.callgraph.python.records import Scope
 from gitrag.callgraph.python.values import (
     NOTHING,
     Argument,
+    Arguments,
     Value,
     Values,
 )

@@ -1,41 +1,207 @@
-"""Where the names of Python files lead: from a body outwards, into modules, through imports."""
+"""Where the names of Python files lead, and what annotations and decorators say.
+
+`Evaluator` is one object in six modules, each a class that adds to the one before: `Names`, `Classes`,
+`Attributes`, `CallEvaluator`, `Expressions`. The first, `Evaluation`, has what all know, and what those below
+ask of those above: to know what a name is, statements are executed, which have expressions, which have calls,
+which read names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.evaluation import Evaluation
-from gitrag.callgraph.python.methods import Methods
-from gitrag.callgraph.python.program import Frame, Program
-from gitrag.callgraph.python.records import Define, Import, ImportFrom, Statement
+from gitrag.callgraph.python.modules import PythonModule
+from gitrag.callgraph.python.program import Frame, Nesting, Program
+from gitrag.callgraph.python.records import (
+    Alternatives,
+    Attribute,
+    Call,
+    Constant,
+    Define,
+    Expression,
+    Import,
+    ImportFrom,
+    Name,
+    Raise,
+    Statement,
+    Subscript,
+    TupleDisplay,
+    bare_name,
+    decorator_name,
+    unsubscripted,
+)
 from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
+    Annotation,
+    Arguments,
+    BuiltinInstance,
+    ClassObject,
+    Instance,
     ModuleObject,
     Outside,
+    Returning,
+    TupleOf,
+    Value,
     Values,
+    dict_of,
+    limited,
+    list_of,
 )
+
+PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
+"""What makes a property of a function."""
+_ACCESSORS = frozenset({"setter", "deleter", "getter"})
+_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+_TRANSPARENT = frozenset(
+    "staticmethod classmethod overload abstractmethod override final wraps lru_cache cache singledispatch"
+    " total_ordering runtime_checkable dataclass fixture".split()
+)
+_KNOWN = PROPERTIES | _ACCESSORS | _MANAGERS | _TRANSPARENT
+_OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def is_known_decorator(decorator: Expression | None) -> bool:
+    """Tell whether a decorator is one of Python's own, which need not be followed."""
+    return decorator_name(decorator) in _KNOWN
+
 
 _MAX_LOOKUPS = 30
 """Names looked up for one another's sake: imports of imports."""
 
+_SEEN_THROUGH = frozenset("Optional Union Annotated Final ClassVar Awaitable Required InitVar".split())
+_BUILTINS = "builtins."
 
-class Names:
-    """What names may be.
+
+class Evaluation:
+    """What all of the evaluation know, and what the lower parts ask of the higher ones.
 
     Args:
-        program: The files.
-        methods: What kinds of functions there are.
-        whole: What executes the statements that bind names.
+        modules: The files, by path; asked only for those that are needed.
+        paths: All paths.
+        subclasses_of: Names the classes that may have a base of this name.
+        methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
     """
 
-    def __init__(self, program: Program, methods: Methods, whole: Evaluation) -> None:
-        self._program = program
-        self._methods = methods
-        self._whole = whole
-        self._bound: dict[tuple[Id, int], int] = {}
+    def __init__(
+        self,
+        modules: Mapping[str, PythonModule],
+        paths: Iterable[str],
+        subclasses_of: Callable[[str], Iterable[Id]],
+        methods_named: Callable[[str], tuple[Id, ...] | None],
+    ) -> None:
+        self._program = Program(modules, paths, methods_named)
+        self._subclasses_of = subclasses_of
+        self._nesting = Nesting()
+        self._depth = 0
+        self._calling = 0
         self._lookups = 0
+        self._decorators: dict[Id, frozenset[str]] = {}
+        self._bound: dict[tuple[Id, int], int] = {}
+        self._defined: dict[Id, tuple[int, Values]] = {}
+        self._parents: dict[Id, tuple[int, list[Id]]] = {}
+        self._orders: dict[Id, tuple[int, list[Id]]] = {}
+        self._lines: dict[Id, list[list[Id]]] = {}
+        self._subclasses: dict[Id, tuple[int, list[Id]]] = {}
+        self._overriding: dict[tuple[Id, str], tuple[list[Id], list[Id]]] = {}
+        self._all_known: dict[tuple[Id, int], bool] = {}
+        self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
+        self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
+        self._lacking: set[tuple[Id, str, int]] = set()
+        self._few: dict[str, bool] = {}
+
+    def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
+        """Return what an expression may be, noting the calls that it makes."""
+        raise NotImplementedError
+
+    def call(self, called: Values, arguments: Arguments, frame: Frame, line: int) -> Values:
+        """Call values: note the calls, let the arguments flow into the parameters, return the results."""
+        raise NotImplementedError
+
+    def execute(self, statement: Statement, frame: Frame, *, visible: bool) -> None:
+        """Do what a statement does; an invisible one only for the names that it binds."""
+        raise NotImplementedError
+
+    def evaluate(self, own: Id) -> Frame:
+        """Read a body, once a pass."""
+        raise NotImplementedError
+
+
+class Names(Evaluation):
+    """Where names lead, and what functions and classes are by what is written of them alone."""
+
+    # kinds of functions and classes
+
+    def decorators(self, own: Id) -> frozenset[str]:
+        """Return the last parts of the names of a definition's decorators."""
+        found = self._decorators.get(own)
+        if found is None:
+            found = frozenset(decorator_name(each) for each in self._program.scope(own).decorators)
+            self._decorators[own] = found
+        return found
+
+    def is_accessor(self, own: Id) -> bool:
+        """Tell whether a function sets or deletes a property."""
+        return not _ACCESSORS.isdisjoint(self.decorators(own))
+
+    def is_property(self, own: Id) -> bool:
+        """Tell whether reading the attribute calls the function."""
+        return not PROPERTIES.isdisjoint(self.decorators(own))
+
+    def is_kept(self, own: Id) -> bool:
+        """Tell whether only the first reading of a property calls the function."""
+        return "cached_property" in self.decorators(own)
+
+    def is_manager(self, own: Id) -> bool:
+        """Tell whether a generator is made a context manager."""
+        return not _MANAGERS.isdisjoint(self.decorators(own))
+
+    def is_static(self, own: Id) -> bool:
+        """Tell whether a method gets neither its class nor an instance."""
+        return "staticmethod" in self.decorators(own)
+
+    def is_of_class(self, own: Id) -> bool:
+        """Tell whether a method gets its class, not an instance."""
+        return "classmethod" in self.decorators(own) or self._program.scope(own).own_name in _OF_CLASS
+
+    def is_abstract(self, own: Id) -> bool:
+        """Tell whether a method does nothing but raise ``NotImplementedError``."""
+        body = self._program.scope(own).body
+        if len(body) != 1 or type(body[0]) is not Raise:
+            return False
+        raised = body[0].value
+        return bare_name(raised.function if type(raised) is Call else raised) == "NotImplementedError"
+
+    def is_protocol(self, cls: Id) -> bool:
+        """Tell whether a class only says what others look like, which need not inherit from it."""
+        return any(bare_name(unsubscripted(base)) == "Protocol" for base in self._program.scope(cls).bases)
+
+    def owner(self, own: Id) -> Id | None:
+        """Find the class that a function is a method of."""
+        parent = self._program.scope(own).parent
+        if parent < 0:
+            return None
+        above = (own[0], parent)
+        return above if self._program.scope(above).kind == "class" else None
+
+    def first_parameter(self, own: Id) -> Values | None:
+        """Return what a method's first parameter is; None for what is no method."""
+        cls = self.owner(own)
+        if cls is None or self.is_static(own):
+            return None
+        return frozenset([(ClassObject if self.is_of_class(own) else Instance)(cls, exact=False)])
+
+    def own_instances(self, frame: Frame) -> Values:
+        """Return instances of the class that a body lies in."""
+        around: Frame | None = frame
+        while around is not None:
+            if around.scope.kind == "class":
+                return frozenset([Instance(around.own, exact=False)])
+            around = around.parent
+        return NOTHING
+
+    # names
 
     def lookup(self, name: str, frame: Frame) -> Values:
         """Find what a name may be, from a body outwards."""
@@ -44,7 +210,7 @@ class Names:
             if scope.is_function:
                 found = scope.names.get(name)
                 if found is None and scope is not frame and name in self._program.bindings(scope.own):
-                    found = self._whole.evaluate(scope.own).names.get(name)
+                    found = self.evaluate(scope.own).names.get(name)
                 if found is not None:
                     return found
             elif scope.parent is None or scope is frame:
@@ -84,7 +250,7 @@ class Names:
                     continue  # an overload
                 self._lookups += 1
                 ceiling, program.ceiling = program.ceiling, CERTAIN
-                self._whole.execute(statement, frame, visible=False)
+                self.execute(statement, frame, visible=False)
                 program.ceiling = ceiling
                 self._lookups -= 1
         return settled
@@ -97,14 +263,14 @@ class Names:
         if type(statement) is not Define:
             return False
         inner = (own[0], statement.scope)
-        return self._program.scope(inner).kind == "function" and not self._methods.is_accessor(inner)
+        return self._program.scope(inner).kind == "function" and not self.is_accessor(inner)
 
     def _is_branch(self, own: Id, statement: Statement) -> bool:
         """Tell whether a function is one of several versions: another platform's, or for what is missing."""
         return (
             type(statement) is Define
             and statement.branches > 0
-            and "overload" not in self._methods.decorators((own[0], statement.scope))
+            and "overload" not in self.decorators((own[0], statement.scope))
         )
 
     def _starred(self, own: Id, name: str) -> Values | None:
@@ -174,3 +340,73 @@ class Names:
                 frame.bind(alias, frozenset([ModuleObject(inside)]))
         else:
             frame.bind(alias, self.in_module(found, name))
+
+    # annotations
+
+    def described(self, annotation: Expression | None, frame: Frame) -> Values:
+        """Return what an annotation says that something is."""
+        if type(annotation) is Alternatives:
+            return limited(value for each in annotation.parts for value in self.described(each, frame))
+        if type(annotation) is Subscript:
+            return self._generic(annotation, frame)
+        if type(annotation) is Name or type(annotation) is Attribute:
+            values = self.value(annotation, frame, 0)
+            if type(annotation) is Attribute and annotation.name == "Self":
+                return self.own_instances(frame)
+            return self.instances(values, frame)
+        return NOTHING
+
+    def _generic(  # noqa: C901 - a branch a generic type
+        self, annotation: Subscript, frame: Frame
+    ) -> Values:
+        base, inner = annotation.base, annotation.index
+        name = bare_name(base)
+        parts = inner.parts if type(inner) is TupleDisplay else (inner,)
+        first, last = (parts[0], parts[-1]) if parts else (None, None)
+        if name in _SEEN_THROUGH:
+            chosen = parts[:1] if name == "Annotated" else parts
+            return limited(value for each in chosen for value in self.described(each, frame))
+        if name in {"Type", "type"}:
+            values = self.described(inner, frame)
+            return frozenset(
+                ClassObject(value.cls, exact=False) for value in values if type(value) is Instance
+            )
+        if name == "Callable":
+            return frozenset([Returning(self.described(last, frame))])
+        if name in {"Tuple", "tuple"}:
+            if len(parts) == 2 and type(parts[1]) is Constant:
+                return list_of(self.described(first, frame))
+            return frozenset([TupleOf(tuple(self.described(each, frame) for each in parts))])
+        if name == "Coroutine":
+            return self.described(last, frame)
+        if name in {"AsyncGenerator", "Generator"}:
+            return list_of(self.described(first, frame))
+        if name.endswith(("Dict", "dict", "Mapping")):
+            return dict_of(self.described(last, frame))
+        own = self.described(base, frame)
+        if any(type(value) is Instance for value in own):
+            return own
+        if name == "Literal":
+            return NOTHING
+        return list_of(self.described(first, frame))
+
+    def instances(self, values: Values, frame: Frame | None = None) -> Values:
+        """Return instances of classes.
+
+        Args:
+            values: The classes, or types of ``typing``.
+            frame: What they are written in, for ``Self``.
+        """
+        found: set[Value] = set()
+        for value in values:
+            if type(value) is ClassObject:
+                found.add(Instance(value.cls, exact=False))
+            elif type(value) is Annotation:
+                found |= value.held
+            elif type(value) is TupleOf:
+                found |= {each for part in value.parts for each in self.instances(part)}
+            elif type(value) is Outside and value.name.endswith(".Self") and frame is not None:
+                found |= self.own_instances(frame)
+            elif type(value) is Outside and value.name.startswith(_BUILTINS):
+                found.add(BuiltinInstance(value.name.removeprefix(_BUILTINS)))
+        return frozenset(found)

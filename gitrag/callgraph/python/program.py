@@ -20,6 +20,15 @@ from gitrag.callgraph.python.values import (
     ordered,
 )
 
+_MAX_BODIES = 3
+"""Bodies read for one another's sake; what lies deeper is left for the next pass. Where a part of a view is
+resolved, each further one costs much: 6 take thrice the time in django."""
+_MAX_BODIES_OF_ALL = 6
+"""The same where all bodies are read anyway: takes lark's recall from 0.79 to 0.81; 10 adds nothing."""
+
+_MAX_DECORATORS = 4
+"""Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
+
 
 class Frame:
     """What is known of one scope.
@@ -84,6 +93,7 @@ class Program:
         assigned: What methods assign to the attributes of a class's instances.
         edges: Highest confidence and lines of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
+        taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
         is_last_pass: Whether what is not known by now will not be.
     """
@@ -102,6 +112,7 @@ class Program:
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.edges: Edges = {}
         self.ceiling = CERTAIN
+        self.taker = ""
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
@@ -192,12 +203,12 @@ class Program:
             known = self.assigned.get((cls, name), NOTHING)
             self.assigned[cls, name] = limited(known | useful)
 
-    def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN) -> None:
-        """Note a call, made by the function that a frame lies in."""
+    def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
+        """Note a call, made by the function that a frame lies in, or by what it hands the function to."""
         while frame.scope.kind == "class" and frame.parent is not None:
             frame = frame.parent
         caller = frame.own
-        note(self.edges, caller, callee, min(confidence, self.ceiling), line)
+        note(self.edges, caller, callee, min(confidence, self.ceiling), line, rule)
 
     def lambda_place(self, expression: Lambda, frame: Frame) -> int:
         """Return the number of a lambda."""
@@ -210,3 +221,36 @@ class Program:
     def lambda_at(self, place: int) -> tuple[Lambda, Frame]:
         """Return a lambda by its number, and the frame that it was met in."""
         return self._lambdas[place]
+
+
+class Nesting:
+    """What is being read: nothing else bounds how deep it goes, as programs run in circles.
+
+    Attributes:
+        bodies: Bodies that are being read, since the last decorator that counts.
+        reads_all: Whether all bodies of the view are read.
+    """
+
+    def __init__(self) -> None:
+        self.bodies = 0
+        self.reads_all = False
+        self._outer: list[int] = []
+
+    def reset(self) -> None:
+        """Forget what was being read: it was left in the middle."""
+        self.bodies = 0
+        self._outer.clear()
+
+    def is_full(self) -> bool:
+        """Tell whether no further body may be read."""
+        return self.bodies >= (_MAX_BODIES_OF_ALL if self.reads_all else _MAX_BODIES)
+
+    def enter_decorators(self) -> None:
+        """Begin to apply decorators."""
+        self._outer.append(self.bodies)
+        if len(self._outer) <= _MAX_DECORATORS:
+            self.bodies = 0
+
+    def leave_decorators(self) -> None:
+        """End what was begun last."""
+        self.bodies = self._outer.pop()

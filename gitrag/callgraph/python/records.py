@@ -390,3 +390,15 @@ def unsubscripted(expression: Expression | None) -> Expression | None:
 def decorator_name(decorator: Expression | None) -> str:
     """Return the last part of a decorator's name, whether it is called or not."""
     return bare_name(decorator.function if type(decorator) is Call else decorator)
+
+
+def written_name(called: Expression | None) -> str:
+    """Return what is called, or a decorator, as it is written: ``app.route``; empty if it is no name."""
+    parts: list[str] = []
+    while isinstance(called, (Call, Attribute)):
+        if isinstance(called, Call):
+            called = called.function
+        else:
+            parts.insert(0, called.name)
+            called = called.base
+    return ".".join([called.name, *parts] if type(called) is Name else parts)

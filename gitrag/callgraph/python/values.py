@@ -5,7 +5,7 @@ A value is one possibility; an expression has a set of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
@@ -392,3 +392,22 @@ _OPEN = frozenset(
     }
 )
 """Kinds that arguments may be in; and functions: of too many in one set, only the first are handed on."""
+
+
+class Arguments(Struct, frozen=True, gc=False):
+    """What a call is given.
+
+    Attributes:
+        positional: By position.
+        keywords: By name; None for ``**``.
+        starred: What iterating over ``*`` arguments yields.
+        is_open: Whether there are such, of whatever number.
+    """
+
+    positional: Sequence[Values] = ()
+    keywords: Sequence[tuple[str | None, Values]] = ()
+    starred: Values = NOTHING
+    is_open: bool = False
+
+
+NO_ARGUMENTS = Arguments()

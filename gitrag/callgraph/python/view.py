@@ -117,13 +117,13 @@ class PythonView:
         """Resolve what some definitions call."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(wanted))
-        return {pair: edge for pair, edge in edges.items() if pair[0] in wanted}
+        return {key: edge for key, edge in edges.items() if key[0] in wanted}
 
     def callers(self, own: Collection[Id]) -> Edges:
         """Resolve who calls some definitions."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(self._mentioning(wanted) | wanted))
-        return {pair: edge for pair, edge in edges.items() if pair[1] in wanted}
+        return {key: edge for key, edge in edges.items() if key[1] in wanted}
 
     def _resolve(self, own: Iterable[Id]) -> Edges:
         unread = [each for each in own if each not in self._read]

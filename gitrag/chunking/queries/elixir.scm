@@ -1,8 +1,14 @@
 (call
   target: (identifier) @_word
   (arguments . [(alias) (identifier)] @name)
+  (do_block) @body
+  (#any-of? @_word "defmodule" "defprotocol" "defimpl")) @definition.class
+
+(call
+  target: (identifier) @_word
+  (arguments . [(alias) (identifier)] @name)
   (do_block . (unary_operator
-    operand: (call target: (identifier) @_doc (#eq? @_doc "moduledoc")))? @doc) @body
+    operand: (call target: (identifier) @_doc (#eq? @_doc "moduledoc"))) @doc) @body
   (#any-of? @_word "defmodule" "defprotocol" "defimpl")) @definition.class
 
 (call

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests.support import node
 from tests.support.command import Project
+
+TOP = Path(__file__).parents[3]
+CLAUDE = node.program("claude", "@anthropic-ai/claude-code-*/claude")
+GEMINI = node.program("gemini", ".bin/gemini")
+LISTS = {  # Gemini waits for a server for five seconds only: whether it is there in time is not told
+    "claude": (CLAUDE, "✔ Connected"),
+    "codex": (node.program("codex", ".bin/codex"), "enabled"),
+    "gemini": (GEMINI, "(stdio)"),
+    "opencode": (node.program("opencode", "opencode-*/bin/opencode"), "connected"),
+}
+"""Clients that list their servers without a model, and what they say of one that starts."""
 
 
 def check_of(project: Project) -> dict[str, str]:
@@ -80,3 +96,42 @@ def test_a_client_without_a_file_of_a_project_is_told_what_to_do(project: Projec
             "hint: gitrag agents install --user windsurf",
         ],
     )
+
+
+def said_by(program: str | None, environment: dict[str, str], place: Path, *arguments: str) -> str:
+    """Run a client of others; skip the test where it is not here."""
+    if program is None:
+        pytest.skip("the client is not here (scripts/test installs two of them)")
+    done = subprocess.run(
+        [program, *arguments],
+        cwd=place,
+        env={**environment, "PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_client_lists_what_was_written_and_connects(project: Project, name: str):
+    program, says = LISTS[name]
+    assert project.gitrag("agents", "install", "--user", name).status == 0
+    said = said_by(program, project.gitrag.environment, project.path, "mcp", "list")
+    assert "gitrag" in said
+    assert says in said
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        (CLAUDE, ("plugin", "validate", "--strict", ".claude-plugin/plugin.json")),
+        (CLAUDE, ("plugin", "validate", "--strict", ".")),
+        (GEMINI, ("extensions", "validate", ".")),
+    ],
+    ids=["plugin", "marketplace", "extension"],
+)
+def test_a_client_takes_its_plugin(program: str | None, arguments: tuple[str, ...], environment):
+    said_by(program, environment, TOP, *arguments)

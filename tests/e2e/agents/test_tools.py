@@ -38,6 +38,8 @@ def test_tools_are_described_for_agents(indexed: Project):
         name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint
     }
     assert replaces == {"explore", "mark_core", "unmark_core"}
+    always = {name for name, tool in tools.items() if (tool.meta or {}).get("anthropic/alwaysLoad")}
+    assert always == set(CORE)
 
 
 def test_commits_are_found_by_what_they_say_and_by_lines(own: Project):
@@ -102,7 +104,8 @@ def test_the_list_of_tools_leaves_room_for_work(indexed: Project, kind: str, nam
 
     tools = use(indexed, steps, "--tools", kind)
     assert [tool.name for tool in tools] == names
-    sent = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    read = {"by_alias": True, "exclude_none": True, "exclude": {"meta"}}  # what is in _meta clients keep
+    sent = [tool.model_dump(mode="json", **read) for tool in tools]
     assert len(json.dumps({"tools": sent}, separators=(",", ":"))) / 4 < most
 
 
@@ -351,16 +354,16 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         "search_code",
         {"query": "x", "top_k": 3},
         (
-            "unknown parameter top_k. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact, repositories."
+            "unknown parameter top_k. search_code takes query, project, limit, collection, path, language,"
+            " kind, exact, repositories."
         ),
     ),
     (
         "search_code",
         {},
         (
-            "query: Field required. search_code takes query, project, limit, path, language, kind,"
-            " collection, exact, repositories."
+            "query: Field required. search_code takes query, project, limit, collection, path, language,"
+            " kind, exact, repositories."
         ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),

@@ -49,6 +49,7 @@ def new_pages_for_ever(fake, new_id):
     return answer
 
 
+@pytest.mark.sweep(keep=3)
 def test_the_same_page_for_ever_is_left_and_told(tracked):
     tracked.fill(9)
     same_page_for_ever(tracked.fake)
@@ -77,6 +78,7 @@ def test_pages_of_pull_requests_alone_are_no_end_of_the_listing(make_tracked):
     assert tracked.ids() == ["60"]
 
 
+@pytest.mark.sweep(keep=3)
 def test_ever_new_pages_are_left_after_so_many_and_the_next_sync_goes_on(tracked):
     git = tracked.project.git
     answer = new_pages_for_ever(tracked.fake, tracked.id)
@@ -94,6 +96,7 @@ def test_ever_new_pages_are_left_after_so_many_and_the_next_sync_goes_on(tracked
     assert tracked.meta["complete"]
 
 
+@pytest.mark.sweep(keep=2)
 def test_ever_new_pages_are_left_after_a_while(tracked):
     new_pages_for_ever(tracked.fake, tracked.id)
     done = tracked.project.gitrag("issues", "sync", env={"GITRAG_TRACKER_SYNC_TIMEOUT_S": "3"})
@@ -137,6 +140,7 @@ DRIPS = {
 }
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("where", DRIPS)
 def test_a_server_that_drips_is_left_after_a_while(make_tracked, where):
     tracked = make_tracked(GitHubFake)
@@ -178,6 +182,7 @@ def test_a_redirect_to_itself_is_left(make_tracked, kind):
     assert done.status == TRY_AGAIN
 
 
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("kind", [GitHubFake, GitLabFake, JiraFake, LinearFake])
 @pytest.mark.parametrize(
     "headers",
@@ -206,6 +211,7 @@ def test_pauses_that_are_short_each_end_with_the_whole_time(make_tracked):
     assert (done.status, "github took longer than 2 s." in done.err) == (TRY_AGAIN, True)
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("total", ["9" * 5000, "\xb2", "-1", ""])
 def test_a_count_that_is_none_is_left_out(tracked, total):
     tracked.fill(4)

@@ -83,6 +83,7 @@ def without_listing(fake):
     fake.answer = searching
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("kind", FAKES)
 def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(make_tracked, kind):
     """Requirement 3.8."""
@@ -104,6 +105,7 @@ def test_where_a_listing_fails_and_copies_are_old_the_trackers_search_is_asked(m
     assert tracked.ids() == sorted(tracked.id(number) for number in (1, 2, 3))
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("kind", FAKES)
 def test_of_a_long_text_a_few_words_are_told(make_tracked, kind):
     tracked = make_tracked(kind)

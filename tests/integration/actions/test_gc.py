@@ -123,7 +123,7 @@ def test_a_removed_worktree_takes_its_view_with_it(repo, tmp_path):
 
 
 def test_the_view_of_a_revision_goes_when_it_is_old(repo):
-    search(open_app(repo), "act", SearchOptions(revision="HEAD~1"))
+    search(open_app(repo), "act", SearchOptions(ref="HEAD~1"))
     assert gc.collect(open_app(repo)).garbage.views == 0
     assert gc.collect(thrifty(repo)).garbage.views == 1
     assert count(open_app(repo))[0] == 1

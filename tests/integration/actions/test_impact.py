@@ -37,9 +37,7 @@ FILES = {
 @pytest.fixture
 def project(make_repository, monkeypatch):
     monkeypatch.setattr(impact_action, "TIMEOUT_S", PATIENCE_S)  # nothing is timed here
-    repository = make_repository(FILES)
-    open_app(repository).update()
-    return repository
+    return make_repository(FILES, indexed=True)
 
 
 def gitrag(repository, *args):

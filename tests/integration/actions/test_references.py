@@ -27,9 +27,7 @@ FILES = {
 
 @pytest.fixture
 def project(make_repository):
-    repository = make_repository(FILES)
-    open_app(repository).update()
-    return repository
+    return make_repository(FILES, indexed=True)
 
 
 def gitrag(repository, *args):

@@ -10,6 +10,7 @@ import pytest
 
 from gitrag.actions.run_hook import _moves_head, _without_leaks
 from gitrag.git import Repository
+from tests.support.command import Done, Gitrag
 
 
 def test_a_descriptor_of_the_callers_is_let_go():
@@ -71,12 +72,5 @@ def test_where_there_is_nothing_to_do_nothing_is_left_behind(make_repository, tm
         (project.path / ".git" / "rebase-merge").mkdir()
     else:
         environment |= {"GITRAG": "0"}
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", "hook", "run", "post-commit"],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert Gitrag(cwd, environment)("hook", "run", "post-commit") == Done(0, "", "")
     assert not (project.path / ".git" / "gitrag").exists()

@@ -11,11 +11,11 @@ import pytest
 
 from gitrag.actions.repositories import ask as asking
 from gitrag.actions.repositories import kept as kept_repositories
-from gitrag.actions.repositories.ask import Outcome, ask
+from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
 from gitrag.actions.repositories.kept import KeptRepositories
-from gitrag.actions.repositories.scope import Scope
-from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.requests import Scope
+from gitrag.actions.search import Outcome, SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.machine.log import close_log
@@ -52,25 +52,20 @@ def opened(chosen: Chosen) -> Workspace:
     return Workspace.open(chosen.place, environ=os.environ)
 
 
-def options(_workspace: Workspace) -> SearchOptions:
-    return SearchOptions(limit=20, min_score=0.0)
+OPTIONS = SearchOptions(limit=500, min_score=0.0)
 
 
 def test_asked_together_each_answers_as_if_it_were_alone(many):
     alone = {
         (each.name, hit.path): (hit.chunk, hit.lines)
         for each in many
-        for hit in search(opened(each), QUESTION, options(opened(each))).hits
+        for hit in search(opened(each), QUESTION, OPTIONS).hits
     }
     kept = KeptRepositories(os.environ, lambda _line: None)
     for turn in range(4):
-        found = (
-            kept.ask(many, QUESTION, options, 500)
-            if turn % 2
-            else ask(many, QUESTION, opened, options, limit=500)
-        )
+        found = kept.ask(many, QUESTION, OPTIONS) if turn % 2 else ask(many, QUESTION, opened, OPTIONS)
         assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
-        assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.answer.hits} == alone
+        assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.hits} == alone
 
 
 def test_they_take_turns_with_few_engines_which_are_stopped(many, monkeypatch):
@@ -87,7 +82,7 @@ def test_they_take_turns_with_few_engines_which_are_stopped(many, monkeypatch):
     monkeypatch.setattr(asking, "_PATIENCE_S", 60.0)
     for _ in range(2):  # the first reads what only a first question reads
         started.clear()
-        found = ask(many, QUESTION, opened, options, limit=500)
+        found = ask(many, QUESTION, opened, OPTIONS)
         assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
         assert len(started) < len(many)
         assert set(started) <= set(stopped)
@@ -103,14 +98,14 @@ def test_those_that_hang_are_named_and_the_others_answer(many, names):
         return opened(chosen)
 
     try:
-        found = ask(many, QUESTION, open_, options, limit=500, budget_s=20.0)
+        found = ask(many, QUESTION, open_, OPTIONS, budget_s=20.0)
     finally:
         hanging.set()
     late = [each for each in found.asked if each.outcome is not Outcome.ANSWERED]
     assert [(each.name, each.outcome, each.why) for each in late] == [
         (name, Outcome.LATE, "no answer within 20 s") for name in names
     ]
-    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many} - set(names)
+    assert {hit.repository for hit in found.hits} == {each.name for each in many} - set(names)
 
 
 def test_what_a_question_may_take_does_not_change_the_settings(many):
@@ -122,7 +117,7 @@ def test_what_a_question_may_take_does_not_change_the_settings(many):
                 seen.append((value.catch_up_s, value.refine_s))
             super().__setattr__(name, value)
 
-    ask(many, QUESTION, lambda each: Watched.open(each.place, environ=os.environ), options, limit=5)
+    ask(many, QUESTION, lambda each: Watched.open(each.place, environ=os.environ), OPTIONS)
     assert seen == []  # one that answers late is used by its thread until it does
 
 
@@ -135,46 +130,49 @@ def test_what_is_kept_has_a_bound_and_the_longest_unused_goes_first(many, monkey
         return [each.name for each in many if kept.find(each.name) is not None]
 
     for each in many[:3]:
-        kept.ask([each], QUESTION, options, 5)
+        kept.ask([each], QUESTION, OPTIONS)
     assert names() == ["r01", "r02"]
-    kept.ask([many[1]], QUESTION, options, 5)
+    kept.ask([many[1]], QUESTION, OPTIONS)
     first = kept.find("r02")
-    kept.ask([many[3]], QUESTION, options, 5)
+    kept.ask([many[3]], QUESTION, OPTIONS)
     assert names() == ["r01", "r03"]
     assert first is not None
     assert first.store._copy is None
-    found = kept.ask(many, QUESTION, options, 500)
-    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many}
+    found = kept.ask(many, QUESTION, OPTIONS)
+    assert {hit.repository for hit in found.hits} == {each.name for each in many}
     in_memory = [each.name for each in many if (held := kept.find(each.name)) and held.store._copy]
     assert len(in_memory) == 2
 
 
 def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many, tmp_path):
     unreadable = Path("/" + "x" * 300)  # ENAMETOOLONG, as EACCES and ESTALE, is an error to Path.is_dir
-    found = ask([*many, Chosen("odd", unreadable, unreadable)], QUESTION, opened, options, limit=500)
+    found = ask([*many, Chosen("odd", unreadable, unreadable)], QUESTION, opened, OPTIONS)
     assert [(each.name, each.outcome, each.why) for each in found.asked if each.why] == [
         ("odd", Outcome.UNREACHABLE, f"{unreadable} cannot be read: File name too long")
     ]
-    assert {hit.repository for hit in found.answer.hits} == {each.name for each in many}
+    assert {hit.repository for hit in found.hits} == {each.name for each in many}
     with pytest.raises(UsageError, match="There is no directory"):
         choose(Scope(names=(str(unreadable),)), Registry(tmp_path / "state"), Path("/"), None)
 
 
 def test_a_bug_in_one_is_logged_there_and_named(many):
-    def broken(workspace: Workspace) -> SearchOptions:
-        if workspace.repo.root is not None and workspace.repo.root.name == "r01":
+    class Broken(Workspace):
+        def require_index(self) -> None:
             raise ZeroDivisionError("oops")
-        return options(workspace)
+
+    def open_(chosen: Chosen) -> Workspace:
+        opener = Broken if chosen.name == "r01" else Workspace
+        return opener.open(chosen.place, environ=os.environ)
 
     close_log()  # of a page or a server, which writes to its own: another test may have left it open
-    found = ask(many, QUESTION, opened, broken, limit=500)
+    found = ask(many, QUESTION, open_, OPTIONS)
     assert [(each.name, each.outcome) for each in found.asked if each.why] == [("r01", Outcome.UNREACHABLE)]
     assert "ZeroDivisionError" in (many[1].git_dir / "gitrag/log").read_text()
 
 
 def test_a_question_without_words_is_refused_before_anything_is_opened(many):
     with pytest.raises(UsageError):
-        ask(many, "?!", lambda _: pytest.fail("opened"), options, limit=8)
+        ask(many, "?!", lambda _: pytest.fail("opened"))
 
 
 def test_what_is_nested_is_found_and_other_worktrees_are_not(make_repository, tmp_path):

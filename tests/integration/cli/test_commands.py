@@ -14,6 +14,7 @@ import pytest
 
 from gitrag import __version__
 from gitrag.cli.root import COMMANDS, root
+from tests.support.command import Gitrag
 
 HEAVY = [
     "duckdb", "httpx2", "numpy", "onnxruntime", "pygit2", "rich", "tokenizers", "tree_sitter",
@@ -23,15 +24,8 @@ COMMANDS_PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 
 
 def gitrag(*args, cwd, env, stdin=None):
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "gitrag", *args],
-        cwd=cwd,
-        env=env,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = Gitrag(cwd, env)(*args, stdin=(stdin or "").encode())
+    return subprocess.CompletedProcess(args, done.status, done.out, done.err)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.support.postgres import Server, make_server, system
 
 def first(address: str, workspace) -> list[str]:
     found = hub_search.search(address, "retry with backoff", workspace.config, encoder=workspace.encoder)
-    return [each.hit.path for each in found.hits]
+    return [each.path for each in found.hits]
 
 
 def test_postgresql_15_without_pgvector_answers(make_repository, model_dir: Path):

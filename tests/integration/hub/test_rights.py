@@ -154,9 +154,9 @@ def test_a_search_finds_what_one_may_read_and_names_no_other_repository(two, tmp
     def search(at: str, question: str, **options):
         return hub_search.search(at, question, workspace.config, encoder=workspace.encoder, **options)
 
-    assert {each.hit.path for each in search(keeper, "launch code").hits} >= {"secret.py"}
+    assert {each.path for each in search(keeper, "launch code").hits} >= {"secret.py"}
     assert {each.repository for each in search(reader, "launch code").hits} <= {"project"}
-    assert "secret.py" not in {each.hit.path for each in search(reader, "launch_code").hits}
+    assert "secret.py" not in {each.path for each in search(reader, "launch_code").hits}
     with pytest.raises(NotSetUpError) as refused:
         search(reader, "launch code", repositories=["vault"])
     with pytest.raises(NotSetUpError) as missing:

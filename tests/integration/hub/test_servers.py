@@ -98,8 +98,7 @@ def make(place: Path, name: str, files=SAMPLE):
 def page(address: str, question: str, workspace, **options) -> list[tuple[object, ...]]:
     found = hub_search.search(address, question, workspace.config, encoder=workspace.encoder, **options)
     return [
-        (each.repository, each.hit.path, each.kind, each.hit.chunk, round(each.hit.score, 5))
-        for each in found.hits
+        (each.repository, each.path, each.collection, each.chunk, round(each.score, 5)) for each in found.hits
     ]
 
 
@@ -281,7 +280,7 @@ def test_the_others_answer_when_a_server_is_away(
         return {each.repository for each in found.hits} == {"shop"} and told in as_text(found)
 
     whole = search()
-    assert {each.name for each in whole.asked} == {"shop", "billing"}
+    assert {each.name for each in whole.searched} == {"shop", "billing"}
     assert "does not answer" not in as_text(whole)
 
     chosen, stopped = hub_search._chosen, []
@@ -306,7 +305,7 @@ def test_the_others_answer_when_a_server_is_away(
     with pytest.raises(NetworkError):
         pushed(make(tmp_path / "home-shop", "billing", RATES), two.owner, model_dir)
     two.other.start()
-    assert {each.name for each in search().asked} == {"shop", "billing"}
+    assert {each.name for each in search().searched} == {"shop", "billing"}
     own = int((two.other.data / "postmaster.pid").read_text().split()[0])
     os.kill(own, signal.SIGSTOP)  # it takes connections, and says nothing
     try:

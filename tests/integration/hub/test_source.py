@@ -226,7 +226,7 @@ def test_the_ranker_gives_the_same_page_with_the_same_scores(both: tuple[Workspa
     ]
     found = hub_search.search(address, question, workspace.config, options=options, encoder=workspace.encoder)
     assert sorted(
-        ((each.kind, each.hit.path, round(each.hit.score, 5), each.hit.chunk) for each in found.hits), key=str
+        ((each.collection, each.path, round(each.score, 5), each.chunk) for each in found.hits), key=str
     ) == sorted(expected, key=str)
     assert expected or "quetzal" in question
     assert read(question).words
@@ -248,13 +248,13 @@ def test_a_hub_of_several_repositories_says_which_each_hit_is_from(
     sent = pushed(git, address, model_dir)
     assert (sent.files, sent.contents) == (2, 2)
     found = hub_search.search(address, "rounding of amounts", workspace.config, encoder=workspace.encoder)
-    assert [(each.repository, each.hit.path) for each in found.hits][:1] == [("billing", "rates.py")]
+    assert [(each.repository, each.path) for each in found.hits][:1] == [("billing", "rates.py")]
     both_have = hub_search.search(address, "Client.send", workspace.config, encoder=workspace.encoder)
-    assert {each.repository for each in both_have.hits if each.hit.path == "src/client.py"} <= {
+    assert {each.repository for each in both_have.hits if each.path == "src/client.py"} <= {
         "project",
         "billing",
     }
-    assert "src/client.py" in {each.hit.path for each in both_have.hits}
+    assert "src/client.py" in {each.path for each in both_have.hits}
     only = hub_search.search(
         address, "Client.send", workspace.config, repositories=["billing"], encoder=workspace.encoder
     )

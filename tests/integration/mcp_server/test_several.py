@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
+from gitrag.actions.search import SearchOptions
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.store.candidates import NO_FILTERS
 from gitrag.workspace import Workspace
 
 
@@ -24,7 +24,7 @@ def test_the_servers_own_repository_is_opened_anew(make_repository, git_environm
     repo = make_repository({"a.py": "def weigh(parcel):\n    return parcel.weight\n"}, name="parcels")
     Workspace.open(repo.path, environ=repo.environment).update()
     bench = Workbench(repo.path, git_environment)
-    bench.ask_several(ToolCall(), "weigh", [str(repo.path)], 3, NO_FILTERS, "")
+    bench.several(ToolCall(), [str(repo.path)])("weigh", SearchOptions(limit=3))
     found = bench._several.find("parcels")
     assert found is not None
     assert found is not bench.workspace  # a thread that is late may be at it still

@@ -9,7 +9,7 @@ import pytest
 from gitrag.actions import catch_up, gc
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.indexing import history
-from gitrag.search.ranking import WEIGHTS
+from gitrag.search.features import WEIGHTS
 from gitrag.store import histories, schema, views
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -91,7 +91,7 @@ def test_what_a_commit_means_counts_from_it_on(make_repository, tmp_path):
     workspace = updated(made)
 
     def meant(revision: str | None) -> dict[str, float]:
-        hits = search(workspace, TOO_MANY, SearchOptions(min_score=0.0, revision=revision)).hits
+        hits = search(workspace, TOO_MANY, SearchOptions(min_score=0.0, ref=revision)).hits
         return {hit.path: dict(hit.reasons).get("meant", 0.0) for hit in hits}
 
     assert meant(None) == meant("HEAD")
@@ -102,8 +102,8 @@ def test_what_a_commit_means_counts_from_it_on(make_repository, tmp_path):
 def test_a_commit_after_the_one_that_is_asked_says_nothing(repository):
     workspace = updated(repository)
 
-    assert told_of(asked(workspace, revision="HEAD~2")) == {}
-    assert told_of(asked(workspace, revision="HEAD~1")) == {"far.py": MOST}
+    assert told_of(asked(workspace, ref="HEAD~2")) == {}
+    assert told_of(asked(workspace, ref="HEAD~1")) == {"far.py": MOST}
     assert told_of(asked(workspace)) == {"far.py": MOST}
 
 
@@ -195,7 +195,7 @@ def test_answers_do_not_depend_on_the_order_of_reading(repository, tmp_path, rev
 
     workspace = updated(repository, tmp_path / "own")
     for revision in [*revisions, "side"]:
-        asked(workspace, revision=revision)
+        asked(workspace, ref=revision)
     assert files(asked(workspace)) == fresh
 
 
@@ -212,7 +212,7 @@ def test_a_commit_is_read_once(repository, monkeypatch):
     assert len(read) == 3
     head = repository.commit({"near.py": _file("near", 2)}, "Another")
     asked(workspace)
-    asked(workspace, revision="HEAD~2")
+    asked(workspace, ref="HEAD~2")
     repository.git("reset", "--quiet", "--hard", "HEAD~1")
     asked(workspace)
     assert read[3:] == [head]

@@ -241,7 +241,7 @@ def test_a_file_is_named_as_it_is_now(tmp_path):
     assert named(workspace, "moved.py") == [("b/moved.py", 1.0)]
     for gone in ("a/old.py", "gone.py", "run.log"):
         assert named(workspace, gone) == []
-    assert named(workspace, "a/gone.py", revision="HEAD") == [("a/gone.py", 1.0)]
+    assert named(workspace, "a/gone.py", ref="HEAD") == [("a/gone.py", 1.0)]
 
 
 def test_the_command_reads_paths_from_the_directory_it_is_run_in(tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import anyio
 import pytest
@@ -15,6 +13,7 @@ from gitrag.actions.search_code import search_code
 from gitrag.mcp_server.server import build
 from gitrag.mcp_server.workbench import Workbench
 from gitrag.report import as_json, as_markdown, as_text
+from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import GitRepository
 
@@ -166,15 +165,10 @@ def test_the_command_groups_all_forms_but_json(make_repository, tmp_path):
     open_app(repository).update()
 
     def said(*options: str) -> str:
-        command = [sys.executable, "-P", "-m", "gitrag", "search", *QUESTION.split(), "--min-score", "0"]
-        return subprocess.run(
-            [*command, *options],
-            cwd=repository.path,
-            env=repository.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        command = Gitrag(repository.path, repository.environment)
+        done = command("search", *QUESTION.split(), "--min-score", "0", *options)
+        assert done.status == 0, done
+        return done.out
 
     for form in ("text", "markdown"):
         assert said("--output", form, "--no-graph").count("also: src/") == 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +10,7 @@ from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.report import as_markdown, as_text, notes_of, wording_line
 from gitrag.search.sections import UNSURE, Wanted
 from gitrag.store.candidates import Filters
+from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment
 
@@ -178,15 +177,8 @@ def test_the_command_says_it_beside_json(tmp_path):
         tmp_path / "p", isolated_environment(tmp_path / "home"), {"door.py": "def open_door(): pass\n"}
     )
     open_app(repository).update()
-    done = subprocess.run(
-        [sys.executable, "-m", "gitrag", "search", "--output", "json", "pelican penguin census"],
-        cwd=repository.path,
-        env=repository.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    found = json.loads(done.stdout)
+    command = Gitrag(repository.path, repository.environment)
+    done = command("search", "--output", "json", "pelican penguin census")
+    found = json.loads(done.out)
     assert set(found) == {"query", "adr_matches", "spec_matches", "code_snippets", "call_graphs"}
-    assert 'No file contains "pelican", "penguin" or "census".' in done.stderr
+    assert 'No file contains "pelican", "penguin" or "census".' in done.err

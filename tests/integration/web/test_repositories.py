@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.memory.registry import Registry
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
@@ -57,7 +58,7 @@ def test_the_worktree_that_the_page_was_started_in_stands_for_its_repository(sho
 def test_who_was_late_for_the_counts_alone_is_named(shops, monkeypatch):
     here, other = shops
     away = other.path.with_name("away")
-    ask = Repositories.ask
+    ask = KeptRepositories.ask
 
     def asked(self, *args):
         """Ask while the other one is not there the first time."""
@@ -67,7 +68,7 @@ def test_who_was_late_for_the_counts_alone_is_named(shops, monkeypatch):
             if away.exists():
                 away.rename(other.path)
 
-    monkeypatch.setattr(Repositories, "ask", asked)
+    monkeypatch.setattr(KeptRepositories, "ask", asked)
     with closing(Desk(here.path, here.environment)) as desk:
         repositories = Repositories(desk)
         name = next(each for each, chosen in repositories.known().items() if chosen.place == other.path)
@@ -82,5 +83,5 @@ def test_a_disk_that_hangs_does_not_hold_up_the_one_here(shops):
     here, _ = shops
     with closing(Desk(here.path, here.environment)) as desk:
         repositories = Repositories(desk)
-        with repositories.turn():  # somebody asks all
+        with repositories.turn(Choices((("everywhere", "1"),))):  # somebody asks all
             assert search_page(repositories, "a0", Choices(), USUAL).files == 1

@@ -17,8 +17,7 @@ from tests.support.indexes import open_app
 
 @pytest.fixture
 def asked(make_repository):
-    repository = make_repository({"tax.py": "def rate():\n    return 1.2\n"})
-    open_app(repository).update()
+    repository = make_repository({"tax.py": "def rate():\n    return 1.2\n"}, indexed=True)
     with closing(Desk(repository.path, repository.environment)) as desk:
         repositories = Repositories(desk)
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitrag import __version__
 from gitrag.agents import jsonc, yaml_entries
 from gitrag.agents.clients import CLIENTS, SERVER, Client, Form
 from gitrag.agents.launch import command_for, is_ours
@@ -28,6 +32,42 @@ from gitrag.agents.setup import (
 )
 from gitrag.agents.text_blocks import HASH, MARKDOWN, DamagedMarksError, has_block, with_block, without_block
 from gitrag.errors import StoreError, UsageError
+from gitrag.mcp_server.server import INSTRUCTIONS
+
+TOP = Path(__file__).parents[3]
+PUBLISHED = (".claude-plugin/plugin.json", "gemini-extension.json", ".github/server.json")
+
+SERVER_SCHEMA = {
+    "additionalProperties": False,
+    "required": ["$schema", "name", "description", "version", "packages"],
+    "properties": {
+        "$schema": {"const": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"},
+        "name": {"pattern": r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", "minLength": 3, "maxLength": 200},
+        "title": {"type": "string", "minLength": 1, "maxLength": 100},
+        "description": {"type": "string", "minLength": 1, "maxLength": 100},
+        "version": {"type": "string", "pattern": r"^\d+\.\d+\.\d+$", "maxLength": 255},
+        "packages": {
+            "items": {
+                "additionalProperties": False,
+                "required": ["registryType", "identifier", "version", "transport"],
+                "properties": {
+                    "registryType": {"enum": ["pypi"]},
+                    "identifier": {"type": "string"},
+                    "version": {"type": "string", "minLength": 1, "not": {"const": "latest"}},
+                    "runtimeHint": {"type": "string"},
+                    "transport": {"const": {"type": "stdio"}},
+                    "packageArguments": {
+                        "items": {
+                            "required": ["type", "value"],
+                            "properties": {"type": {"enum": ["positional"]}, "value": {"type": "string"}},
+                        }
+                    },
+                },
+            }
+        },
+    },
+}
+"""What the schema of the address above, read in November 2026, says of what we use; of nothing else."""
 
 ENTRY = {"command": "gitrag", "args": ["mcp"]}
 
@@ -180,6 +220,31 @@ def test_a_client_is_set_up_and_the_repository_is_given_back(client, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
+SDD = "schema: spec-driven\nstrict_tdd: true\ncontext: |\n  Python\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [(SDD, "hybrid"), (SDD + "search_strategy:\n  mode: grep\n", "grep"), ("a: &b 1\nc: {\n", None)],
+    ids=["silent", "decided", "broken"],
+)
+def test_a_project_of_specifications_gets_the_strategy_where_its_phases_look(tmp_path: Path, text, mode):
+    """What it has decided itself stays, and a file that is no YAML; removed, each is what it was."""
+    config = tmp_path / "openspec" / "config.yaml"
+    config.parent.mkdir()
+    config.write_text(text)
+    apply(tmp_path, plan(tmp_path, OF_PROJECTS[:2]))
+    if mode is None:
+        assert config.read_text() == text
+    else:
+        read = yaml.safe_load(config.read_text())
+        assert read["search_strategy"]["mode"] == mode
+        assert read["strict_tdd"] is True
+        assert read["context"] == "Python\n"
+    apply(tmp_path, plan(tmp_path, OF_PROJECTS[:2], remove=True))
+    assert contents(tmp_path) == {"openspec/config.yaml": text.encode()}
+
+
 @pytest.mark.parametrize("gone", OF_PROJECTS, ids=lambda client: client.name)
 def test_what_other_clients_share_stays_when_one_is_taken_out(gone, tmp_path):
     """As if it had never been set up, and after the last one nothing is left."""
@@ -296,11 +361,52 @@ def test_clients_are_chosen_by_name_or_by_their_traces(tmp_path):
         names("goose")
 
 
-def test_the_block_is_ten_lines():
+def test_the_block_is_ten_lines_and_begins_with_an_order():
     """It is short: every session reads it."""
-    from gitrag.agents.setup import _shipped
+    guide = (TOP / "gitrag/agents/texts/guide.md").read_text()
+    assert len(with_block("", MARKDOWN, guide).strip().split("\n")) <= 12
+    for text in (guide, INSTRUCTIONS):
+        first = text.partition("\n")[0]
+        assert "rder of preference" in first
+        assert "subagents" in first
+        assert text.index("search_code") < text.index("check") < text.index("grep")
 
-    assert len(with_block("", MARKDOWN, _shipped("guide")).strip().split("\n")) <= 12
+
+# what is published for clients; `tests/e2e/agents/test_install.py` gives it to those that are here
+
+
+def published(name: str) -> Any:
+    return json.loads((TOP / name).read_text())
+
+
+def test_what_is_published_is_of_this_version_and_names_files_that_are_there():
+    plugin, extension, server = map(published, PUBLISHED)
+    versions = [plugin["version"], extension["version"], server["version"], server["packages"][0]["version"]]
+    assert versions == [__version__] * 4
+    assert {path.name for path in (TOP / plugin["skills"]).glob("*/SKILL.md")} == {"SKILL.md"}
+    assert (TOP / extension["contextFileName"]).is_file()
+    (offered,) = published(".claude-plugin/marketplace.json")["plugins"]
+    assert (TOP / offered["source"] / ".claude-plugin/plugin.json").is_file()
+    for each in (plugin, extension):
+        assert is_ours((each["mcpServers"][SERVER]["command"], *each["mcpServers"][SERVER]["args"]))
+
+
+def test_the_registry_takes_what_is_said_of_the_server():
+    jsonschema.validate(published(".github/server.json"), SERVER_SCHEMA)
+
+
+def test_a_session_begins_with_what_is_primed_and_never_fails(tmp_path: Path):
+    (start,) = published(".claude-plugin/plugin.json")["hooks"]["SessionStart"]
+    (hook,) = start["hooks"]
+    program = tmp_path / "gitrag"
+    program.write_text('#!/bin/sh\necho "$*"\necho trouble >&2\nexit 78\n')
+    program.chmod(0o755)
+    for place, said in ((tmp_path, "prime\n"), (tmp_path / "empty", "")):
+        path = f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        done = subprocess.run(
+            ["sh", "-c", hook["command"]], env={"PATH": path}, capture_output=True, text=True, check=True
+        )
+        assert (done.stdout, done.stderr) == (said, "")
 
 
 @pytest.mark.parametrize("client", REMOTE, ids=lambda client: client.name)

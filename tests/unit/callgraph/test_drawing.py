@@ -104,7 +104,9 @@ def test_dot_and_json_hold_the_whole_graph():
     assert as_dot(whole).count("->") == 30
     value = json.loads(graph_json(whole))
     assert len(value["nodes"]) == 31
-    assert value["edges"][0].keys() == {"caller", "callee", "line", "confidence", "lines"}
+    assert value["edges"][0].keys() == {
+        *("caller", "callee", "line", "confidence", "lines", "provenance", "rule")
+    }
     assert [each["name"] for each in value["nodes"] if each["matched"]] == ["middle"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.support.callgraphs import calls_of, edges_of
@@ -1040,3 +1042,145 @@ def test_what_a_package_of_go_has_for_each_platform_is_likely():
         for system in ("unix", "windows")
         for name in ("start", "R.Size")
     }
+
+
+def test_ruby_begins_at_the_top_where_two_colons_do():
+    source = """
+        class Foo
+          def self.go; end
+          def run; end
+        end
+        module Bar
+          class Foo
+            def self.go; end
+            def run; end
+          end
+          class Task
+            def initialize; @held = ::Foo.new; end
+            def top = ::Foo.go
+            def near = Foo.go
+            def whole = ::Bar::Foo.go
+            def none = ::Task.go
+            def held = @held.run
+            def made
+              it = ::Foo.new
+              it.run
+            end
+          end
+          class Late < ::Foo
+            def late = run
+          end
+        end
+    """
+    assert {edge for edge in edges_of({"a.rb": source}) if not edge.endswith("-> Foo")} == {
+        "Bar.Task.top -> Foo.go",
+        "Bar.Task.near -> Bar.Foo.go",
+        "Bar.Task.whole -> Bar.Foo.go",
+        "Bar.Task.held -> Foo.run",
+        "Bar.Task.made -> Foo.run",
+        "Bar.Late.late -> Foo.run",
+    }
+
+
+def test_of_rusts_enumerations_of_one_name_in_a_file_none_is_chosen():
+    module = """
+        mod {0} {{
+            pub enum Kind {{ Held({1}), Same(u8) }}
+            pub struct {1};
+            impl {1} {{ pub fn go(&self) {{}} }}
+            pub fn take(k: Kind) {{ match k {{ Kind::Held(i) => i.go(), Kind::Same(_) => {{}} }} }}
+        }}
+    """
+    assert edges_of({"a.rs": module.format("one", "First")}) == {"take -> First.go"}
+    assert edges_of({"a.rs": module.format("one", "First") + module.format("two", "Second")}) == set()
+
+
+@pytest.mark.parametrize("is_of_one_file", [True, False])
+def test_a_class_of_ruby_that_is_often_opened_takes_work_in_proportion(is_of_one_file):
+    def work(times):
+        parts = [
+            f"class Big\n  def m{i}\n    m{(i * 7) % times}\n    @x.go\n  end\nend\n" for i in range(times)
+        ]
+        files = (
+            {"a.rb": "".join(parts)} if is_of_one_file else {f"{i}.rb": each for i, each in enumerate(parts)}
+        )
+        calls = calls_of(files)
+        steps = 0
+
+        def count(_frame, event, _argument):
+            nonlocal steps
+            steps += event == "call"
+
+        sys.setprofile(count)
+        try:
+            edges = calls.callees([own for own, _ in calls.nodes()])
+        finally:
+            sys.setprofile(None)
+        assert len(edges) == times
+        return steps
+
+    assert work(160) < work(40) * 6
+
+
+def test_elixir_is_read_by_aliases_imports_pipes_and_captures():
+    files = {
+        "lib/cart.ex": """
+            defmodule Shop.Cart do
+              @limit 3
+              alias Shop.{Item, Store}
+              alias Shop.Tax.Rate, as: Tax
+              import Shop.Help
+
+              @spec add(number(), number()) :: total(1)
+              def total(x), do: x |> Item.price() |> add(1)
+
+              defp add(a, b) when is_integer(b) do
+                Tax.of(a)
+                help a
+                Enum.map(a, &Store.all/1)
+                Enum.map(a, &valid?/1)
+                Inner.go()
+                unknown.price(a)
+                Other.price(a)
+              end
+
+              def valid?(a), do: __MODULE__.total(a)
+
+              defmodule Inner do
+                def go, do: Shop.Cart.total(1)
+              end
+            end
+        """,
+        "lib/shop.ex": """
+            defmodule Shop.Item do
+              def price(x), do: x
+              def twice(1), do: 1
+              def twice(x), do: twice(x - 1)
+            end
+            defmodule Shop.Store do
+              def all(x), do: x
+            end
+            defmodule Shop.Tax.Rate do
+              def of(x), do: x
+            end
+            defmodule Shop.Help do
+              def help(x), do: x
+            end
+        """,
+    }
+    calls = calls_of(files)
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    assert {f"{e.caller.name} {e.callee.name} {e.confidence} {e.rule}".strip() for e in edges} == {
+        "Shop.Cart.total Shop.Item.price 1.0",
+        "Shop.Cart.total Shop.Cart.add 1.0",
+        "Shop.Cart.add Shop.Tax.Rate.of 1.0",
+        "Shop.Cart.add Shop.Help.help 1.0",
+        "Shop.Cart.add Shop.Store.all 0.5 Enum.map",
+        "Shop.Cart.add Shop.Cart.valid? 0.5 Enum.map",
+        "Shop.Cart.add Shop.Cart.Inner.go 1.0",
+        "Shop.Cart.valid? Shop.Cart.total 1.0",
+        "Shop.Cart.Inner.go Shop.Cart.total 1.0",
+        "Shop.Item.twice Shop.Item.twice 0.6",
+    }
+    node = next(own for own, each in calls.nodes() if each.name == "Shop.Item.price")
+    assert [edge.caller.name for edge in calls.callers([node])] == ["Shop.Cart.total"]

@@ -9,7 +9,7 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.search.bearing import DocumentPart, Documents, Target, TargetVectors
+from gitrag.search.bearing import DocumentPart, Documents, Target
 
 MAIL = "# Retries of e-mail\n\nAn e-mail that cannot be delivered is sent again after 1, 5 and 30 minutes.\n"
 REST = "# Use REST for the public API\n\nPartners call us over HTTP with JSON resources.\n"
@@ -40,9 +40,9 @@ def documents(names: list[str], *, with_vectors: bool) -> Documents:
     )
 
 
-def vectors_of(target: Target, *, with_vectors: bool) -> TargetVectors | None:
+def vectors_of(target: Target, *, with_vectors: bool):
     own = drafter().draft([path_text(target.path), target.text])
-    return TargetVectors(own[0], own[1:]) if with_vectors else None
+    return own if with_vectors else None
 
 
 @pytest.mark.parametrize("with_vectors", [True, False])

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search import document_scores
-from gitrag.search.document_scores import WEIGHTS, WEIGHTS_BY_WORDS
 from gitrag.search.evidence import Evidence
+from gitrag.search.features import DOCUMENT, DOCUMENT_BY_WORDS
 from gitrag.search.ranking import Ranked
 from gitrag.store.candidates import Files
 from tests.unit.search.columns import evidence_of, make_files
@@ -71,7 +71,7 @@ def test_what_no_document_says_is_unlikely_without_vectors():
 @pytest.mark.parametrize("near", [[(1, 0, 0.5), (2, 1, 0.2)], []])
 def test_reasons_add_up_to_the_score(near):
     evidence = evidence_of(FILES, near=near, postings=BOTH_WORDS)
-    weights = WEIGHTS if near else WEIGHTS_BY_WORDS
+    weights = DOCUMENT if near else DOCUMENT_BY_WORDS
     facts = document_scores.facts(evidence, FILES)
     assert set(facts) == set(weights)
     first = rank(evidence)[0]

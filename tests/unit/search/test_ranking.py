@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from gitrag.chunking import language_of
 from gitrag.search import ranking
 from gitrag.search.evidence import Evidence
+from gitrag.search.features import FEATURES, REPORT_WEIGHTS, WEIGHTS
 from gitrag.search.other_words import Said
-from gitrag.search.ranking import WEIGHTS, Ranked
+from gitrag.search.ranking import Ranked
 from gitrag.store.candidates import DefinitionSite
 from tests.unit.search.columns import evidence_of, make_files
 
@@ -277,7 +278,15 @@ def test_reasons_add_up(cosines, rows):
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature():
     features = set(evidence_of(FILES).features)
-    assert set(WEIGHTS) <= features <= {*WEIGHTS, *ranking.REPORT_WEIGHTS}
+    assert set(WEIGHTS) == features
+    assert {*WEIGHTS, *REPORT_WEIGHTS} == {each.name for each in FEATURES if each.weights}
+
+
+def test_a_feature_without_a_weight_is_an_error():
+    evidence = evidence_of(FILES)
+    evidence.features["unheard_of"] = evidence.features["code"]
+    with pytest.raises(KeyError, match="unheard_of"):
+        ranking.total(evidence)
 
 
 # scores of hits

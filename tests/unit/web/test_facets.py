@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit
 from gitrag.web.facets import Choices, facets, repository_facet
@@ -12,7 +11,7 @@ from gitrag.web.facets import Choices, facets, repository_facet
 
 def hit(path, language="python", kind=Kind.FUNCTION):
     chunk = Chunk(kind, "f", "f", "", "", "f", 1, 1)
-    return CollectionKind.CODE, Hit(path, chunk, 0.9, (), (), 1.0, 0.5, (), language=language)
+    return Hit(path, chunk, 0.9, (), (), 1.0, 0.5, (), language=language)
 
 
 FOUND = [
@@ -59,7 +58,7 @@ def test_repositories_are_counted_where_they_are_asked():
         facet = repository_facet(found, Choices.read(chosen), known)
         return facet and [(each.label, each.count, each.is_chosen, each.choices) for each in facet.values]
 
-    own = [(kind, replace(each, repository=name)) for (kind, each), name in zip(FOUND, "aab", strict=True)]
+    own = [replace(each, repository=name) for each, name in zip(FOUND, "aab", strict=True)]
     everywhere, of_b, python = ("everywhere", "1"), ("repo", "b"), ("lang", "python")
     assert shown(FOUND, known=1) is None
     assert shown(FOUND, python) == [("all 3", None, False, (python, everywhere))]

@@ -305,7 +305,7 @@ def test_what_a_review_calls_nearest_scores_less_than_what_it_asks_for(workspace
 
 def test_what_bore_on_a_deleted_file_is_asked_for(workspace, changed):
     changed.commit({"service/rate_limit.py": None}, message="Drop it")
-    asked = {each.document.id: each.path for each in review(workspace, "HEAD~1..HEAD").questions}
+    asked = {each.document.id: each.touched_by for each in review(workspace, "HEAD~1..HEAD").questions}
     assert asked["ADR-0004"] == "service/rate_limit.py"
 
 

@@ -1,0 +1,67 @@
+"""What a call of Elixir calls: by its module, as the file's aliases, imports and modules around say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general.tables import Tables
+
+_SEVERAL = 0.6
+"""Confidence in one of several: clauses of a function, functions that take more or less, implementations."""
+
+_EVERYWHERE = frozenset(
+    "abs apply binary_part bit_size byte_size ceil destructure div elem exit floor get_in hd if in inspect"
+    " is_atom is_binary is_function is_integer is_list is_map is_nil is_struct length make_ref map_size max"
+    " min node not pop_in put_elem put_in raise rem reraise round self send spawn spawn_link struct tap then"
+    " throw tl to_charlist to_string trunc tuple_size unless update_in".split()
+)
+"""Functions that need no import; a module may have others of their names, that take more or less."""
+
+_DEFINING = re.compile(rb"\bdef(?:p|macrop?|guardp?|np?|delegate)?\s*\(?\s*\Z")
+_DECLARING = re.compile(
+    rb"@\Z|(?:\A|\n)([ \t]*)@(?:spec|callback|macrocallback|typep?|opaque)\b(?:[^\n]|\n\1[ \t]|\n\s*\n)*\Z"
+)
+"""An attribute, or a declaration of types."""
+_ARITY = re.compile(rb"\s*/\s*\d")
+
+
+def is_no_call(before: bytes, after: bytes) -> bool:
+    """Tell whether a name is defined, declared, or handed on as ``&name/1``, by what stands around it."""
+    return bool(_DEFINING.search(before) or _ARITY.match(after) or _DECLARING.search(before))
+
+
+def called(parts: Sequence[str], caller: Id, tables: Tables) -> list[tuple[Id, float]]:
+    """Return what a call may call, each with its confidence."""
+    *before, name = parts
+    imports = tables.body(caller[0]).imports
+    around = [
+        definition.name
+        for definition in map(tables.definition, tables.outwards(caller))
+        if definition.kind == "class"
+    ]
+    if not before:
+        found = _functions(around[0], name, tables) if around else []
+        imported = [each.origin for each in imports.get("*", ())]
+        found = found or [own for each in imported for own in _functions(each, name, tables)]
+        sure = len(found) == 1 and name not in _EVERYWHERE
+        return [(own, 1.0 if sure else _SEVERAL) for own in found]
+    head, *rest = before
+    known = {each.origin for each in imports.get(head, ())}
+    if head == "__MODULE__":
+        known = set(around[:1])
+    elif not known:
+        nested = (f"{outer}.{head}" for outer in around)
+        known = {next((each for each in nested if _is_module(each, tables)), head)}
+    found = [own for each in sorted(known) for own in _functions(".".join([each, *rest]), name, tables)]
+    return [(own, 1.0 if len(found) == 1 and len(known) == 1 else _SEVERAL) for own in found]
+
+
+def _functions(module: str, name: str, tables: Tables) -> list[Id]:
+    every = tables.members.get((module.rpartition(".")[2], name), ())
+    return [own for own in every if tables.definition(own).name == f"{module}.{name}"]
+
+
+def _is_module(name: str, tables: Tables) -> bool:
+    return any(tables.definition(own).name == name for own in tables.classes.get(name.rpartition(".")[2], ()))

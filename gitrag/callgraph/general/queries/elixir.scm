@@ -1,0 +1,8 @@
+(call target: (identifier) @name)
+(call target: (dot left: (alias) @receiver right: (identifier) @name))
+(call target: (dot left: (identifier) @receiver right: (identifier) @name) (#eq? @receiver "__MODULE__"))
+(unary_operator operand: (binary_operator left: (identifier) @handed right: (integer)))
+(unary_operator operand: (binary_operator left: (call target: (dot left: (alias))) @handed right: (integer)))
+(call target: (identifier) @_word (arguments . (_) @import.use (keywords (pair value: (alias) @import.alias))?)
+  (#eq? @_word "alias"))
+(call target: (identifier) @_word (arguments . (alias) @import.all) (#eq? @_word "import"))
