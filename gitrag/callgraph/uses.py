@@ -57,7 +57,7 @@ _DEFINING = re.compile(
     r"|package)\b\s*\*?\s*(?:<[^>]*>\s*)?(?:[\w:]+(?:<[^>]*>)?\??\s*[.:]+\s*)*$"
     r"|^\s*(?:(?:pub(?:\([^)]*\))?|public|private|internal|export|default|abstract|final|open|data|sealed)\s+)*"
     r"(?:(?:class|interface|struct|trait|protocol|using)\s[^=;(]*|(?:import|from|use)\s[^=;]*)$"
-    r"|\bfunc\s*\([^)]*\)\s*$"
+    r"|\bfunc\s*\([^)]*\)\s*$|^\s*@(?:spec|(?:macro)?callback)\s+$"
 )
 _IMPORTING = re.compile(
     r"\s*(?:(?:pub(?:\([^)]*\))?|export|public|global)\s+)*(?:import|from|use|using|typedef)\b|\s*#"
@@ -94,7 +94,8 @@ _CALLS_NOTHING = re.compile(
     r"|Throws|Synchronized|Volatile|Transient|Serializable|Obsolete|MethodImpl|Debugger\w*|Conditional|Pure|Flags"
     r"|ExcludeFromCodeCoverage|EditorBrowsable|CLSCompliant|MemberNotNull\w*|ReturnTypeWillChange|CanIgnoreReturnValue"
     r"|(?:Requires|Target)Api|SuppressLint|\w+Thread|\w+Res|TestOnly|Contract|GuardedBy|Size|IntRange|Keep|Stable"
-    r"|Immutable|ApiStatus\w*|Experimental\w*|Beta|Internal|AllowDynamicProperties|SensitiveParameter)$"
+    r"|Immutable|ApiStatus\w*|Experimental\w*|Beta|Internal|AllowDynamicProperties|SensitiveParameter"
+    r"|spec|dialyzer|moduledoc|typedoc|shortdoc)$"
 )
 """Those by which nobody comes to call it; of any other it is not known."""
 

@@ -121,7 +121,7 @@ def ask(place: Path, questions: Sequence[tuple[str, Question]]) -> dict[str, lis
             commit = revision or workspace.repo.head().commit or ""
             view_id = reports.index(workspace, commit, model=False)
             with workspace.store.read() as db:
-                scoped = Scoped(view_id, ViewOverlay(commit=commit), NO_FILTERS)
+                scoped = Scoped(view_id, ViewOverlay(commit=commit), NO_FILTERS, limit=asked.PAGE)
                 for _revision, question in rows:
                     for way, shown in asked.ordered(db, scoped, question.text, workspace, alone_too=True):
                         places = [

@@ -48,7 +48,7 @@ class Forge:
 
     def gitlab(self, _folder: Path) -> dict[str, str]:
         request = {"CI_PROJECT_ID": "3", "CI_MERGE_REQUEST_IID": "5"}
-        return {"GITLAB_CI": "true", "CI_API_V4_URL": self.address, "GITRAG_TOKEN": "secret", **request}
+        return {"GITLAB_CI": "true", "CI_API_V4_URL": self.address, "GITLAB_TOKEN": "secret", **request}
 
 
 @contextmanager

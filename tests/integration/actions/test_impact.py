@@ -139,6 +139,8 @@ def test_text_and_json_say_who_calls_with_places(project):
         "line": 5,
         "confidence": 1.0,
         "lines": [5],
+        "provenance": "resolved",
+        "rule": "",
     }
     project.write({"shop/tax.py": FILES["shop/tax.py"].replace("value = BASE", "value = 2")})
     done = gitrag(project, "related", "--diff", "HEAD")

@@ -67,7 +67,9 @@ def test_work_that_never_ends_is_ended_by_its_client(bench, way: str):
         call.check()
         return Reply("1", Count(1))
 
-    server: MCPServer = MCPServer("t", tools=[bind(bench, each, Hints()) for each in (endless, short)])
+    server: MCPServer = MCPServer(
+        "t", tools=[bind(bench, each, Hints(), core=False) for each in (endless, short)]
+    )
 
     async def run() -> None:
         async with connected(server, way) as client:

@@ -100,6 +100,7 @@ def test_a_line_that_may_call_a_definition(path, text, language):
         ("a.py", "log('we, Put, it')", "python"),
         ("a.toml", "Put = 1", "python"),
         ("a.json", '{"Put": 1}', "javascript"),
+        ("a.ex", "  @spec Put([integer]) :: integer", "elixir"),
     ],
 )
 def test_a_line_that_calls_none(path, text, language):
@@ -123,6 +124,10 @@ def test_a_line_that_calls_none(path, text, language):
         (["#[inline]", "fn show() {"], ()),
         (["export default function show() {"], ("export default",)),
         (["@register.tag", "def show():"], ("@register.tag",)),
+        (
+            ['  @doc "Shows it."', "  @spec show(integer) :: integer", "  @impl true", "  def show(x) do"],
+            ("@impl",),
+        ),
         (["def show():", "    @app.route('/x')", "    def inner():"], ()),
     ],
 )

@@ -53,6 +53,7 @@ def test_a_tracker_is_a_module_and_a_line_of_the_registry():
         "detection",
         "fields",
         "folder",
+        "forge_comment",
         "http",
         "issue",
         "paging",

@@ -45,7 +45,7 @@ def post(environ: Mapping[str, str], text: str) -> bool:
     except (KeyError, TypeError, OSError, ValueError) as error:
         raise NotSetUpError(
             "There is no pull request to comment on.",
-            "--comment is for a job of GitHub or GitLab that runs for one; on GitLab, GITRAG_TOKEN is a"
+            "--comment is for a job of GitHub or GitLab that runs for one; on GitLab, GITLAB_TOKEN is a"
             " token of the project with the scope api.",
         ) from error
     try:
@@ -86,7 +86,7 @@ def _gitlab(environ: Mapping[str, str]) -> Place:
         f"projects/{int(environ['CI_PROJECT_ID'])}/merge_requests/{int(environ['CI_MERGE_REQUEST_IID'])}"
     )
     notes = f"{api}/{request}/notes"
-    return {"PRIVATE-TOKEN": environ["GITRAG_TOKEN"]}, notes, notes, "PUT", f"{api}/user"
+    return {"PRIVATE-TOKEN": environ["GITLAB_TOKEN"]}, notes, notes, "PUT", f"{api}/user"
 
 
 def _comments(client: httpx2.Client, address: str) -> Iterator[Mapping[str, Any]]:
