@@ -39,13 +39,13 @@ from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
-Budget = Annotated[int, Field(ge=0, le=100_000, description="In place of limit: what fits.")]
+Budget = Annotated[int, Field(ge=0)]
 
 
 def search_code(
     bench: Workbench,
     call: ToolCall,
-    query: Annotated[str, Field(description="A question or identifier.")],
+    query: str,
     project: Project = "",
     limit: Limit = search_code_action.LIMIT,
     max_tokens: Budget = 0,
@@ -135,7 +135,7 @@ def call_graph(
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
     to: Annotated[str, Field(description="Only chains to it.")] = "",
-    references: Annotated[bool, Field(description="Where it is named, too.")] = False,
+    references: Annotated[bool, Field(description="Names too.")] = False,
     project: Project = "",
     repositories: Annotated[list[str], Field(description="These, too; * all.")] = [],  # noqa: B006
 ) -> Reply[replies.Calls]:
