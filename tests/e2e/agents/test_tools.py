@@ -354,7 +354,8 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         "search_code",
         {"query": "x", "top_k": 3},
         (
-            "unknown parameter top_k. search_code takes query, project, limit, max_tokens, collection, path, language,"
+            "unknown parameter top_k. search_code takes query, project, limit, max_tokens, collection,"
+            " path, language,"
             " kind, exact, repositories."
         ),
     ),
@@ -362,7 +363,8 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         "search_code",
         {},
         (
-            "query: Field required. search_code takes query, project, limit, max_tokens, collection, path, language,"
+            "query: Field required. search_code takes query, project, limit, max_tokens, collection,"
+            " path, language,"
             " kind, exact, repositories."
         ),
     ),
