@@ -124,8 +124,8 @@ def impact(
 
 def _told_to_ci(session: Session, found: ChangeImpact, fatal: tuple[str, ...], *, comment: bool) -> int:
     """Post it where that is asked for, and return the exit status."""
+    from gitrag.actions.forge_comment import post
     from gitrag.report.impact import as_markdown
-    from gitrag.trackers.forge_comment import post
 
     if comment and not post(session.environ, as_markdown(found)):
         session.terminal.note("The token may not comment on this pull request: nothing was posted.")

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+from gitrag.actions.forge_comment import MARK
 from gitrag.actions.governance.change_impact import LEAST_CALLS_S, WHOLE_S
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.trackers.folder import IssueFolder
-from gitrag.trackers.forge_comment import MARK
 from gitrag.trackers.issue import Issue, IssueState, References
 from tests.support.command import GITRAG, Gitrag, Project, user_environment
 from tests.support.forges import forge

@@ -10,6 +10,8 @@ import gitrag
 from gitrag.trackers.registry import TRACKERS
 
 PACKAGE = Path(gitrag.__file__).parent
+COMMENTS = PACKAGE / "actions" / "forge_comment.py"
+"""It speaks to forges too, of a pull request: where two of them call a thing alike, that is no tracker's."""
 OURS = {"blocked_by"}
 """Names of an interface that are front matter's too."""
 
@@ -42,7 +44,7 @@ def test_nothing_outside_mentions_a_field_of_an_interface():
     known = fields()
     inside = PACKAGE / "trackers"
     for path in PACKAGE.rglob("*.py"):
-        if not path.is_relative_to(inside):
+        if not path.is_relative_to(inside) and path != COMMENTS:
             assert not texts(path) & known, path
 
 
@@ -53,7 +55,6 @@ def test_a_tracker_is_a_module_and_a_line_of_the_registry():
         "detection",
         "fields",
         "folder",
-        "forge_comment",
         "http",
         "issue",
         "paging",

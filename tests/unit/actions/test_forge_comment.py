@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.forge_comment import MARK, post
 from gitrag.errors import NetworkError, NotSetUpError
-from gitrag.trackers.forge_comment import MARK, post
 from tests.support.forges import STRANGER, Forge, forge
 
 Runner = Callable[[Forge, Path], Mapping[str, str]]
