@@ -66,7 +66,7 @@ def packed(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
     cut. Of labelled lines more are shown than of five snippets (`scripts/bench/lines.py`, docs/figures.md).
     """
     every = [passage for hit in hits for passage in passages_of(hit)]
-    worth = [likelihood((hit, own)) / tokens(hit.path, own.chunk.text) for hit, own in every]
+    worth = [likelihood(each) / tokens(each[0].path, each[1].chunk.text) for each in every]
     left = max_tokens
     chosen: list[tuple[int, Passage]] = []
     for at in sorted(range(len(every)), key=lambda at: -worth[at]):

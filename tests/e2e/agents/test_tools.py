@@ -355,8 +355,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {"query": "x", "top_k": 3},
         (
             "unknown parameter top_k. search_code takes query, project, limit, max_tokens, collection,"
-            " path, language,"
-            " kind, exact, repositories."
+            " path, language, kind, exact, repositories."
         ),
     ),
     (
@@ -364,8 +363,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {},
         (
             "query: Field required. search_code takes query, project, limit, max_tokens, collection,"
-            " path, language,"
-            " kind, exact, repositories."
+            " path, language, kind, exact, repositories."
         ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
