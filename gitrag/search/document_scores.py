@@ -31,7 +31,7 @@ _BEST_PARTS = 3
 _FEW = 8
 """Fewest documents whose median cosine is a background; missing ones count as unrelated."""
 
-_UNRELATED = 0.15
+_UNRELATED = 0.12
 """Median cosine of a sentence with a document, over the labelled repositories."""
 
 
