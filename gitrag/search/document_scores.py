@@ -72,7 +72,12 @@ def facts(evidence: Evidence, files: Files) -> Facts:
     f = len(files)
     words = np.zeros(f)
     np.maximum.at(words, evidence.file, evidence.bm25 / max(evidence.information, 1e-9))
-    found = {"bias": np.ones(f), "words": words, "verbatim": evidence.features["verbatim"].astype(np.float64)}
+    found = {
+        "bias": np.ones(f),
+        "words": words,
+        "verbatim": evidence.features["verbatim"].astype(np.float64),
+        "alone": evidence.alone.astype(np.float64),
+    }
     listed = evidence.cosine[evidence.cosine > -1]
     if not len(listed):
         missing = float(evidence.idf[~evidence.in_source].sum()) / max(float(evidence.idf.sum()), 1e-9)
