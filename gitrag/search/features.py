@@ -148,7 +148,7 @@ FACTS = (
         (4.00, 4.00, 4.00, 4.00, 4.0, 4.0),
     ),
     Feature(
-        "alone", "of documents, whether hardly another has a word that is asked about", (None,) * 4 + (1.11, 0.0)
+        "alone", "of documents, whether hardly another has a word asked about", (None,) * 4 + (1.11, 0.0)
     ),
     Feature(
         "words", "of documents the highest BM25 of a part, as a share of the idf", (None,) * 4 + (0.96, 1.87)

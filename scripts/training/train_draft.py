@@ -3,11 +3,11 @@
     PYTHONPATH=. python scripts/training/train_draft.py WORK [--out FILE] [--epochs 6] [--linear] [--one-sum]
 
 It needs torch (a CPU build will do) and NumPy, in an environment of its own. Rows begin as the model's
-vectors of single word pieces, or all goes on from today's table (``--go-on``, if the model changed little); rows and layers then follow the gradient of the cosine itself (Adam), with a
-tenth of the pieces dropped at random in each step. Everything is seeded; torch's sums may differ in the last
-bits from machine to machine. It ends with the mean cosine to the true vectors on archives that were held
-out, by the product's own code on the written table. ``--linear`` and ``--one-sum`` are for comparison: they
-print that mean, and write nothing.
+vectors of single word pieces, or all as in today's table (``--go-on``: if the model changed little). Rows and
+layers then follow the gradient of the cosine itself (Adam), with a tenth of the pieces dropped at random in
+each step. Everything is seeded; torch's sums may differ in the last bits from machine to machine. It ends
+with the mean cosine to the true vectors on archives that were held out, by the product's own code on the
+written table. ``--linear`` and ``--one-sum`` are for comparison: they print that mean, and write nothing.
 """
 
 from __future__ import annotations
