@@ -6,10 +6,10 @@ text's beginning, weighted ``exp(-position / 20)``, since a chunk begins with it
 then one hidden layer corrects what sums cannot express. ``scripts/training/train_draft.py`` trains it all.
 
 Trained on 136,000 texts of 277 of the 287 archives of ``scripts/training/draft_archives.toml``, going on from
-the table for the model as it is published. Mean cosine to the true vectors on 5,000 texts of archives held out:
-0.864 (code 0.864, paths 0.879, prose 0.837, questions 0.871); twice as many steps 0.861. For the published
-model 0.881; there, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the hidden layer
-0.859, all 0.872. Also with int8 rows and float16 layers.
+the table for the model as it is published. Mean cosine to the true vectors on 5,000 texts of archives that
+were held out: 0.864 (code 0.864, paths 0.879, prose 0.837, questions 0.871); twice as many steps 0.861. For
+the published model 0.881; there, with 60,000 texts: one sum of rows 0.849, both sums 0.862, one sum and the
+hidden layer 0.859, all 0.872. Also with int8 rows and float16 layers.
 One core makes 11,000 drafts per second; a quarter of the time is tokenisation.
 """
 

@@ -48,7 +48,6 @@ MOST_COMMITS, MOST_FILES, MOST_HUNKS = 6_000, 10, 40
 OF_A_COMMIT = 3
 """Functions of a commit that take part at most."""
 
-
 _DULL = re.compile(
     r"(?i)^(merge|bump|release|version|v?\d|update (dep|translation|lock|changelog|readme|submodule)|revert"
     r"|typo|lint|format|wip|clean ?up|refactor$|l10n|i18n|translat|apply suggestions|style)"
