@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import GITRAG, Gitrag, Project, as_plain_user, user_environment
+from tests.support.command import Gitrag, Project, as_plain_user, program, user_environment
 from tests.support.repository import GitRepository, create_repository
 from tests.support.sharing import Person, poisoned, sources
 
@@ -184,7 +184,7 @@ def test_the_files_for_ci_push_what_is_new(project, bob, name):
         clone = project.path.with_name(f"ci{turn}")
         origin = project.path.with_name("origin.git").as_uri()
         project.git.git("clone", "--quiet", "--depth=1", origin, clone)
-        bin_ = f"{GITRAG.parent}:{project.gitrag.environment['PATH']}"
+        bin_ = f"{program(project.gitrag.environment).parent}:{project.gitrag.environment['PATH']}"
         done = subprocess.run(
             ["sh", "-e", "-c", "\n".join(script)],
             cwd=clone,
