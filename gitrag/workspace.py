@@ -61,8 +61,6 @@ class Workspace:
     """gitrag at work on one worktree of one repository.
 
     Args:
-        repo: The repository.
-        config: Its settings.
         environ: The environment of the processes it starts.
         say: Called with a line that the user should see.
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
@@ -71,7 +69,6 @@ class Workspace:
         store_directory: Where the index is, if not in the repository.
 
     Attributes:
-        store: The index.
         older: The index of older commits, which only `gitrag history` asks.
         last_seen: The states of the files that questions were last answered from.
     """
@@ -193,11 +190,7 @@ class Workspace:
 
     @cached_property
     def embedder(self) -> Encoder:
-        """The model for long jobs: on a GPU if there is one that computes right and is faster.
-
-        Raises:
-            ModelError: It is not there, or damaged.
-        """
+        """The model for long jobs: on a GPU if there is one that computes right and is faster."""
         from gitrag.embedding.encoder import Encoder, has_gpu
 
         if not has_gpu():
@@ -401,11 +394,7 @@ class Workspace:
             return 0
 
     def require_repository(self) -> None:
-        """Raise when the repository has been deleted: a long-running process may outlive it.
-
-        Raises:
-            RepositoryError: The repository is gone.
-        """
+        """Raise when the repository has been deleted: a long-running process may outlive it."""
         for place in (self.repo.root, self.repo.git_dir):
             if place is not None and not place.is_dir():
                 raise RepositoryError(

@@ -66,7 +66,6 @@ class MarkedFiles(Struct, frozen=True):
     """The core files of a project.
 
     Attributes:
-        project: The project.
         keys: The keys that they are marked under.
         files: Those to offer.
         missing: The marked paths that are no files here.
@@ -111,8 +110,6 @@ def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> Ma
     """Return the files that are marked as core of a project.
 
     Args:
-        core: The user's core files.
-        here: The project of where the user is.
         given: A name or key in its place.
 
     Raises:
@@ -172,7 +169,6 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
 
     Args:
         given: The path: from ``start``, from the top, the end of one, or absolute.
-        start: Where the user is.
 
     Raises:
         UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link; or

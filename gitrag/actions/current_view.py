@@ -46,9 +46,6 @@ class ReadResult(Struct, Generic[T], frozen=True):
     """What was read, and the state that it was read in.
 
     Attributes:
-        found: What was read.
-        now: What git reported.
-        refreshed: The view of it.
         unembedded: How many texts of the view have no vector of the model's.
     """
 
@@ -76,10 +73,7 @@ class CurrentView:
     Git is asked in a thread from the beginning on, so that the caller can prepare the question meanwhile.
 
     Args:
-        workspace: gitrag on the repository.
         revision: The commit, branch or tag to read instead of the worktree.
-        committed_only: Ignore uncommitted changes and issues.
-        with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
         seen_s: For how many seconds git's last answer about the files holds; before anything is written, it
@@ -112,7 +106,6 @@ class CurrentView:
         """Read the view, brought up to date first where it lags behind what git reports.
 
         Args:
-            read: Reads it.
             encoder: The model, to embed new texts first if they are few; None to leave them.
 
         Raises:
@@ -211,10 +204,8 @@ class CurrentView:
         """Replace draft vectors of the chunks found by the model's, and read again if there were any.
 
         Args:
-            read: Reads the view.
             result: What it has read before, and returns again if another process has moved the view.
             chunk_ids: The chunks, the most important one first.
-            encoder: The model; None to leave the drafts.
             budget_s: Seconds after which the drafts that are left stay.
         """
         from gitrag.indexing.embed_texts import embed_within

@@ -77,8 +77,6 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     """Find every line that matches, in the text of the index, uncommitted changes included.
 
     Args:
-        workspace: gitrag on the repository.
-        pattern: What to look for.
         options: ``limit`` is that of lines; scores and what concerns questions in words are ignored.
 
     Raises:

@@ -27,12 +27,7 @@ class Definition(Struct, frozen=True):
     """A definition of a file, or a heading of prose.
 
     Attributes:
-        kind: What it is.
-        name: Its own name.
         qualified_name: The name with what encloses it.
-        signature: Its signature on one line; empty if it has none.
-        line_start: First line, 1-based.
-        line_end: Last line, inclusive.
     """
 
     kind: Kind
@@ -61,12 +56,9 @@ class FileView(Struct, frozen=True):
     """A file.
 
     Attributes:
-        path: Its path.
         commit: The commit, or tree, that it is read from; empty for the working tree.
-        lines: Its lines.
         language: Its language; empty if unknown.
         uncommitted: Lines of the working tree that HEAD's commit does not have.
-        outline: Its definitions or headings, in order.
         index: What the index has of it; None at a revision, where that is not looked up.
     """
 
@@ -83,7 +75,6 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
     """Read a file of the working tree, or of a revision.
 
     Args:
-        path: The file, from the top.
         revision: The revision; empty for the working tree.
 
     Raises:

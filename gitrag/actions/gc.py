@@ -41,11 +41,7 @@ class Collected(Struct, frozen=True):
 
 
 def preview(workspace: Workspace) -> Garbage:
-    """Return what could be dropped, without writing anything.
-
-    Raises:
-        NotSetUpError: There is no index.
-    """
+    """Return what could be dropped, without writing anything."""
     workspace.require_index()
     keep = _keep(workspace)
     with workspace.store.read() as db:

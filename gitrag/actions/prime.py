@@ -66,7 +66,6 @@ def prime(
 
     Args:
         topic: What it is about; empty for everything.
-        core: The user's core files.
         advance: Called with how many files are indexed, of how many.
         since: Say what happened since then: a time, a revision; empty for the user's own last commit.
             None not to.

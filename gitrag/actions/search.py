@@ -218,7 +218,6 @@ def search(
     """Search the files as they are now.
 
     Args:
-        options: What the search is limited to.
         finish: Called where work is left for the background; starts the worker by default.
 
     Raises:
@@ -413,7 +412,6 @@ def read_question(query: str, *, may_be_report: bool = True, example: str = _EXA
 
     Args:
         may_be_report: Whether it may be read as a bug report.
-        example: A command that asks in words.
 
     Raises:
         UsageError: It has no words.

@@ -137,7 +137,6 @@ def touched_by_commits(
 
     Args:
         commits: Their ids, and how many paths each changes.
-        timeout_s: Time limit for all.
 
     Returns:
         None for one that was not looked at, or not all of it: it changes more than 20 paths, it is a first

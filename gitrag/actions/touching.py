@@ -50,10 +50,7 @@ class Removed(Struct, frozen=True):
     """A definition that a commit removed.
 
     Attributes:
-        commit: The commit.
-        path: Its file.
         line_start: Its first line, before the commit.
-        line_end: Its last line.
     """
 
     commit: str
@@ -83,9 +80,6 @@ def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[s
     too.
 
     Args:
-        workspace: gitrag on the repository.
-        commit: The commit whose history counts.
-        name: The definition's name, qualified or not.
         notes: What was not looked at is added here, a sentence each.
 
     Raises:

@@ -59,8 +59,6 @@ def without_callers(
     """Return what is known of definitions to which no call was resolved.
 
     Args:
-        workspace: gitrag on the repository.
-        loaded: The facts that they were resolved from.
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.
     """

@@ -128,9 +128,7 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
     """Find out why lines of a file are as they are, uncommitted changes included.
 
     Args:
-        start: The directory that paths are relative to.
         target: ``path``, ``path:line`` or ``path:first-last``.
-        with_documents: Whether to look up the decisions and specifications that bear on the file.
 
     Raises:
         UsageError: There is no such file, or no such line in it.

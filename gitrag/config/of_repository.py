@@ -18,7 +18,6 @@ def settings_of(
     """Read a repository's settings.
 
     Raises:
-        RepositoryError: The team's file cannot be read.
         ConfigError: A setting is wrong.
     """
     team = read_team(repo.root) if repo.root is not None else None

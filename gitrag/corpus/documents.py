@@ -42,7 +42,6 @@ class DocumentLink(Struct, frozen=True):
     Attributes:
         relation: ``supersedes``, ``superseded-by``, ``extends``, ``extended-by``, ``requires``,
             ``implements``, ``related``, ``blocks`` or ``blocked-by``.
-        target: The id of the other document.
     """
 
     relation: str
@@ -162,9 +161,7 @@ def field_edges(head: DocumentHead, names: Mapping[str, str], kind: str) -> Iter
     """Read links from front matter.
 
     Args:
-        head: The document's.
         names: The fields that hold links, and the relation of each.
-        kind: The kind of a number without prefix.
     """
     for name, relation in names.items():
         for text in head.texts(name)[:_MOST_TARGETS]:

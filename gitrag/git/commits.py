@@ -60,11 +60,8 @@ class Commit(Struct, frozen=True):
     """A commit.
 
     Attributes:
-        id: Its object id.
-        parents: Number of its parents.
         authored: When it was written, Unix seconds; 0 if malformed.
         committed: When it was committed, likewise.
-        author: The author's name.
         message: Its message, at most 4,000 characters.
         changes: The paths that it changes with regard to its first parent, at most 256 and 20,000 moved ones.
         changed: How many paths it changes.
@@ -126,7 +123,6 @@ def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | N
 
     Args:
         tips: Where the history begins: a commit, or several.
-        most: How many to list at most.
         beyond: A commit; what is reachable from it is left out.
 
     Raises:

@@ -37,7 +37,6 @@ def blob_ids(repository: Repository, files: Mapping[str, bool]) -> dict[str, str
     """Return the blob ids that `git add` would give to regular files of the working tree.
 
     Args:
-        repository: A repository with a working tree.
         files: Paths, each with whether it is in the index.
 
     Returns:

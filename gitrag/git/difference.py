@@ -30,7 +30,6 @@ class ChangedFile(Struct, frozen=True):
     """A file that a change touches.
 
     Attributes:
-        path: Its path.
         before: Its old content; None if it is new, or not text to compare.
         after: Its new content; None if it is deleted, or not text to compare.
     """
@@ -73,11 +72,7 @@ def meant_range(repo: Repository) -> TakenRange:
 
 
 def branch_range(repo: Repository) -> TakenRange:
-    """Return what HEAD has that its upstream has not.
-
-    Raises:
-        UsageError: The branch has no upstream.
-    """
+    """Return what HEAD has that its upstream has not."""
     branch = repo.head().branch or "HEAD"
     for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
         found = repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
@@ -121,7 +116,6 @@ def changed_files(
 
     Args:
         span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
-        environment: Added to git's.
 
     Raises:
         UsageError: git does not know the range.

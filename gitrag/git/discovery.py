@@ -91,7 +91,6 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
 
     Args:
         start: Where git found it from.
-        common_dir: The directory shared with other worktrees.
     """
     git_dir, start = git_dir.resolve(), start.resolve()
     if _is_part_of_one(git_dir) or not start.is_relative_to(git_dir):
@@ -148,11 +147,7 @@ def _may_be_repository(place: Path, known: Collection[Path]) -> bool:
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether a directory has an entry, even a broken link.
-
-    Raises:
-        OSError: It cannot be determined.
-    """
+    """Tell whether a directory has an entry, even a broken link."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

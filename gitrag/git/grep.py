@@ -35,7 +35,6 @@ class Grepped(Struct, frozen=True):
     """What a search found.
 
     Attributes:
-        lines: The lines.
         is_whole: Whether none was left out for a limit: of time, of output, or of lines a file.
     """
 
@@ -53,11 +52,7 @@ def grep(
     Args:
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
-        timeout_s: Time limit.
         names: They are names: only as whole words, and case matters.
-
-    Raises:
-        RepositoryError: The directory is missing, or cannot be entered.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and _can_occur(pattern)]
@@ -108,7 +103,6 @@ def files_with(
 
     Args:
         commit: The commit; empty for the working tree, untracked files included.
-        timeout_s: Time limit.
         paths: The files to look at; empty for all.
 
     Returns:

@@ -20,7 +20,6 @@ class ChangeCount(Struct, frozen=True):
     """How often a path has been changed recently.
 
     Attributes:
-        commits: Number of commits among those examined that changed it.
         last: Time of the last one, Unix seconds.
     """
 

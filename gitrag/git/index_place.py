@@ -21,7 +21,6 @@ def index_place(common_dir: Path, wanted: str) -> Path:
     """Return the directory of a repository's index.
 
     Args:
-        common_dir: The git directory that all its worktrees share.
         wanted: The setting ``index_place``: ``auto``, ``repository`` or ``cache``.
     """
     own = common_dir / NAME

@@ -32,10 +32,6 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     tracked or not ignored, whose path ends so. Where there is none, the path is taken as it is. That of a URL
     is a whole one, from the top.
 
-    Args:
-        start: Where the user stands.
-        directories: Whether a directory may be meant.
-
     Raises:
         UsageError: Several files are meant.
     """
@@ -66,9 +62,7 @@ def named_paths(root: Path, start: Path, given: str) -> list[str]:
     """Return the paths in a repository that a text may mean, whether or not a file is there.
 
     Args:
-        root: The working tree's top.
         start: Where a relative path starts; that of a URL starts at the top.
-        given: The path as somebody gave it.
     """
     place = root if is_url(given) else start
     found = [each for own in spellings(given) for each in (within(root, place / own), own) if each]

@@ -16,7 +16,6 @@ def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
     """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level.
 
     Args:
-        root: Its working tree's top level.
         given: The path, absolute.
         shown: What the user calls it.
 

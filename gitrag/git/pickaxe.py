@@ -22,10 +22,8 @@ def changing_count(
 
     Args:
         text: What is counted, upper and lower case apart.
-        timeout_s: Time limit.
 
     Raises:
-        GitTimeoutError: The time was over.
         CommitError: git cannot compare one of them: the clone lacks files of it, or is damaged.
         PrintedTooMuchError: git printed more than 16 MiB.
     """

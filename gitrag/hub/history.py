@@ -119,11 +119,9 @@ def messages(
     """Return what the messages say of a question.
 
     Args:
-        history: Of the branch.
         found: Index of a term in the question, and where it occurs (``words``).
         file_of: int64, the number of the file in the scope at each place of the view; -1 for none.
         lengths: float64, the length of all messages of the file at each place of the view.
-        files: How many files the scope has.
         vector: The question's vector; None to go by words alone.
     """
     pairs = [np.frombuffer(own, dtype="<i4").reshape(-1, 2) for _term, own in found]

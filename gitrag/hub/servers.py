@@ -150,11 +150,7 @@ def _schema(number: int) -> str:
 
 
 def _require_fdw(hub: Hub) -> None:
-    """Make postgres_fdw available to the role that owns the hub.
-
-    Raises:
-        NotSetUpError: It is missing, or only a superuser can make it available.
-    """
+    """Make postgres_fdw available to the role that owns the hub."""
     row = hub.db.execute(
         "SELECT (SELECT true FROM pg_available_extensions WHERE name = 'postgres_fdw'),"
         " (SELECT has_foreign_data_wrapper_privilege(w.oid, 'USAGE') FROM pg_foreign_data_wrapper w"
@@ -253,12 +249,7 @@ def holding(hub: Hub, repository: str) -> Iterator[Hub]:
 
 
 def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
-    """Let a role read a repository, and push to it if it ``pushes``: what it pushes to has to know it, too.
-
-    Raises:
-        NotSetUpError: A server has no such role.
-        NetworkError: The repository's server cannot be reached.
-    """
+    """Let a role read a repository, and push to it if it ``pushes``: what it pushes to has to know it."""
     with holding(hub, repository) as there:
         if there is not hub and pushes:
             rights.grant(there, role, repository, pushes=True)
@@ -275,12 +266,7 @@ def revoke(hub: Hub, role: str, repository: str) -> bool:
 
 
 def discard_repository(hub: Hub, repository: str) -> branches.Discarded:
-    """Drop a repository with all branches and rights on it; only the role that made the hub may.
-
-    Raises:
-        NotSetUpError: There is no such repository.
-        NetworkError: Its server cannot be reached.
-    """
+    """Drop a repository with all branches and rights on it; only the role that made the hub may."""
     with holding(hub, repository) as there:
         if there is not hub:
             branches.discard_repository(there, repository)

@@ -9,7 +9,6 @@ def distance(one: str, other: str, most: int) -> int:
     Of neighbouring letters that are exchanged, none is changed again (optimal string alignment).
 
     Args:
-        other: Another one.
         most: Where it is certain to be more, any larger number may be returned.
     """
     before: list[int] = []

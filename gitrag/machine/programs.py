@@ -45,8 +45,6 @@ class Printed(Struct, frozen=True):
     """The result of a program.
 
     Attributes:
-        status: Its exit status.
-        out: Its stdout.
         said: Its stderr, or the end of it.
     """
 
@@ -71,14 +69,11 @@ def run_program(
     """Run a program; kill it if it exceeds a limit.
 
     Args:
-        command: The program and its arguments.
-        limit_s: Time limit.
         most_bytes: Most bytes it may print; None for any number.
         said_bytes: How much of the end of stderr to keep. The rest is read and dropped: a full pipe would
             block the program.
         look_after_s: When to call ``look``, if the program has not ended by then.
         look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
-        pass_fds: Descriptors that it inherits.
 
     Raises:
         FileNotFoundError: The program is not installed.

@@ -27,7 +27,6 @@ def disk_error(error: BaseException, path: Path | None = None) -> DiskError | No
     """Return the error to tell the user where a disk or its permissions are at fault; None for any other.
 
     Args:
-        error: What was raised.
         path: What was to be opened, where the error does not say.
     """
     if not isinstance(error, OSError):

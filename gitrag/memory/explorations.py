@@ -76,7 +76,6 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
     """Open the explorations of a user.
 
     Args:
-        environ: The environment, which tells where they are stored.
         model_dir: The directory of the model, if not the usual one.
     """
     from gitrag.embedding import local_model
@@ -99,7 +98,6 @@ class Explorations:
     """The explorations of a user.
 
     Args:
-        home: GITRAG_HOME.
         encoder: Returns the model, or None if it is not there.
         clock: Returns the time, Unix seconds.
     """
@@ -129,7 +127,6 @@ class Explorations:
             sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
             project: The project, or a key; empty for none.
             scope: Distinguishes topics with the same title and project.
-            session_id: The session that saves it.
 
         Raises:
             UsageError: There is no title, or no section.
@@ -295,7 +292,6 @@ class Explorations:
         """Return the vectors of texts: the model's if stored or if there is time to embed, else drafts.
 
         Args:
-            encoder: The model, if it is there.
             whole: Whether these are all stored texts, so that other vectors can be deleted.
         """
         from gitrag.embedding.text import text_key

@@ -68,7 +68,6 @@ def from_markdown(text: str, source: str) -> Observation:
 
     Args:
         text: The file's text, line ends unchanged.
-        source: Its name, for messages.
 
     Raises:
         UsageError: The text is not an exported observation.

@@ -81,11 +81,8 @@ def recall(
 
     Args:
         vector: Its embedding, float32 (384,), L2-normalised.
-        observations: The observations to search.
         cut: Their ``pieces``.
         vectors: Of their ``texts``, float32 (n + p, 384), L2-normalised.
-        limit: Most observations to return.
-        min_score: Those with a lower score are left out.
     """
     if not cut or not question.words:
         return []

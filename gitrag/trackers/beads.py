@@ -55,7 +55,6 @@ class Beads:
         self._note = setting.note
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return all issues; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         try:
             found = self._from_program()

@@ -47,7 +47,6 @@ class Meta(Struct, frozen=True):
 
     Attributes:
         place: Which tracker's issues these are, as text.
-        tracker: The tracker's name.
         cursor: Everything updated before this time has a copy; empty if that is not certain of any time.
         complete: Whether every issue has been copied at least once.
         synced: When the last sync succeeded, Unix seconds; 0 if none did.
@@ -68,11 +67,7 @@ class Meta(Struct, frozen=True):
 
 
 class IssueFolder:
-    """The issues' directory of a working tree.
-
-    Args:
-        root: The working tree's top level.
-    """
+    """The issues' directory of a working tree."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -100,11 +95,7 @@ class IssueFolder:
         return all(not place.is_symlink() and place.is_dir() for place in (self.path.parent, self.path))
 
     def write(self, issue: Issue) -> bool:
-        """Write an issue's file; return False if it has that content already and was left alone.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Write an issue's file; return False if it has that content already and was left alone."""
         path = self._file(issue.id)
         content = render(issue)
         try:
@@ -162,11 +153,7 @@ class IssueFolder:
         return meta
 
     def write_meta(self, meta: Meta) -> None:
-        """Record how far a sync got.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Record how far a sync got."""
         note = json.dumps({"version": _META_VERSION, **to_builtins(meta)}, indent=1)
         try:
             files.replace(self.path / _META, f"{note}\n".encode(), _MODE, durable=False)
@@ -178,7 +165,6 @@ class IssueFolder:
         """Lock the directory against other syncs.
 
         Args:
-            timeout_s: How long to wait for another one.
             waiting: Called every tenth of a second while it waits.
 
         Raises:

@@ -86,7 +86,6 @@ class ServerResponse:
     """The answer of a server.
 
     Attributes:
-        data: The JSON.
         headers: The headers, names in lower case.
     """
 
@@ -116,7 +115,6 @@ class Http:
     """Calls to one tracker.
 
     Args:
-        place: Where it is.
         authorization: The header's value; empty for none.
         check: The command that shows what is wrong with the token.
         note: Called with what is being waited for.
@@ -295,14 +293,12 @@ class HttpTracker(ABC):
     _http: Http
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return a page; see `gitrag.trackers.base.Tracker`."""
         try:
             return self._page(since, cursor)
         except MalformedError as error:
             raise self._http.malformed(error) from error
 
     def search(self, words: Sequence[str]) -> tuple[Issue, ...]:
-        """Return what the tracker's own search finds first; see `gitrag.trackers.base.Tracker`."""
         try:
             return self._found(words)
         except MalformedError as error:

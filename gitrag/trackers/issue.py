@@ -98,9 +98,6 @@ def find_references(
     """Return the references in an issue's text, and the links that its tracker keeps.
 
     Args:
-        own_id: The issue's id.
-        blocks: Ids that its tracker says it blocks.
-        blocked_by: Ids that its tracker says block it.
         id_of: Returns the id of what a line calls by a number of the tracker's own; empty if it is none.
     """
     text = f"{title}\n{body}"

@@ -55,7 +55,6 @@ class TasksMd:
         self._root = setting.root
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return all tasks; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         issues: list[Issue] = []
         left_out: list[str] = []

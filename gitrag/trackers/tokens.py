@@ -28,7 +28,6 @@ def find_secret(
     """Return the token for a place, or None.
 
     Args:
-        place: Where it is.
         credentials: Asks git's credential helper; None if the user does not want that.
     """
     host = urlsplit(place.base).hostname or ""

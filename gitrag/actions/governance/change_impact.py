@@ -252,13 +252,7 @@ def change_impact(
 
 
 def bearing_tests(workspace: Workspace, span: str, callers: Impact | None) -> tuple[BearingTest, ...]:
-    """Return the files of tests that bear on a change, the likeliest first.
-
-    Args:
-        workspace: gitrag on the repository.
-        span: A range as git reads it.
-        callers: Who calls what it changes, as from `callers_of_change`.
-    """
+    """Return the files of tests that bear on a change, the likeliest first."""
     files = changed_files(workspace.repo, span)
     together, _ = _companions(workspace, span, [file.path for file in files], [])
     return _tests(files, callers, together, _every_path(workspace))
