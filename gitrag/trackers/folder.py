@@ -13,13 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
 from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
-from gitrag.trackers.issue import Issue, by_number, read_moment
-from gitrag.trackers.rendering import parse, render
+from gitrag.trackers.issue import Issue, by_number, parse, read_moment, render
 
 PARTS = (".sdd", "issues")
 _META = "_meta.json"
@@ -146,8 +145,9 @@ class IssueFolder:
             note = json.loads(content or b"")
             if note.pop("version") != _META_VERSION:
                 return None
-            meta = Meta(**{**note, "merged": tuple(str(each) for each in note["merged"])})
-            _check(meta)
+            meta = convert(note, Meta)
+            if meta.cursor and read_moment(meta.cursor).tzinfo is None:
+                return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
         return meta
@@ -197,19 +197,6 @@ class IssueFolder:
 
     def _file(self, issue_id: str) -> Path:
         return self.path / f"{issue_id}.md"
-
-
-def _check(meta: Meta) -> None:
-    if meta.cursor and read_moment(meta.cursor).tzinfo is None:
-        raise ValueError(meta.cursor)
-    for value, kind in (
-        (meta.place, str),
-        (meta.tracker, str),
-        (meta.complete, bool),
-        (meta.synced, (int, float)),
-    ):
-        if not isinstance(value, kind):
-            raise TypeError(kind)
 
 
 def _read(path: Path) -> bytes | None:

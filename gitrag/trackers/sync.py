@@ -158,15 +158,8 @@ def sync(
                 removed += folder.remove(issue_id)
     if moves:
         state.finish()
-    return Synced(
-        place.tracker,
-        len(state.seen),
-        state.written,
-        removed,
-        tuple(state.left_out),
-        whole,
-        time.monotonic() - begin,
-    )
+    left_out, took = tuple(state.left_out), time.monotonic() - begin
+    return Synced(place.tracker, len(state.seen), state.written, removed, left_out, whole, took)
 
 
 class _SyncProgress:
