@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.config.keys import Config
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
-from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.git import DirtyPath, Repository, Untracked
+from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
@@ -32,7 +33,7 @@ from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import in_turn, processors
 from gitrag.machine.environment import safe_environment
 from gitrag.machine.files import PRIVATE
-from gitrag.machine.memory_limit import require_memory
+from gitrag.machine.refusals import require_memory
 from gitrag.store.connection import Store, StoreMissingError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Workspace:
         seed = own if store_directory is None and repo.store_directory != own else None
 
         def file_mode() -> int:  # whom a repository is shared with is not for the user's cache
-            return PRIVATE if seed is not None else sharing.file_mode(repo.config(sharing.KEY))
+            return PRIVATE if seed is not None else shared_mode(repo.config(SHARED_KEY))
 
         self.store = Store(
             store_directory or repo.store_directory,

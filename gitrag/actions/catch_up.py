@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
 from gitrag.actions.sharing.background import pull_first, push_after
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker

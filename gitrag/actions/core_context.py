@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
-from gitrag.git.history import ChangeCount
-from gitrag.git.own import files_of, own_file
+from gitrag.git.commits import ChangeCount
+from gitrag.git.meant import files_of, own_file
 from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
@@ -223,7 +223,7 @@ def suggest(
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
     """
-    from gitrag.git.history import recent_changes
+    from gitrag.git.commits import recent_changes
 
     history = recent_changes(workspace.repo)
     callers, all_known = _calling_files(workspace, graph_s)

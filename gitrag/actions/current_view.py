@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from gitrag.errors import BusyError, DiskError, StoreError
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed, Start, known, lagging, start_of
-from gitrag.indexing.notices import unwritten_line
+from gitrag.indexing.notices import absent_line, unwritten_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.model import Skip
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
@@ -398,3 +399,16 @@ def _count_unembedded(db: Connection, refreshed: Refreshed, memo: Memo | None = 
 def _are_few(unembedded: int, encoder: Encoder | None) -> bool:
     """Tell whether there are texts to embed, and the model, and time enough to do it at once."""
     return encoder is not None and 0 < unembedded <= INLINE_TEXTS
+
+
+def tell_absent(workspace: Workspace, revision: str | None = None) -> None:
+    """Say how many files this clone lacks of the worktree's commit, or of a revision that was just asked."""
+    if not workspace.repo.promised_packs():
+        return
+    from gitrag.store import inspection, views
+
+    with suppress(StoreError, BusyError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree if revision is None else REVISION)
+        files = inspection.count_left_out(db, view.view_id, Skip.ABSENT) if view is not None else 0
+        if files:
+            workspace.say(absent_line(files))

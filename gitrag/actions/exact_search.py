@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import catch_up
-from gitrag.actions.absent import tell_absent
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.left_out import LeftOut, outline_lines
 from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind

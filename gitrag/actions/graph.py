@@ -14,9 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import left_out
-from gitrag.actions.absent import tell_absent
 from gitrag.actions.compiler_index import compiled_calls
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer, SearchOptions

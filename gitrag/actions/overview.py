@@ -13,12 +13,13 @@ from gitrag.corpus.entry_points import EntryPoint, Read, entry_points
 from gitrag.corpus.manifests import MANIFEST_BYTES
 from gitrag.corpus.testing import CommandForTests, FilesOfTests, commands_for_tests, files_of_tests
 from gitrag.git import BlobError
-from gitrag.git.history import LatestCommit, latest_commits, recent_changes
+from gitrag.git.commits import LatestCommit, latest_commits, recent_changes
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.known import recorded
 from gitrag.indexing.snapshot import Snapshot
 from gitrag.memory.core_files import CoreFile
 from gitrag.store.connection import StoreMissingError
+from gitrag.store.inspection import MappedFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
 
@@ -155,3 +156,15 @@ def _tree(now: Snapshot) -> tuple[frozenset[str], Read]:
             return None
 
     return frozenset(regular), read
+
+
+def map_files(workspace: Workspace) -> tuple[MappedFile, ...]:
+    """Return what is known of each indexed file, uncommitted ones included, without updating the index."""
+    from gitrag.store import inspection, views
+
+    now = workspace.snapshot()
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is not None:
+            return tuple(inspection.mapped(db, view, recorded(db, now, view)))
+    return ()

@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
-from gitrag.actions.absent import tell_absent
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of

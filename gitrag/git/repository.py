@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
-from gitrag.git import identity, index_place
+from gitrag.git import identity
 from gitrag.git.configuration import Configuration
-from gitrag.git.discovery import Location, locate
+from gitrag.git.discovery import INDEX_NAME, INDEX_SETTING, INDEX_VARIABLE, Location, index_place, locate
 from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment
 from gitrag.model import Head, Skip, TreeEntry
 
@@ -195,14 +195,14 @@ class Repository:
     @cached_property
     def store_directory(self) -> Path:
         """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`."""
-        setting = index_place.SETTING
-        wanted = self._plain.get(index_place.VARIABLE) or self.config(setting).get(setting, "")
-        return index_place.index_place(self.common_dir, wanted)
+        setting = INDEX_SETTING
+        wanted = self._plain.get(INDEX_VARIABLE) or self.config(setting).get(setting, "")
+        return index_place(self.common_dir, wanted)
 
     @property
     def own_store_directory(self) -> Path:
         """Where the index would be, if this user can and wants to write it there."""
-        return self.common_dir / index_place.NAME
+        return self.common_dir / INDEX_NAME
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for a while: where the system has those, else beside the index."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
-from gitrag.hub import branches, rights, upkeep
+from gitrag.hub import rights, upkeep
 from gitrag.hub.connection import connect, place_of, told
 from gitrag.hub.hub import MOST_SERVERS, Hub, initialise, opened
 from gitrag.hub.upkeep import Dropped
@@ -265,12 +265,12 @@ def revoke(hub: Hub, role: str, repository: str) -> bool:
         return (there is not hub and rights.revoke(there, role, repository)) or had
 
 
-def discard_repository(hub: Hub, repository: str) -> branches.Discarded:
+def discard_repository(hub: Hub, repository: str) -> upkeep.Discarded:
     """Drop a repository with all branches and rights on it; only the role that made the hub may."""
     with holding(hub, repository) as there:
         if there is not hub:
-            branches.discard_repository(there, repository)
-    return branches.discard_repository(hub, repository)
+            upkeep.discard_repository(there, repository)
+    return upkeep.discard_repository(hub, repository)
 
 
 def tidy(hub: Hub, *, really: bool) -> Dropped:

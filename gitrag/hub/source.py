@@ -16,7 +16,6 @@ from msgspec import Struct
 from gitrag.hub import history
 from gitrag.hub.copying import read_columns
 from gitrag.hub.hub import Hub
-from gitrag.hub.spelling import distance
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.candidates import (
@@ -40,6 +39,7 @@ from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.vectors import Vectors
 from gitrag.store.views import ViewOverlay
+from gitrag.words.spelling import distance
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:

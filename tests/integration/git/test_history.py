@@ -8,9 +8,9 @@ import pytest
 
 from gitrag.git import Repository
 from gitrag.git.blame import changed_before
+from gitrag.git.commits import ChangeCount, History, latest_commits, recent_changes
 from gitrag.git.difference import changed_files, messages
-from gitrag.git.history import ChangeCount, History, latest_commits, recent_changes
-from gitrag.git.pickaxe import changing_count
+from gitrag.git.grep import changing_count
 from tests.support.repository import FIRST_COMMIT_S
 
 FIRST = FIRST_COMMIT_S + 60

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.memory.suggestion import NO_SIGNAL, SIZES, TYPES, suggest
+from gitrag.memory.exploration import NO_SIGNAL, SIZES, TYPES, suggest
 
 
 @pytest.mark.parametrize(
