@@ -1,4 +1,4 @@
-"""Exact search: in the working tree by ripgrep if installed, else git grep; in a commit by git grep and log."""
+"""Exact search: in the working tree by ripgrep if installed, else git grep; in a commit by git."""
 
 from __future__ import annotations
 
