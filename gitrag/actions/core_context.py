@@ -225,21 +225,21 @@ def suggest(
     """
     from gitrag.git.commits import recent_changes
 
-    history = recent_changes(workspace.repo)
+    commits, changes = recent_changes(workspace.repo)
     callers, all_known = _calling_files(workspace, graph_s)
     known = {each.path for each in marked}
-    newest = max((count.last for count in history.changes.values()), default=0)
+    newest = max((count.last for count in changes.values()), default=0)
     root = workspace.repo.root
     paths = [
         path
-        for path in {*history.changes, *callers}
+        for path in {*changes, *callers}
         if path not in known
         and not traits(path) & OUTSIDE_THE_PRODUCT
         and _is_code(path)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]
-    changed = {path: history.changes.get(path, ChangeCount(0, 0)) for path in paths}
+    changed = {path: changes.get(path, ChangeCount(0, 0)) for path in paths}
     lively = _shares(
         {
             path: each.commits * math.exp2((each.last - newest) / _HALF_LIFE_S)
@@ -249,13 +249,11 @@ def suggest(
     central = _shares({path: len(callers.get(path, ())) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:most]
     found = tuple(
-        Suggested(
-            path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
-        )
+        Suggested(path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, commits))
         for path in best
         if lively[path] or central[path]
     )
-    return Suggestions(found, history.commits, all_known)
+    return Suggestions(found, commits, all_known)
 
 
 def _calling_files(workspace: Workspace, graph_s: float) -> tuple[dict[str, set[str]], bool]:

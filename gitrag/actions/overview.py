@@ -109,10 +109,8 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
     languages = (LanguageShare(name, len(lines), sum(lines)) for name, lines in counted.items())
     paths, read = _tree(now)
     mains = {each.path for each in outlines if each.defines and each.language in _BEGINS_AT_MAIN}
-    lately = recent_changes(workspace.repo, LATELY)
-    changed = Counter(
-        {path: count.commits for path, count in lately.changes.items() if _is_shown(path, paths)}
-    )
+    commits, changes = recent_changes(workspace.repo, LATELY)
+    changed = Counter({path: count.commits for path, count in changes.items() if _is_shown(path, paths)})
     return Overview(
         files=len(outlines),
         languages=tuple(sorted(languages, key=lambda each: (-each.lines, each.name))),
@@ -124,7 +122,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
             for path, commits in sorted(changed.items(), key=lambda each: (-each[1], each[0]))[:_CHANGED]
             if commits > 1
         ),
-        commits=lately.commits,
+        commits=commits,
         tests=files_of_tests(each.path for each in outlines),
         inline_tests=sum(each.has and each.language == "rust" for each in outlines),
         runs=commands_for_tests(paths, read),

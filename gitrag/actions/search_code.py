@@ -342,7 +342,7 @@ def _exact(
     within = matcher(filters.globs) if filters.globs else None
     lines = [
         line
-        for line in grep(workspace.repo, [question.text, *names, *words]).lines
+        for line in grep(workspace.repo, [question.text, *names, *words])[0]
         if (within is None or within(line.path))
         and (not filters.languages or language_of(line.path) in filters.languages)
     ]

@@ -64,8 +64,8 @@ def without_callers(
     """
     names = {name: None for members in asked for node in members for name in _names(node)}
     wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
-    there = grep(workspace.repo, wanted, names=True)
-    by_name = {name: _with_word(name, there.lines) for name in wanted}
+    there, is_whole = grep(workspace.repo, wanted, names=True)
+    by_name = {name: _with_word(name, there) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
     alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
 
@@ -95,7 +95,7 @@ def without_callers(
                     kind[f"{line.path}:{line.number}"] = None
         mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
         is_searched = (
-            there.is_whole
+            is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from gitrag.chunking import chunk
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
@@ -46,15 +45,6 @@ class DocumentLink(Struct, frozen=True):
 
     relation: str
     target: str
-
-
-class DocumentSection(Struct, frozen=True):
-    """A part of a document, with the headings above it joined by `` > ``; lines are 1-based, inclusive."""
-
-    heading: str
-    text: str
-    line_start: int
-    line_end: int
 
 
 class Document(Struct, frozen=True):
@@ -130,14 +120,6 @@ def plain(text: str) -> str:
     """Remove Markdown's inline markup, and collapse white space."""
     found = _MARKS.sub(lambda mark: mark[1] or mark[2] or "", text)
     return " ".join(found.split())
-
-
-def sections(text: str) -> tuple[DocumentSection, ...]:
-    """Split a Markdown document as the index does: at headings; each requirement and scenario on its own."""
-    return tuple(
-        DocumentSection(part.qualified_name, part.text, part.line_start, part.line_end)
-        for part in chunk(text.encode("utf-8", "surrogateescape"), "markdown")
-    )
 
 
 def targets(text: str, kind: str) -> Iterator[str]:

@@ -341,13 +341,6 @@ class ChangeCount(Struct, frozen=True):
     last: int
 
 
-class History(Struct, frozen=True):
-    """The commits examined, and the changes per path."""
-
-    commits: int
-    changes: dict[str, ChangeCount]
-
-
 class LatestCommit(Struct, frozen=True):
     """A commit: its abbreviated id, the day it was made (``2026-11-23``), and its message's first line."""
 
@@ -375,8 +368,8 @@ def latest_commits(repo: Repository, most: int) -> tuple[LatestCommit, ...]:
     return tuple(LatestCommit(*fields) for fields in each if len(fields) == 3)
 
 
-def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
-    """Count for each path how many of HEAD's last commits changed it, without merges and mass changes."""
+def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dict[str, ChangeCount]]:
+    """Count HEAD's last commits without merges, and how many changed each path, mass changes apart."""
     done = repo.git(
         "-c",
         "log.showRoot=true",
@@ -393,7 +386,7 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
         "--",
     )
     if done.returncode:  # no commits yet
-        return History(0, {})
+        return 0, {}
     commits = 0
     changes: dict[str, ChangeCount] = {}
     fields = iter(os.fsdecode(done.stdout).split("\0")[1:])
@@ -407,4 +400,4 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> History:
         for path in paths:
             before = changes.get(path, ChangeCount(0, 0))
             changes[path] = ChangeCount(before.commits + 1, max(before.last, when))
-    return History(commits, changes)
+    return commits, changes

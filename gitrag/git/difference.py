@@ -43,20 +43,11 @@ class DifferenceTooLargeError(UsageError):
     """A change is too large for its lines to be looked at."""
 
 
-class TakenRange(Struct, frozen=True):
-    """The change that is meant where none is given.
-
-    Attributes:
-        span: As git reads it.
-        said: What it is, for people.
-    """
-
-    span: str
-    said: str
-
-
-def meant_range(repo: Repository) -> TakenRange:
+def meant_range(repo: Repository) -> tuple[str, str]:
     """Return the uncommitted changes; where there are none, what HEAD has that its upstream has not.
+
+    Returns:
+        The range as git reads it, and what it is, for people.
 
     Raises:
         NotSetUpError: There is no commit.
@@ -67,11 +58,11 @@ def meant_range(repo: Repository) -> TakenRange:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
     compared = repo.git("diff", "--quiet", "--ignore-submodules", *RUN_NOTHING, "HEAD", "--")
     if compared.returncode == 1 or untracked_files(repo):
-        return TakenRange("HEAD", "uncommitted changes")
+        return "HEAD", "uncommitted changes"
     return branch_range(repo)
 
 
-def branch_range(repo: Repository) -> TakenRange:
+def branch_range(repo: Repository) -> tuple[str, str]:
     """Return what HEAD has that its upstream has not."""
     branch = repo.head().branch or "HEAD"
     for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
@@ -80,9 +71,7 @@ def branch_range(repo: Repository) -> TakenRange:
             shown = repo.git("rev-parse", "--abbrev-ref", name).stdout
             upstream = shown.decode("utf-8", "replace").strip() or name
             commit = found.stdout.decode("ascii").strip()
-            return TakenRange(
-                f"{commit}...HEAD", f"{branch} since it left {upstream}; nothing is uncommitted"
-            )
+            return f"{commit}...HEAD", f"{branch} since it left {upstream}; nothing is uncommitted"
     raise UsageError(
         f"Nothing is uncommitted, and {branch} has no upstream to compare with.",
         "Give a range: gitrag impact HEAD~1..HEAD",

@@ -128,7 +128,7 @@ def run_git(
         command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
     deadline_s = timeout_s or time_limit_s(environment)
     try:
-        done = run_program(
+        return run_program(
             command,
             environment,
             limit_s=deadline_s,
@@ -140,7 +140,6 @@ def run_git(
             look=look,
             pass_fds=pass_fds,
         )
-        return subprocess.CompletedProcess(command, done.status, done.out, done.said)
     except TookTooLongError as error:
         name = next((word for word in words if word[:1] != b"-" and b"=" not in word), b"")
         raise GitTimeoutError(

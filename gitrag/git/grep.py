@@ -33,20 +33,9 @@ class GrepLine(Struct, frozen=True):
     text: str
 
 
-class Grepped(Struct, frozen=True):
-    """What a search found.
-
-    Attributes:
-        is_whole: Whether none was left out for a limit: of time, of output, or of lines a file.
-    """
-
-    lines: list[GrepLine]
-    is_whole: bool
-
-
 def grep(
     repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S, *, names: bool = False
-) -> Grepped:
+) -> tuple[list[GrepLine], bool]:
     """Find lines that contain any of some texts, ignoring case, in files that git does not ignore.
 
     The search stops at the time and output limits. No pattern is read as a regular expression or an option.
@@ -55,11 +44,14 @@ def grep(
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
         names: They are names: only as whole words, and case matters.
+
+    Returns:
+        They, and whether none was left out for a limit: of time, of output, or of lines a file.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and _can_occur(pattern)]
     if repo.root is None or not wanted:
-        return Grepped([], is_whole=True)
+        return [], True
     how = ["--word-regexp"] if names else ["--ignore-case"]
     expressions = [part for pattern in wanted for part in ("-e", pattern)]
     ripgrep = shutil.which("rg", path=repo.environment.get("PATH"))
@@ -88,14 +80,14 @@ def grep(
             limit_s=timeout_s,
             most_bytes=MOST_BYTES,
             cwd=repo.root,
-        ).out
+        ).stdout
     except ProgramError as error:
         output, is_whole = error.out, False
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, repo.root) from error
     lines = list(_parse(output, b":" if ripgrep else b"\0"))
     most = max(Counter(line.path for line in lines).values(), default=0)
-    return Grepped(lines, is_whole and most < _MOST_IN_A_FILE)
+    return lines, is_whole and most < _MOST_IN_A_FILE
 
 
 def files_with(

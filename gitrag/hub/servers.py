@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
 from gitrag.hub import rights, upkeep
@@ -283,11 +284,7 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
     for _name, address in others(hub):
         with opened(address, hub.recipe) as other:
             found.append(upkeep.tidy(other, really=really))
-    return Dropped(
-        sum(each.contents for each in found),
-        sum(each.paths for each in found),
-        sum(each.unfinished for each in found),
-    )
+    return Dropped(*map(sum, zip(*map(astuple, found), strict=True)))
 
 
 def others(hub: Hub) -> Iterator[tuple[str, str]]:

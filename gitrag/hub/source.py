@@ -33,7 +33,7 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
-from gitrag.store.commit_evidence import Messages
+from gitrag.store.commit_evidence import BranchHistory, Messages
 from gitrag.store.content import ChunkPlace, joined_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
@@ -110,7 +110,7 @@ class HubSource:
         self._view_ids = [each.view_id for each in views]
         self._repositories = sorted({each.repository_id for each in views})
         self._names = {each.repository_id: each.name for each in views}
-        self._history: history.Unpacked | None = None
+        self._history: BranchHistory | None = None
         self._named_collections: list[str] | None = None
         self._files: dict[str, NDArray[Any]] | None = None
         self._chunks: NDArray[np.int32] | None = None
@@ -600,7 +600,7 @@ class HubSource:
             return [0.0] * len(files)
         return history.activity(known, scope.place[list(files)])
 
-    def _read_history(self) -> history.Unpacked | None:
+    def _read_history(self) -> BranchHistory | None:
         if self._history is None and len(self._view_ids) == 1:
             rows = self._rows("SELECT v.history FROM gitrag.histories_of(%s) v", [self._view_ids])
             if rows and rows[0][0] is not None:

@@ -51,17 +51,10 @@ class Guess(Struct, frozen=True):
         return f'because of "{self.word}"' if self.word else NO_SIGNAL
 
 
-class Suggestion(Struct, frozen=True):
-    """The suggested type and size of a change."""
-
-    kind: Guess
-    size: Guess
-
-
-def suggest(goals: str, constraints: str, context: str) -> Suggestion:
+def suggest(goals: str, constraints: str, context: str) -> tuple[Guess, Guess]:
     """Guess the type and the size of a change from the text of an exploration."""
     text = f"{goals}\n{constraints}\n{context}"
-    return Suggestion(_first(TYPES, text, DEFAULT_TYPE), _first(SIZES, text, DEFAULT_SIZE))
+    return _first(TYPES, text, DEFAULT_TYPE), _first(SIZES, text, DEFAULT_SIZE)
 
 
 def _first(table: Mapping[str, tuple[str, ...]], text: str, default: str) -> Guess:
@@ -164,7 +157,7 @@ def saved_text(saved: Observation, *, created: bool) -> str:
     """Return the reply to a save: everything that is stored on the topic, and suggested next steps."""
     action = "Created" if created else f"Updated (revision #{saved.revision})"
     said = saved.sections
-    guess = suggest(*(said.get(name, "") for name in ("goals", "constraints", "context")))
+    kind, size = suggest(*(said.get(name, "") for name in ("goals", "constraints", "context")))
     return "\n".join(
         (
             "## Exploration Context Saved",
@@ -184,8 +177,8 @@ def saved_text(saved: Observation, *, created: bool) -> str:
             "",
             "### Type/Size Suggestion",
             "",
-            f"- **Suggested type:** {guess.kind.value} — {guess.kind.reason}",
-            f"- **Suggested size:** {guess.size.value} — {guess.size.reason}",
+            f"- **Suggested type:** {kind.value} — {kind.reason}",
+            f"- **Suggested size:** {size.value} — {size.reason}",
         )
     )
 
