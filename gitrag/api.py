@@ -63,14 +63,13 @@ from gitrag.api_types import (
 )
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
 from gitrag.git.environment import LEAKING
 from gitrag.indexing.worker import running
-from gitrag.machine.memory_limit import require_memory
 from gitrag.machine.prerequisites import check_writable, require
-from gitrag.machine.refusals import refusal
+from gitrag.machine.refusals import refusal, require_memory
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.home import home_directory
 from gitrag.model import Kind

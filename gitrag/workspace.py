@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.config.keys import Config
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
 from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
-from gitrag.git import DirtyPath, Repository, Untracked, sharing
+from gitrag.git import DirtyPath, Repository, Untracked
+from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed
@@ -32,7 +33,7 @@ from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import in_turn, processors
 from gitrag.machine.environment import safe_environment
 from gitrag.machine.files import PRIVATE
-from gitrag.machine.memory_limit import require_memory
+from gitrag.machine.refusals import require_memory
 from gitrag.store.connection import Store, StoreMissingError
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Workspace:
     """gitrag at work on one worktree of one repository.
 
     Args:
-        repo: The repository.
-        config: Its settings.
         environ: The environment of the processes it starts.
         say: Called with a line that the user should see.
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
@@ -71,7 +70,6 @@ class Workspace:
         store_directory: Where the index is, if not in the repository.
 
     Attributes:
-        store: The index.
         older: The index of older commits, which only `gitrag history` asks.
         last_seen: The states of the files that questions were last answered from.
     """
@@ -101,7 +99,7 @@ class Workspace:
         seed = own if store_directory is None and repo.store_directory != own else None
 
         def file_mode() -> int:  # whom a repository is shared with is not for the user's cache
-            return PRIVATE if seed is not None else sharing.file_mode(repo.config(sharing.KEY))
+            return PRIVATE if seed is not None else shared_mode(repo.config(SHARED_KEY))
 
         self.store = Store(
             store_directory or repo.store_directory,
@@ -193,11 +191,7 @@ class Workspace:
 
     @cached_property
     def embedder(self) -> Encoder:
-        """The model for long jobs: on a GPU if there is one that computes right and is faster.
-
-        Raises:
-            ModelError: It is not there, or damaged.
-        """
+        """The model for long jobs: on a GPU if there is one that computes right and is faster."""
         from gitrag.embedding.encoder import Encoder, has_gpu
 
         if not has_gpu():
@@ -401,11 +395,7 @@ class Workspace:
             return 0
 
     def require_repository(self) -> None:
-        """Raise when the repository has been deleted: a long-running process may outlive it.
-
-        Raises:
-            RepositoryError: The repository is gone.
-        """
+        """Raise when the repository has been deleted: a long-running process may outlive it."""
         for place in (self.repo.root, self.repo.git_dir):
             if place is not None and not place.is_dir():
                 raise RepositoryError(

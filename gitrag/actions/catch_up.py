@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
 from gitrag.actions.sharing.background import pull_first, push_after
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
 from gitrag.indexing import worker
@@ -72,7 +72,6 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
 
     Args:
-        workspace: At the worktree that asks.
         settled: Called when this process is the worker.
 
     Returns:
@@ -111,7 +110,6 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
-        workspace: At the worktree.
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
 

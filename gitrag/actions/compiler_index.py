@@ -32,7 +32,6 @@ def compiled_calls(
 
     Args:
         named: The index; None for the one at the top of the repository.
-        now: What git reports.
         files: Language and facts of the files, by path.
         blobs: Their contents' ids, by path.
         check: Called before each file is read; raises to stop.

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
-from gitrag.git.history import ChangeCount
-from gitrag.git.own import files_of, own_file
+from gitrag.git.commits import ChangeCount
+from gitrag.git.meant import files_of, own_file
 from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
@@ -66,7 +66,6 @@ class MarkedFiles(Struct, frozen=True):
     """The core files of a project.
 
     Attributes:
-        project: The project.
         keys: The keys that they are marked under.
         files: Those to offer.
         missing: The marked paths that are no files here.
@@ -111,8 +110,6 @@ def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> Ma
     """Return the files that are marked as core of a project.
 
     Args:
-        core: The user's core files.
-        here: The project of where the user is.
         given: A name or key in its place.
 
     Raises:
@@ -172,7 +169,6 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
 
     Args:
         given: The path: from ``start``, from the top, the end of one, or absolute.
-        start: Where the user is.
 
     Raises:
         UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link; or
@@ -227,23 +223,23 @@ def suggest(
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
     """
-    from gitrag.git.history import recent_changes
+    from gitrag.git.commits import recent_changes
 
-    history = recent_changes(workspace.repo)
+    commits, changes = recent_changes(workspace.repo)
     callers, all_known = _calling_files(workspace, graph_s)
     known = {each.path for each in marked}
-    newest = max((count.last for count in history.changes.values()), default=0)
+    newest = max((count.last for count in changes.values()), default=0)
     root = workspace.repo.root
     paths = [
         path
-        for path in {*history.changes, *callers}
+        for path in {*changes, *callers}
         if path not in known
         and not traits(path) & OUTSIDE_THE_PRODUCT
         and _is_code(path)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]
-    changed = {path: history.changes.get(path, ChangeCount(0, 0)) for path in paths}
+    changed = {path: changes.get(path, ChangeCount(0, 0)) for path in paths}
     lively = _shares(
         {
             path: each.commits * math.exp2((each.last - newest) / _HALF_LIFE_S)
@@ -253,13 +249,11 @@ def suggest(
     central = _shares({path: len(callers.get(path, ())) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:most]
     found = tuple(
-        Suggested(
-            path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, history.commits)
-        )
+        Suggested(path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, commits))
         for path in best
         if lively[path] or central[path]
     )
-    return Suggestions(found, history.commits, all_known)
+    return Suggestions(found, commits, all_known)
 
 
 def _calling_files(workspace: Workspace, graph_s: float) -> tuple[dict[str, set[str]], bool]:

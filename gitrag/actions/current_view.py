@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from gitrag.errors import BusyError, DiskError, StoreError
 from gitrag.indexing.history import read_few
 from gitrag.indexing.known import Refreshed, Start, known, lagging, start_of
-from gitrag.indexing.notices import unwritten_line
+from gitrag.indexing.notices import absent_line, unwritten_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
+from gitrag.model import Skip
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
@@ -46,9 +47,6 @@ class ReadResult(Struct, Generic[T], frozen=True):
     """What was read, and the state that it was read in.
 
     Attributes:
-        found: What was read.
-        now: What git reported.
-        refreshed: The view of it.
         unembedded: How many texts of the view have no vector of the model's.
     """
 
@@ -76,10 +74,7 @@ class CurrentView:
     Git is asked in a thread from the beginning on, so that the caller can prepare the question meanwhile.
 
     Args:
-        workspace: gitrag on the repository.
         revision: The commit, branch or tag to read instead of the worktree.
-        committed_only: Ignore uncommitted changes and issues.
-        with_issues: Look for issues in directories that git ignores.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
         seen_s: For how many seconds git's last answer about the files holds; before anything is written, it
@@ -112,7 +107,6 @@ class CurrentView:
         """Read the view, brought up to date first where it lags behind what git reports.
 
         Args:
-            read: Reads it.
             encoder: The model, to embed new texts first if they are few; None to leave them.
 
         Raises:
@@ -211,10 +205,8 @@ class CurrentView:
         """Replace draft vectors of the chunks found by the model's, and read again if there were any.
 
         Args:
-            read: Reads the view.
             result: What it has read before, and returns again if another process has moved the view.
             chunk_ids: The chunks, the most important one first.
-            encoder: The model; None to leave the drafts.
             budget_s: Seconds after which the drafts that are left stay.
         """
         from gitrag.indexing.embed_texts import embed_within
@@ -407,3 +399,16 @@ def _count_unembedded(db: Connection, refreshed: Refreshed, memo: Memo | None = 
 def _are_few(unembedded: int, encoder: Encoder | None) -> bool:
     """Tell whether there are texts to embed, and the model, and time enough to do it at once."""
     return encoder is not None and 0 < unembedded <= INLINE_TEXTS
+
+
+def tell_absent(workspace: Workspace, revision: str | None = None) -> None:
+    """Say how many files this clone lacks of the worktree's commit, or of a revision that was just asked."""
+    if not workspace.repo.promised_packs():
+        return
+    from gitrag.store import inspection, views
+
+    with suppress(StoreError, BusyError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree if revision is None else REVISION)
+        files = inspection.count_left_out(db, view.view_id, Skip.ABSENT) if view is not None else 0
+        if files:
+            workspace.say(absent_line(files))

@@ -37,11 +37,7 @@ _LONG_HELD_S = 60
 
 
 def examine(start: Path, environ: Mapping[str, str]) -> list[Check]:
-    """Run every check; outside a repository, only those that need none.
-
-    Args:
-        start: The directory to start from.
-    """
+    """Run every check; outside a repository, only those that need none."""
     checks = [prerequisites.check_git(environ), prerequisites.check_packages()]
     if any(check.state is CheckState.FAIL for check in checks):
         return checks  # nothing else can be checked

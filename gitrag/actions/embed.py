@@ -65,8 +65,6 @@ def embed_waiting(
 
     Args:
         waiting: How many texts have no vector.
-        progress: Shows the progress.
-        foreground: Whether to embed in this process, whatever it has.
         seconds: In this process: for so long at most; the rest is left to the worker.
         entries: Path and content ids of the uncommitted changes to embed too.
 

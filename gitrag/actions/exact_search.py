@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import catch_up
-from gitrag.actions.absent import tell_absent
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.left_out import LeftOut, outline_lines
 from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
@@ -77,8 +76,6 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     """Find every line that matches, in the text of the index, uncommitted changes included.
 
     Args:
-        workspace: gitrag on the repository.
-        pattern: What to look for.
         options: ``limit`` is that of lines; scores and what concerns questions in words are ignored.
 
     Raises:

@@ -15,32 +15,12 @@ from gitrag.git.conversion import as_stored
 from gitrag.indexing.known import recorded
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
-from gitrag.model import Kind
+from gitrag.model import Chunk
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
 
 _MOST_BYTES = 8 * 1024 * 1024
-
-
-class Definition(Struct, frozen=True):
-    """A definition of a file, or a heading of prose.
-
-    Attributes:
-        kind: What it is.
-        name: Its own name.
-        qualified_name: The name with what encloses it.
-        signature: Its signature on one line; empty if it has none.
-        line_start: First line, 1-based.
-        line_end: Last line, inclusive.
-    """
-
-    kind: Kind
-    name: str
-    qualified_name: str
-    signature: str
-    line_start: int
-    line_end: int
 
 
 class IndexState(Struct, frozen=True):
@@ -61,12 +41,9 @@ class FileView(Struct, frozen=True):
     """A file.
 
     Attributes:
-        path: Its path.
         commit: The commit, or tree, that it is read from; empty for the working tree.
-        lines: Its lines.
         language: Its language; empty if unknown.
         uncommitted: Lines of the working tree that HEAD's commit does not have.
-        outline: Its definitions or headings, in order.
         index: What the index has of it; None at a revision, where that is not looked up.
     """
 
@@ -75,7 +52,7 @@ class FileView(Struct, frozen=True):
     lines: tuple[str, ...]
     language: str
     uncommitted: frozenset[int]
-    outline: tuple[Definition, ...]
+    outline: tuple[Chunk, ...]
     index: IndexState | None
 
 
@@ -83,7 +60,6 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
     """Read a file of the working tree, or of a revision.
 
     Args:
-        path: The file, from the top.
         revision: The revision; empty for the working tree.
 
     Raises:
@@ -103,7 +79,7 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
         tuple(lines),
         language,
         uncommitted,
-        _outline(lines, language),
+        tuple(definitions_of(lines, language or None)),
         None if revision else _index_state(workspace, path),
     )
 
@@ -138,13 +114,6 @@ def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
         return frozenset()
     then, now = (decode(data, language_of(path)).encode() for data in (done.stdout, now))
     return everything if done.returncode else everything - unchanged_lines(then, now).keys()
-
-
-def _outline(lines: list[str], language: str) -> tuple[Definition, ...]:
-    return tuple(
-        Definition(each.kind, each.name, each.qualified_name, each.signature, each.line_start, each.line_end)
-        for each in definitions_of(lines, language or None)
-    )
 
 
 def _index_state(workspace: Workspace, path: str) -> IndexState:

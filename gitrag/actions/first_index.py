@@ -15,8 +15,6 @@ def index_first(workspace: Workspace, progress: ShowProgress, *, for_agents: boo
     It takes as long as a search may take to catch up; the rest follows in the background. The user is told.
 
     Args:
-        workspace: gitrag on the repository.
-        progress: Shows the progress.
         for_agents: Whether an agent asks, which does not run `gitrag init`: ``auto`` then means yes.
 
     Returns:

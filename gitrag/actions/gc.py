@@ -6,7 +6,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.errors import GitragError
@@ -33,19 +32,8 @@ _WORTH_SHARE = 0.2
 _DONE = "gc.done"
 
 
-class Collected(Struct, frozen=True):
-    """What was dropped, and how many bytes were freed on disk."""
-
-    garbage: Garbage
-    freed_bytes: int
-
-
 def preview(workspace: Workspace) -> Garbage:
-    """Return what could be dropped, without writing anything.
-
-    Raises:
-        NotSetUpError: There is no index.
-    """
+    """Return what could be dropped, without writing anything."""
     workspace.require_index()
     keep = _keep(workspace)
     with workspace.store.read() as db:
@@ -54,8 +42,11 @@ def preview(workspace: Workspace) -> Garbage:
     return replace(found, commits=found.commits + older)
 
 
-def collect(workspace: Workspace) -> Collected:
+def collect(workspace: Workspace) -> tuple[Garbage, int]:
     """Drop what no view needs, and rewrite the index where that makes it smaller by `_WORTH_SHARE`.
+
+    Returns:
+        What was dropped, and how many bytes were freed on disk.
 
     Raises:
         NotSetUpError: There is no index.
@@ -75,7 +66,7 @@ def collect(workspace: Workspace) -> Collected:
     if dropped := older_commits.drop_unneeded(workspace.older, workspace.store, keep.since_s):
         found = replace(found, commits=found.commits + dropped)
         freed += max(workspace.older.compact(_WORTH_SHARE), 0)
-    return Collected(found, freed)
+    return found, freed
 
 
 def collect_rarely(workspace: Workspace) -> None:

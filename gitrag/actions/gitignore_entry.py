@@ -24,7 +24,6 @@ def with_entry(content: bytes | None, *, ignored: bool) -> bytes | None:
     """Return the .gitignore with the entry added, or None when it is there and git ignores the copies. Pure.
 
     Args:
-        content: The content of the file, or None when there is none.
         ignored: What git says: a line that looks like the entry may be none, and another may take it back.
     """
     if content is None:

@@ -14,9 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import left_out
-from gitrag.actions.absent import tell_absent
 from gitrag.actions.compiler_index import compiled_calls
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer, SearchOptions
@@ -82,7 +81,6 @@ class Source(Struct, frozen=True):
     """The code of a definition.
 
     Attributes:
-        lines: Its first lines.
         more: How many are left out.
     """
 
@@ -194,13 +192,10 @@ def call_graph(
     """Return the calls among the files as they are now; failures are part of the answer.
 
     Args:
-        workspace: gitrag on the repository.
-        question: Which part of the graph.
         to: Only the shortest chains of calls from the question's target to this one; None for all calls.
         globs: Only paths like these, as in .gitignore; none means all.
         module: Only this module of the workspace; empty for all.
         about: Path and language of the files shown to the reader; those without a call graph are listed.
-        timeout_s: Time limit.
         check: Called repeatedly; an exception from it ends the work.
 
     Raises:
@@ -474,15 +469,11 @@ def calling_files(
     """Map each file to the other files that call its definitions.
 
     Args:
-        workspace: gitrag on the repository.
         wanted: Tells whether calls from a path count.
         timeout_s: Time limit. Files are read in the order of a hash, so a partial result is a fair sample.
 
     Returns:
         The files, and whether the result is complete; an empty one when the calls cannot be read.
-
-    Raises:
-        NotSetUpError: There is no index.
     """
     workspace.require_index()
     callers: dict[str, set[str]] = {}
@@ -518,9 +509,6 @@ def graph_of(
     """Return the call graph around the code hits of a search; None without hits.
 
     Args:
-        workspace: gitrag on the repository.
-        answer: What the search found.
-        limits: What the search was limited to.
         unfiltered: Return all calls.
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.

@@ -17,8 +17,7 @@ from gitrag.actions.known_commits import KnownCommits, known_commits
 from gitrag.actions.options import require_together
 from gitrag.actions.requests import HistoryOptions
 from gitrag.actions.search import question_vector, read_question
-from gitrag.actions.touched import touched_by_commits
-from gitrag.actions.touching import commits_touching
+from gitrag.actions.touched import commits_touching, touched_by_commits
 from gitrag.errors import NotSetUpError
 from gitrag.git.commits import Tips, all_tips, is_shallow
 from gitrag.git.meant import ending

@@ -129,7 +129,6 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
     Of what is only nearest, one line.
 
     Args:
-        characters: Room for whole passages.
         least: Least score of a hit whose passage is shown whole.
     """
     left = characters

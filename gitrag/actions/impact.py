@@ -132,9 +132,6 @@ def callers_of_change(
     """Find who calls the functions and classes that a change touches; None if it touches no code.
 
     Args:
-        workspace: gitrag on the repository, its worktree as the change leaves it.
-        span: A range as git reads it.
-        files: The files that it changes.
         removed: Qualified names of the definitions that it removes.
         timeout_s: Time limit for reading the calls; None for `TIMEOUT_S`.
     """
@@ -172,14 +169,7 @@ def callers_of_change(
 def callers_from_outside(
     workspace: Workspace, target: str, paths: Collection[str], timeout_s: float | None = None
 ) -> Impact | None:
-    """Find who calls the definitions of a file or directory from outside of it; None if it defines none.
-
-    Args:
-        workspace: gitrag on the repository.
-        target: The file or directory.
-        paths: The files of it that are asked about.
-        timeout_s: Time limit for reading the calls; None for `TIMEOUT_S`.
-    """
+    """Find who calls the definitions of a file or directory from outside of it; None if it defines none."""
     code = [path for path in paths if is_code(language_of(path) or "")]
     if not code:
         return None
@@ -198,10 +188,7 @@ def _callers(
     """Find the callers of the definitions in parts of files.
 
     Args:
-        workspace: gitrag on the repository.
         inside: The file or directory calls from which do not count, by path; empty to count them.
-        left_out: What is known to be left out.
-        timeout_s: Time limit; None for `TIMEOUT_S`.
     """
     timeout_s = TIMEOUT_S if timeout_s is None else timeout_s
     said = list(left_out)

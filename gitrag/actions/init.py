@@ -24,7 +24,6 @@ class HooksInstalled(Struct, frozen=True):
     """The git hooks were installed.
 
     Attributes:
-        names: Those that are installed now.
         foreign: How many are not gitrag's to change.
     """
 
@@ -67,11 +66,6 @@ def initialise(
 
     Args:
         open_workspace: Opens the repository; called when git is there.
-        progress: Shows the progress.
-        hooks: Whether to install the git hooks.
-        gitignore: Whether to have git ignore the local copies of issues.
-        foreground: Whether to compute the vectors in this process.
-        skip_embed: Whether to compute no vectors.
 
     Raises:
         NotSetUpError: A prerequisite is missing, or there is no repository.

@@ -31,8 +31,8 @@ from gitrag.trackers.base import (
 )
 from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
+from gitrag.trackers.issue import render
 from gitrag.trackers.registry import TRACKERS
-from gitrag.trackers.rendering import render
 from gitrag.trackers.sync import Bound, LateError, SyncDeadline, ahead, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
 from gitrag.trackers.tokens import find_secret, may_have
@@ -114,8 +114,6 @@ def sync_issues(
     """Bring the local copies up to date.
 
     Args:
-        workspace: gitrag on the repository.
-        listener: Callbacks for progress.
         full: Ask for every issue, and remove the copies of deleted ones.
         tracker: Which tracker; None for the one of the settings.
         since: Sync only issues updated since then.
@@ -143,10 +141,6 @@ def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | No
 
     A server is not synced merely because its token is at hand; `may_sync` names such a tracker. Nothing is
     written where git does not ignore it.
-
-    Args:
-        workspace: gitrag on the repository.
-        listener: Callbacks for progress.
 
     Returns:
         What was done; None when there was nothing to do.
@@ -180,8 +174,6 @@ def sync_before_reading(workspace: Workspace, listener: SyncListener, question: 
     finds is told, and not stored.
 
     Args:
-        workspace: gitrag on the repository.
-        listener: Callbacks for progress.
         question: What issues are read for; empty to look for nothing in particular.
     """
     place = None

@@ -30,7 +30,6 @@ class KnownCommits(Struct, frozen=True):
     """The commits that a history has, as far as they have been read.
 
     Attributes:
-        workspace: gitrag on the repository.
         reached: They, and which of them have the terms of a question; older ones have `store.histories.OLDER`
             added to their numbers.
         has_older: Whether there are any of these.
@@ -84,7 +83,6 @@ class KnownCommits(Struct, frozen=True):
         Args:
             numbers: int32 (n,), ascending: the commits that may be found.
             asked: float32 (384,), the question's vector.
-            most: How many to return at most.
         """
         from gitrag.store import commit_drafts
 
@@ -109,11 +107,6 @@ def known_commits(workspace: Workspace, tips: Tips, terms: Sequence[int]) -> Kno
     """Return the commits of a history; None where the newest have not been read.
 
     A few missing drafts are made first. Where older commits have not all been read, the background goes on.
-
-    Args:
-        workspace: gitrag on the repository.
-        tips: Where it begins.
-        terms: Hashed terms of a question.
     """
     from gitrag.actions.catch_up import start_worker
     from gitrag.indexing.draft_commits import FEW_UNDRAFTED, draft

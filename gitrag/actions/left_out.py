@@ -70,7 +70,6 @@ class LeftOut:
     """What is left out of what a question looked at.
 
     Args:
-        workspace: The repository.
         rows: What is left out: `candidates.left_out`.
         state: The state that they were read in.
     """
@@ -89,7 +88,6 @@ class LeftOut:
 
         Args:
             directory: Where relative paths start.
-            found: The paths that were found.
         """
         if not names_a_path(text, directory):
             return ()
@@ -173,9 +171,7 @@ def outline_lines(hits: Iterable[Hit], blobs: Mapping[int, str], reader: Content
     """Say of which files found only the outline is indexed, and how large each is, a sentence each.
 
     Args:
-        hits: What was found.
         blobs: The contents of which only the outline is indexed, with their blobs.
-        reader: Knows the size of a blob.
     """
     found = {hit.path: blobs[hit.content_id] for hit in hits if hit.content_id in blobs}
     return tuple(f"{path}: {_why(Skip.OUTLINED, blob, reader)}" for path, blob in found.items())

@@ -20,12 +20,7 @@ def fetch_model(directory: Path, progress: ShowProgress, *, keep_weights: bool =
     """Fetch the model unless it is there.
 
     Args:
-        directory: Where it belongs.
-        progress: Shows the progress.
         keep_weights: Leave the published weights there too.
-
-    Raises:
-        GitragError: It cannot be fetched.
     """
     from gitrag.embedding import fetching
 

@@ -79,11 +79,7 @@ def fields_of(request: type[Struct]) -> Mapping[str, tuple[Option | type[Struct]
 
 
 def require_together(request: Struct) -> None:
-    """Refuse options that exclude each other.
-
-    Raises:
-        UsageError: Two do.
-    """
+    """Refuse options that exclude each other."""
     given = dict(given_of(request))
     for option in given.values():
         for other in option.excludes.keys() & given.keys():

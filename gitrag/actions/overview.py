@@ -13,12 +13,13 @@ from gitrag.corpus.entry_points import EntryPoint, Read, entry_points
 from gitrag.corpus.manifests import MANIFEST_BYTES
 from gitrag.corpus.testing import CommandForTests, FilesOfTests, commands_for_tests, files_of_tests
 from gitrag.git import BlobError
-from gitrag.git.history import LatestCommit, latest_commits, recent_changes
+from gitrag.git.commits import LatestCommit, latest_commits, recent_changes
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.known import recorded
 from gitrag.indexing.snapshot import Snapshot
 from gitrag.memory.core_files import CoreFile
 from gitrag.store.connection import StoreMissingError
+from gitrag.store.inspection import MappedFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
 
@@ -108,10 +109,8 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
     languages = (LanguageShare(name, len(lines), sum(lines)) for name, lines in counted.items())
     paths, read = _tree(now)
     mains = {each.path for each in outlines if each.defines and each.language in _BEGINS_AT_MAIN}
-    lately = recent_changes(workspace.repo, LATELY)
-    changed = Counter(
-        {path: count.commits for path, count in lately.changes.items() if _is_shown(path, paths)}
-    )
+    commits, changes = recent_changes(workspace.repo, LATELY)
+    changed = Counter({path: count.commits for path, count in changes.items() if _is_shown(path, paths)})
     return Overview(
         files=len(outlines),
         languages=tuple(sorted(languages, key=lambda each: (-each.lines, each.name))),
@@ -123,7 +122,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
             for path, commits in sorted(changed.items(), key=lambda each: (-each[1], each[0]))[:_CHANGED]
             if commits > 1
         ),
-        commits=lately.commits,
+        commits=commits,
         tests=files_of_tests(each.path for each in outlines),
         inline_tests=sum(each.has and each.language == "rust" for each in outlines),
         runs=commands_for_tests(paths, read),
@@ -155,3 +154,15 @@ def _tree(now: Snapshot) -> tuple[frozenset[str], Read]:
             return None
 
     return frozenset(regular), read
+
+
+def map_files(workspace: Workspace) -> tuple[MappedFile, ...]:
+    """Return what is known of each indexed file, uncommitted ones included, without updating the index."""
+    from gitrag.store import inspection, views
+
+    now = workspace.snapshot()
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is not None:
+            return tuple(inspection.mapped(db, view, recorded(db, now, view)))
+    return ()

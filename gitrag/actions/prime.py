@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,14 +15,158 @@ from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached, searched
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.instead import NOTHING, Instead, find_instead
+from gitrag.actions.issues import parse_since
 from gitrag.actions.overview import Overview, overview
 from gitrag.actions.search import SearchOptions
-from gitrag.actions.since import Passed, passed
 from gitrag.actions.status import read_status
 from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import UsageError
+from gitrag.git.commits import Commit, read_commits
+from gitrag.git.environment import GitTimeoutError
 from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
 from gitrag.memory.core_files import CoreFiles
+from gitrag.words import commit_message
 from gitrag.workspace import Workspace
+
+MOST_COMMITS = 2_000
+"""The newest commits that are read: some tenths of a second."""
+
+WITHOUT_OWN = "7d"
+"""How long ago it begins for somebody who has no commit here."""
+
+_OWN_S = 3.0
+"""Time limit for finding the user's own last commit: git may walk the whole history."""
+
+_SWEEPING = 50
+_SUBJECTS = 4
+_FILES = 5
+_AUTHORS = 4
+_ISSUES = 8
+
+
+class PassedCommit(Struct, frozen=True):
+    """A commit.
+
+    Attributes:
+        commit: Its id.
+        date: When it was committed, Unix seconds.
+        author: Its author's name.
+        subject: What it says in its first line.
+    """
+
+    commit: str
+    date: int
+    author: str
+    subject: str
+
+
+class Passed(Struct, frozen=True):
+    """What happened since then.
+
+    Attributes:
+        begin: Since when, for people: ``2026-11-01``, ``v1.2``, ``your last commit (2026-11-01)``.
+        commits: How many commits, without merges; at most 2,000.
+        is_cut: Whether there are more.
+        authors: Who made the most of them, with their number; at most four.
+        newest: The newest ones that change at most 50 files; at most four.
+        files: The files that most of them changed, with their number; at most five.
+        changed: How many files they changed.
+        documents: Decisions and specifications among these.
+        issues: Issues that they name, the newest first; at most eight.
+    """
+
+    begin: str
+    commits: int
+    is_cut: bool
+    authors: tuple[tuple[str, int], ...]
+    newest: tuple[PassedCommit, ...]
+    files: tuple[tuple[str, int], ...]
+    changed: int
+    documents: tuple[str, ...]
+    issues: tuple[str, ...]
+
+
+def passed(workspace: Workspace, given: str, documents: Sequence[tuple[CollectionKind, str]]) -> Passed:
+    """Return what happened in HEAD's history since then.
+
+    Args:
+        given: A date, a time, how long ago, or a revision; empty for the user's own last commit, or a week.
+        documents: Kind and path of the indexed decisions and specifications.
+
+    Raises:
+        UsageError: It is neither a point in time nor a revision.
+    """
+    begin, limit = _begin(workspace, given)
+    commits = _commits(workspace, limit)
+    kept = commits[:MOST_COMMITS]
+    small = [each for each in kept if each.changed <= _SWEEPING]
+    counted = Counter(change.path for each in small for change in each.changes)
+    every = {change.path for each in kept for change in each.changes}
+    own = {path for _, path in documents}
+    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    issues = dict.fromkeys(own for each in kept for own in commit_message.issues_in(each.message, home))
+    return Passed(
+        begin,
+        len(kept),
+        len(commits) > MOST_COMMITS,
+        tuple(Counter(each.author for each in kept).most_common(_AUTHORS)),
+        tuple(
+            PassedCommit(each.id, each.committed, each.author, commit_message.read(each.message).subject)
+            for each in small[:_SUBJECTS]
+        ),
+        tuple(sorted(counted.items(), key=lambda row: (-row[1], row[0]))[:_FILES]),
+        len(every),
+        tuple(sorted(own & every)),
+        tuple(issues)[:_ISSUES],
+    )
+
+
+def _begin(workspace: Workspace, given: str) -> tuple[str, str]:
+    """Return since when, for people, and what limits `git rev-list` to it."""
+    if not given:
+        if own := _own_last(workspace):
+            day = datetime.fromtimestamp(own[1], UTC).date().isoformat()
+            return f"your last commit ({own[0][:10]}, {day})", f"^{own[0]}"
+        return f"{WITHOUT_OWN[:-1]} days ago (no commit here is yours)", _after(WITHOUT_OWN)
+    with suppress(UsageError):
+        return given, _after(given)
+    try:
+        commit = workspace.repo.resolve(given).commit
+    except UsageError:
+        commit = None
+    if commit is None:
+        raise UsageError(
+            f'"{given[:60]}" is neither a point in time nor a commit.',
+            "Give 2026-01-31, 30d, or a revision such as v1.2.",
+        )
+    return given, f"^{commit}"
+
+
+def _after(given: str) -> str:
+    return f"--since=@{int(parse_since(given, datetime.now(UTC)).timestamp())}"
+
+
+def _own_last(workspace: Workspace) -> tuple[str, int] | None:
+    """Return the newest commit of HEAD's history that the user made, and when; None if there is none."""
+    email = workspace.repo.git("config", "--get", "user.email").stdout.decode("utf-8", "replace").strip()
+    if not email:
+        return None
+    asked = ("--max-count=1", "--fixed-strings", f"--author=<{email}>", "--format=%H %ct", "HEAD", "--")
+    with suppress(GitTimeoutError):
+        done = workspace.repo.git("rev-list", *asked, timeout_s=_OWN_S)
+        commit, _, time = done.stdout.decode("ascii", "replace").strip().rpartition("\n")[2].partition(" ")
+        if not done.returncode and time.isdecimal():
+            return commit, int(time)
+    return None
+
+
+def _commits(workspace: Workspace, limit: str) -> list[Commit]:
+    """Return the newest commits within a limit, one more than is told of."""
+    repo = workspace.repo
+    done = repo.git("rev-list", "--no-merges", f"--max-count={MOST_COMMITS + 1}", "HEAD", limit, "--")
+    ids = done.stdout.decode("ascii").split() if not done.returncode else []
+    return [each for batch in read_commits(repo, ids) for each in batch]
+
 
 TOP = 5
 """Decisions shown for a topic, and as many specifications."""
@@ -66,7 +213,6 @@ def prime(
 
     Args:
         topic: What it is about; empty for everything.
-        core: The user's core files.
         advance: Called with how many files are indexed, of how many.
         since: Say what happened since then: a time, a revision; empty for the user's own last commit.
             None not to.

@@ -80,13 +80,7 @@ def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
 
 
 def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
-    """Return whether everything pushed is noted as fresh, and the index file is unchanged since.
-
-    Args:
-        directory: The directory of the store.
-        config: The settings of the repository.
-        pushed: The refs that are pushed.
-    """
+    """Return whether everything pushed is noted as fresh, and the index file is unchanged since."""
     state = state_of(directory / NAME)
     return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
 
@@ -95,7 +89,6 @@ def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
     """Return whether the background is at work on the index, or about to be: all that is pushed is young.
 
     Args:
-        pushed: The refs that are pushed.
         now: The time, in Unix seconds.
     """
     if running(repo.store_directory) is not None:

@@ -113,14 +113,10 @@ def graph_or_references(
     """Return the calls around a target; of what neither calls nor is called, who names it.
 
     Args:
-        workspace: gitrag on the repository.
-        question: Which part of the graph.
         to: As for `call_graph`.
         with_references: Whether to look for who names a target that the graph has, too.
-        globs: Only paths like these, as in .gitignore.
         module: As for `call_graph`; references are looked for in all.
         about: As for `call_graph`.
-        check: Called repeatedly; an exception from it ends the work.
 
     Raises:
         NoMatchError: Nothing in the repository has the name.
@@ -165,11 +161,8 @@ def references(
     """Find the lines that have a target's name, less what a graph says of it.
 
     Args:
-        workspace: gitrag on the repository.
         target: A name, a qualified name, or a path, which stands for its module.
         graph: The calls around the target: its own lines, and those of its callers, are left out.
-        globs: Only paths like these, as in .gitignore.
-        check: Called repeatedly; an exception from it ends the work.
 
     Returns:
         None where the target is no name.

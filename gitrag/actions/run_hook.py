@@ -28,8 +28,6 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
 
     Args:
         name: The hook, or `WORKER`.
-        args: Its arguments, as git gave them.
-        start: The directory git ran it in.
         environ: Its environment. GIT_DIR in it tells which repository this is (a linked worktree, a bare
             repository of dotfiles); the other variables that git sets for hooks are removed where git is run.
     """

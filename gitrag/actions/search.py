@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
-from gitrag.actions.absent import tell_absent
-from gitrag.actions.current_view import CurrentView
+from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
@@ -218,7 +217,6 @@ def search(
     """Search the files as they are now.
 
     Args:
-        options: What the search is limited to.
         finish: Called where work is left for the background; starts the worker by default.
 
     Raises:
@@ -413,7 +411,6 @@ def read_question(query: str, *, may_be_report: bool = True, example: str = _EXA
 
     Args:
         may_be_report: Whether it may be read as a bug report.
-        example: A command that asks in words.
 
     Raises:
         UsageError: It has no words.

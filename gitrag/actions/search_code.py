@@ -330,9 +330,6 @@ def _exact(
     """Return snippets with exact matches and their scores, best first, without those found before.
 
     Args:
-        found: The snippets found before.
-        most: Most snippets to return.
-        filters: Only paths, languages and kinds like these.
         whole: Return whole definitions, which needs the index; only lines where it cannot be read.
     """
     names = [name for name in question.names if len(name) >= _SHORTEST_NAME]
@@ -345,7 +342,7 @@ def _exact(
     within = matcher(filters.globs) if filters.globs else None
     lines = [
         line
-        for line in grep(workspace.repo, [question.text, *names, *words]).lines
+        for line in grep(workspace.repo, [question.text, *names, *words])[0]
         if (within is None or within(line.path))
         and (not filters.languages or language_of(line.path) in filters.languages)
     ]

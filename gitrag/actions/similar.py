@@ -87,7 +87,6 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
     """Find the chunks nearest in meaning to those at a place, by their vectors.
 
     Args:
-        workspace: gitrag on the repository.
         given: ``path:line``, ``path:first-last``, a path, or the name of a definition.
         options: Filters, the number of chunks, and the directory that paths start in.
         at_least: Minimum cosine.

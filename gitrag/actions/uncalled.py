@@ -59,15 +59,13 @@ def without_callers(
     """Return what is known of definitions to which no call was resolved.
 
     Args:
-        workspace: gitrag on the repository.
-        loaded: The facts that they were resolved from.
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.
     """
     names = {name: None for members in asked for node in members for name in _names(node)}
     wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
-    there = grep(workspace.repo, wanted, names=True)
-    by_name = {name: _with_word(name, there.lines) for name in wanted}
+    there, is_whole = grep(workspace.repo, wanted, names=True)
+    by_name = {name: _with_word(name, there) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
     alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
 
@@ -97,7 +95,7 @@ def without_callers(
                     kind[f"{line.path}:{line.number}"] = None
         mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
         is_searched = (
-            there.is_whole
+            is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
             and any(map(_names, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in _names(node))

@@ -40,7 +40,6 @@ class Piece(Struct, frozen=True):
     Attributes:
         what: What it is.
         place: Where it is.
-        take_out: Removes it.
         last: Whether it goes only if all before it went: without it, what is left would not be found again.
     """
 

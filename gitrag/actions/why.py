@@ -25,7 +25,7 @@ from gitrag.git.blame import IGNORED_REVISIONS, Blame, blame, brought_by, change
 from gitrag.git.commits import Commit, is_shallow, read_commits
 from gitrag.git.conversion import as_stored
 from gitrag.git.difference import RUN_NOTHING
-from gitrag.git.own import own_file, target_of
+from gitrag.git.meant import own_file, target_of
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
 from gitrag.model import Kind
@@ -128,9 +128,7 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
     """Find out why lines of a file are as they are, uncommitted changes included.
 
     Args:
-        start: The directory that paths are relative to.
         target: ``path``, ``path:line`` or ``path:first-last``.
-        with_documents: Whether to look up the decisions and specifications that bear on the file.
 
     Raises:
         UsageError: There is no such file, or no such line in it.

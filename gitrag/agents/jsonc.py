@@ -63,9 +63,6 @@ def with_member(text: str, table: str, name: str, value: Mapping[str, Json]) -> 
 
     Args:
         text: The file's text; empty for a new file.
-        table: The key of the table.
-        name: The member's key; it must not be there yet.
-        value: The member's value.
 
     Raises:
         NotJsonError: The file is not JSON, or it or its table is not an object.
@@ -82,11 +79,7 @@ def with_member(text: str, table: str, name: str, value: Mapping[str, Json]) -> 
 
 
 def without(text: str, table: str, name: str) -> str | None:
-    """Remove a member, and the table if it was created for it; return None if the whole file was.
-
-    Raises:
-        NotJsonError: The file is not JSON, or it or its table is not an object.
-    """
+    """Remove a member, and the table if it was created for it; return None if the whole file was."""
     root = _object(_read(text), "the file")
     place = root.member(table)
     if place < 0:

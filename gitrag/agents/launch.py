@@ -21,7 +21,6 @@ def command_for(environ: Mapping[str, str], *, shared: bool) -> tuple[str, ...]:
     """Return the command for a client's file.
 
     Args:
-        environ: The environment, for what is on PATH.
         shared: Whether others read the file, who have gitrag elsewhere: then no path of this machine is in
             it, unless nothing else starts here. A file of the user's own gets absolute paths: programs with
             a window often have another PATH than terminals.

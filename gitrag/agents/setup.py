@@ -140,10 +140,6 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
     """Return what to write for some clients, file by file, or what to remove.
 
     Shared files are kept as long as one of the clients that share them is set up.
-
-    Args:
-        root: The repository's top level.
-        remove: Whether to remove what was written for them.
     """
     edits: dict[str, Callable[[str], str | None]] = {}
     for client in clients:
@@ -160,23 +156,13 @@ def plan(root: Path, clients: Sequence[Client], *, remove: bool = False) -> list
 
 
 def plan_of_user(home: Path, clients: Sequence[Client], *, remove: bool = False) -> list[FileStep]:
-    """Return what to write into the user's own files for some clients, or what to remove: only our entry.
-
-    Args:
-        home: The user's home directory; files outside are left alone.
-        remove: Whether to remove what was written for them.
-    """
+    """Return what to write into the user's own files for some clients, or what to remove: only our entry."""
     edits = {_user_file_of(home, client): _entry_edit(client, remove=remove) for client in clients}
     return list(_steps(home, edits, "your home directory"))
 
 
 def commands_set_up(root: Path | None, home: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """Return which clients start our server with which command, by the files of a project and of the user.
-
-    Args:
-        root: The repository's top level; None without one.
-        home: The user's home directory.
-    """
+    """Return which clients start our server with which command, by the files of a project and of the user."""
     found = []
     for client in CLIENTS:
         if root is not None and client.file:
@@ -221,8 +207,6 @@ def apply(root: Path, steps: Sequence[FileStep], *, private: bool = False) -> No
     """Write or remove each file atomically.
 
     Args:
-        root: The directory that the steps are relative to.
-        steps: What to do.
         private: Whether the files are the user's own: a new one is readable by the user alone, and no
             directory is removed. In a repository, directories that become empty are.
 

@@ -43,11 +43,7 @@ def with_block(text: str, marks: Marks, body: str) -> str:
 
 
 def without_block(text: str, marks: Marks) -> str:
-    """Remove the block and the blank line before it; the result is empty if there was nothing else.
-
-    Raises:
-        DamagedMarksError: The marks are missing, doubled or out of order.
-    """
+    """Remove the block and the blank line before it; the result is empty if there was nothing else."""
     found = _find(text, marks)
     if not found:
         return text
@@ -59,11 +55,7 @@ def without_block(text: str, marks: Marks) -> str:
 
 
 def has_block(text: str, marks: Marks) -> bool:
-    """Return whether there is a block.
-
-    Raises:
-        DamagedMarksError: The marks are missing, doubled or out of order.
-    """
+    """Return whether there is a block."""
     return _find(text, marks) is not None
 
 

@@ -40,7 +40,6 @@ def with_entry(text: str, table: str, name: str, entry: Mapping[str, object]) ->
 
     Raises:
         NotYamlError: No line can be added to the table.
-        DamagedMarksError: The marks are missing, doubled or out of order.
     """
     text = without_entry(text)
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -58,11 +57,7 @@ def with_entry(text: str, table: str, name: str, entry: Mapping[str, object]) ->
 
 
 def without_entry(text: str) -> str:
-    """Take the entry out, with its marks.
-
-    Raises:
-        DamagedMarksError: The marks are missing, doubled or out of order.
-    """
+    """Take the entry out, with its marks."""
     if not has_block(text, HASH):
         return text
     start, end = (

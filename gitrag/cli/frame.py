@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from gitrag.errors import USAGE
-from gitrag.machine.memory_limit import require_memory
+from gitrag.machine.refusals import require_memory
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -39,8 +39,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     before = workspace.store.size_bytes() + workspace.older.size_bytes()
     freed = 0
     if really:
-        done = gc.collect(workspace)
-        garbage, freed = done.garbage, done.freed_bytes
+        garbage, freed = gc.collect(workspace)
     else:
         garbage = gc.preview(workspace)
     if as_json:

@@ -390,10 +390,10 @@ def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> 
 
     Without it the branch that was pushed first is searched.
     """
-    from gitrag.hub import branches, servers
+    from gitrag.hub import servers, upkeep
 
     with _open(session) as front, servers.holding(front, repository) as there:
-        done = branches.choose(there, repository, branch)
+        done = upkeep.choose(there, repository, branch)
     if as_json:
         session.terminal.print_document(done)
     else:
@@ -417,12 +417,12 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
 
     The branch that is searched can be dropped only where it is the last. `gitrag hub gc` frees the space.
     """
-    from gitrag.hub import branches, rights, servers
+    from gitrag.hub import rights, servers, upkeep
 
     with _open(session) as there:
         if branch is not None:
             with servers.holding(there, repository) as holder:
-                done = branches.discard(holder, repository, branch)
+                done = upkeep.discard(holder, repository, branch)
         else:
             rights.require_owner(there, "may drop a repository")
             done = servers.discard_repository(there, repository)

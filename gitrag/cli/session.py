@@ -77,7 +77,7 @@ class Session(NamedTuple):
         Raises:
             ConfigError: A setting is wrong.
         """
-        from gitrag.config.of_repository import settings_of
+        from gitrag.config.loading import settings_of
 
         config = settings_of(repo, self.environ, flags)
         resident.heed(config)

@@ -60,7 +60,7 @@ def around(session: Session) -> tuple[Repository | None, Config]:
         here = session.repository()
     except RepositoryError:
         return None, session.config_outside()
-    from gitrag.config.of_repository import settings_of
+    from gitrag.config.loading import settings_of
 
     return here, settings_of(here, session.environ)
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
 from gitrag.config.rules import Folder, Globs, HubAt, Rule, SharedAt, show_duration, without_password
-from gitrag.config.team_file import TEAM_FILE, parse_team
+from gitrag.config.team_file import TEAM_FILE, parse_team, read_team
 from gitrag.errors import ConfigError
+from gitrag.git import Repository
 from gitrag.words.bounded_yaml import YamlValue
 from gitrag.words.spelling import did_you_mean
 
@@ -179,3 +181,26 @@ def _flat(settings: Mapping[str, YamlValue]) -> Iterator[tuple[str, YamlValue]]:
             pending += [(f"{name}_{key}", each) for key, each in list(value.items())[::-1]]
         elif value is not None or name not in (_NESTED, f"{_NESTED}_rag"):
             yield name, value
+
+
+def settings_of(
+    repo: Repository, environ: Mapping[str, str], flags: Mapping[str, object] = MappingProxyType({})
+) -> Config:
+    """Read a repository's settings.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    team = read_team(repo.root) if repo.root is not None else None
+    git, ignored = repo.config("gitrag"), []
+    for name in {key.git_name.lower() for key in KEYS if key.not_in_repository} & git.keys():
+        entries = [entry for entry in repo.configuration.entries() if entry.key == name]
+        if entries[-1].is_the_repositorys:
+            users = [entry.value for entry in entries if not entry.is_the_repositorys]
+            git.pop(name)
+            git |= {name: users[-1]} if users else {}
+            ignored.append(
+                f"{name} of the repository's own git configuration is ignored: use git config --global."
+            )
+    config = load(git=git, team=team, env=environ, flags=flags)
+    return replace(config, warnings=(*config.warnings, *sorted(ignored)))

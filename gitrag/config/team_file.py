@@ -23,7 +23,6 @@ def read_team(root: Path) -> bytes | None:
 
     Raises:
         ConfigError: It is not a regular file (a link could point anywhere), or is too large.
-        DiskError: It cannot be read.
     """
     path = root / TEAM_FILE
     try:

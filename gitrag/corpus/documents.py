@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from gitrag.chunking import chunk
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
@@ -42,20 +41,10 @@ class DocumentLink(Struct, frozen=True):
     Attributes:
         relation: ``supersedes``, ``superseded-by``, ``extends``, ``extended-by``, ``requires``,
             ``implements``, ``related``, ``blocks`` or ``blocked-by``.
-        target: The id of the other document.
     """
 
     relation: str
     target: str
-
-
-class DocumentSection(Struct, frozen=True):
-    """A part of a document, with the headings above it joined by `` > ``; lines are 1-based, inclusive."""
-
-    heading: str
-    text: str
-    line_start: int
-    line_end: int
 
 
 class Document(Struct, frozen=True):
@@ -133,14 +122,6 @@ def plain(text: str) -> str:
     return " ".join(found.split())
 
 
-def sections(text: str) -> tuple[DocumentSection, ...]:
-    """Split a Markdown document as the index does: at headings; each requirement and scenario on its own."""
-    return tuple(
-        DocumentSection(part.qualified_name, part.text, part.line_start, part.line_end)
-        for part in chunk(text.encode("utf-8", "surrogateescape"), "markdown")
-    )
-
-
 def targets(text: str, kind: str) -> Iterator[str]:
     """Find the ids that a text names: ``ADR-0001``, ``SPEC-12``, ``0001-title.md``, ``[1. Title]``.
 
@@ -162,9 +143,7 @@ def field_edges(head: DocumentHead, names: Mapping[str, str], kind: str) -> Iter
     """Read links from front matter.
 
     Args:
-        head: The document's.
         names: The fields that hold links, and the relation of each.
-        kind: The kind of a number without prefix.
     """
     for name, relation in names.items():
         for text in head.texts(name)[:_MOST_TARGETS]:

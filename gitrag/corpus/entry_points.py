@@ -38,13 +38,7 @@ class EntryPoint(Struct, frozen=True):
 
 
 def entry_points(paths: Collection[str], read: Read, mains: Collection[str] = ()) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a tree, those that a manifest names first.
-
-    Args:
-        paths: Every path of the tree.
-        read: Reads a file of the top level.
-        mains: Paths that define a function or method ``main``.
-    """
+    """Return the entry points of a tree, those that a manifest names first."""
     there = frozenset(paths)
     found: list[EntryPoint] = []
     for manifest, reader in _MANIFESTS:

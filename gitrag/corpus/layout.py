@@ -75,7 +75,6 @@ class Layout:
     """Assigns paths to collections. It caches directories, so it must not be shared between threads.
 
     Args:
-        places: Where documents are.
         modules: The modules; none lies in another's documents.
     """
 

@@ -132,12 +132,7 @@ def subject_of_test(path: str) -> str:
 
 
 def commands_for_tests(paths: Collection[str], read: Read) -> tuple[CommandForTests, ...]:
-    """Return the commands by which a repository says that its tests are run, its own before those of CI.
-
-    Args:
-        paths: Every path of the tree.
-        read: Reads a file of the tree.
-    """
+    """Return the commands by which a repository says that its tests are run, its own before those of CI."""
     there = frozenset(paths)
     found: list[CommandForTests] = []
     for name, reader in _SOURCES.items():

@@ -74,10 +74,6 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
 
     Commits that `.git-blame-ignore-revs` or git's setting ``blame.ignoreRevsFile`` lists are passed over.
 
-    Args:
-        commit: The commit whose file is looked at.
-        ranges: First and last lines.
-
     Raises:
         CommitError: git cannot tell: the clone lacks objects, or is damaged; there are too many lines.
         GitTimeoutError: It took longer than a minute.

@@ -1,4 +1,4 @@
-"""Read commits: what each says, and which paths it changes. Nothing here depends on a working tree."""
+"""Read commits: what each says, and which paths, and how often. Nothing here depends on a working tree."""
 
 from __future__ import annotations
 
@@ -60,11 +60,8 @@ class Commit(Struct, frozen=True):
     """A commit.
 
     Attributes:
-        id: Its object id.
-        parents: Number of its parents.
         authored: When it was written, Unix seconds; 0 if malformed.
         committed: When it was committed, likewise.
-        author: The author's name.
         message: Its message, at most 4,000 characters.
         changes: The paths that it changes with regard to its first parent, at most 256 and 20,000 moved ones.
         changed: How many paths it changes.
@@ -126,7 +123,6 @@ def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | N
 
     Args:
         tips: Where the history begins: a commit, or several.
-        most: How many to list at most.
         beyond: A commit; what is reachable from it is left out.
 
     Raises:
@@ -325,3 +321,83 @@ def _moves(gone: dict[bytes, bytes], come: dict[bytes, bytes]) -> dict[bytes, by
 
 def _name(path: bytes) -> bytes:
     return path.rpartition(b"/")[2]
+
+
+MOST_COMMITS = 1_000
+"""Half a second of git's time in a large repository, and years of a small one."""
+
+_SWEEPING = 50
+"""A commit of more files is a reformat or a mass rename: it says nothing about a single file."""
+
+
+class ChangeCount(Struct, frozen=True):
+    """How often a path has been changed recently.
+
+    Attributes:
+        last: Time of the last one, Unix seconds.
+    """
+
+    commits: int
+    last: int
+
+
+class LatestCommit(Struct, frozen=True):
+    """A commit: its abbreviated id, the day it was made (``2026-11-23``), and its message's first line."""
+
+    commit: str
+    day: str
+    subject: str
+
+
+def latest_commits(repo: Repository, most: int) -> tuple[LatestCommit, ...]:
+    """Return HEAD's latest commits without merges, the newest first; none where there is no commit yet."""
+    done = repo.git(
+        "log",
+        "-z",
+        f"--max-count={most}",
+        "--no-merges",
+        "--no-show-signature",
+        "--no-patch",
+        "--format=%h%n%cs%n%s",
+        "HEAD",
+        "--",
+    )
+    if done.returncode:
+        return ()
+    each = (row.decode("utf-8", "replace").split("\n", 2) for row in done.stdout.split(b"\0") if row)
+    return tuple(LatestCommit(*fields) for fields in each if len(fields) == 3)
+
+
+def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dict[str, ChangeCount]]:
+    """Count HEAD's last commits without merges, and how many changed each path, mass changes apart."""
+    done = repo.git(
+        "-c",
+        "log.showRoot=true",
+        "log",
+        "-z",
+        f"--max-count={most}",
+        "--no-merges",
+        "--no-renames",
+        *RUN_NOTHING,
+        "--no-show-signature",
+        "--name-only",
+        "--format=%x00%ct",  # names are never empty: an empty field precedes a commit
+        "HEAD",
+        "--",
+    )
+    if done.returncode:  # no commits yet
+        return 0, {}
+    commits = 0
+    changes: dict[str, ChangeCount] = {}
+    fields = iter(os.fsdecode(done.stdout).split("\0")[1:])
+    for time in fields:
+        commits += 1
+        paths = list(iter(lambda: next(fields, ""), ""))
+        paths[:1] = [path.removeprefix("\n") for path in paths[:1]]
+        if len(paths) > _SWEEPING:
+            continue
+        when = int(time) if time.lstrip("-").isdecimal() else 0  # missing in a malformed commit
+        for path in paths:
+            before = changes.get(path, ChangeCount(0, 0))
+            changes[path] = ChangeCount(before.commits + 1, max(before.last, when))
+    return commits, changes

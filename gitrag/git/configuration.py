@@ -122,8 +122,6 @@ class Configuration:
 
     Args:
         place: Directory to run git in: the top level, or a bare repository's directory.
-        git_dir: This worktree's git directory.
-        common_dir: The git directory shared by all worktrees.
         environment: The environment for git; it names the repository.
     """
 
@@ -148,11 +146,7 @@ class Configuration:
         return self._entries
 
     def values(self, prefix: str) -> dict[str, str]:
-        """Return the values whose key is ``prefix`` or begins with ``prefix.``; the last one per key.
-
-        Raises:
-            RepositoryError: A configuration file is malformed.
-        """
+        """Return the values whose key is ``prefix`` or begins with ``prefix.``; the last one per key."""
         whole, start = prefix.lower(), f"{prefix.lower()}."
         return {
             entry.key: entry.value
@@ -161,20 +155,12 @@ class Configuration:
         }
 
     def guarded(self) -> dict[str, str]:
-        """Return the environment in which git runs nothing that the repository's configuration names.
-
-        Raises:
-            RepositoryError: A configuration file is malformed.
-        """
+        """Return the environment in which git runs nothing that the repository's configuration names."""
         self._read()
         return self._guarded
 
     def guard(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return an environment in which the git of another program runs nothing that the repository names.
-
-        Raises:
-            RepositoryError: A configuration file is malformed.
-        """
+        """Return an environment in which another program's git runs nothing that the repository names."""
         return with_settings(environment, guards(self.entries()))
 
     def _read(self) -> None:

@@ -36,7 +36,6 @@ def content_skip(data: bytes, path: str, max_bytes: int | None) -> Skip | None:
     """Return why a file's content excludes it from the index, or None.
 
     Args:
-        data: The content, as stored by git.
         path: Its path; the suffix decides which tests apply.
         max_bytes: Larger content is left out; None where the attribute `gitrag` asks for all that is text.
     """

@@ -150,7 +150,6 @@ def commit_files(root: Path, paths: Sequence[str], directory: Path, environ: Map
 
     Args:
         paths: The files, relative to it.
-        directory: The repository; made where it is missing.
 
     Raises:
         OSError: The repository cannot be written, or git refuses a file.

@@ -30,7 +30,6 @@ class ChangedFile(Struct, frozen=True):
     """A file that a change touches.
 
     Attributes:
-        path: Its path.
         before: Its old content; None if it is new, or not text to compare.
         after: Its new content; None if it is deleted, or not text to compare.
     """
@@ -44,20 +43,11 @@ class DifferenceTooLargeError(UsageError):
     """A change is too large for its lines to be looked at."""
 
 
-class TakenRange(Struct, frozen=True):
-    """The change that is meant where none is given.
-
-    Attributes:
-        span: As git reads it.
-        said: What it is, for people.
-    """
-
-    span: str
-    said: str
-
-
-def meant_range(repo: Repository) -> TakenRange:
+def meant_range(repo: Repository) -> tuple[str, str]:
     """Return the uncommitted changes; where there are none, what HEAD has that its upstream has not.
+
+    Returns:
+        The range as git reads it, and what it is, for people.
 
     Raises:
         NotSetUpError: There is no commit.
@@ -68,16 +58,12 @@ def meant_range(repo: Repository) -> TakenRange:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
     compared = repo.git("diff", "--quiet", "--ignore-submodules", *RUN_NOTHING, "HEAD", "--")
     if compared.returncode == 1 or untracked_files(repo):
-        return TakenRange("HEAD", "uncommitted changes")
+        return "HEAD", "uncommitted changes"
     return branch_range(repo)
 
 
-def branch_range(repo: Repository) -> TakenRange:
-    """Return what HEAD has that its upstream has not.
-
-    Raises:
-        UsageError: The branch has no upstream.
-    """
+def branch_range(repo: Repository) -> tuple[str, str]:
+    """Return what HEAD has that its upstream has not."""
     branch = repo.head().branch or "HEAD"
     for name in ("@{upstream}", "refs/remotes/origin/HEAD"):
         found = repo.git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
@@ -85,9 +71,7 @@ def branch_range(repo: Repository) -> TakenRange:
             shown = repo.git("rev-parse", "--abbrev-ref", name).stdout
             upstream = shown.decode("utf-8", "replace").strip() or name
             commit = found.stdout.decode("ascii").strip()
-            return TakenRange(
-                f"{commit}...HEAD", f"{branch} since it left {upstream}; nothing is uncommitted"
-            )
+            return f"{commit}...HEAD", f"{branch} since it left {upstream}; nothing is uncommitted"
     raise UsageError(
         f"Nothing is uncommitted, and {branch} has no upstream to compare with.",
         "Give a range: gitrag impact HEAD~1..HEAD",
@@ -121,7 +105,6 @@ def changed_files(
 
     Args:
         span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
-        environment: Added to git's.
 
     Raises:
         UsageError: git does not know the range.

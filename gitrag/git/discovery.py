@@ -1,7 +1,8 @@
-"""Find the repository that a directory belongs to, or say clearly why there is none."""
+"""Find the repository that a directory belongs to; where its index is, and who may read it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -91,7 +92,6 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
 
     Args:
         start: Where git found it from.
-        common_dir: The directory shared with other worktrees.
     """
     git_dir, start = git_dir.resolve(), start.resolve()
     if _is_part_of_one(git_dir) or not start.is_relative_to(git_dir):
@@ -148,11 +148,7 @@ def _may_be_repository(place: Path, known: Collection[Path]) -> bool:
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether a directory has an entry, even a broken link.
-
-    Raises:
-        OSError: It cannot be determined.
-    """
+    """Tell whether a directory has an entry, even a broken link."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -242,3 +238,79 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
             hint = f"Let jj keep {jj} in git's place, too: jj git colocation enable"
         return NoRepositoryError(f"There is no git repository at {start} or above it{end}.", hint)
     return RepositoryError(f"git cannot read the repository around {start}: {said}.", "Try: git status")
+
+
+INDEX_SETTING = "gitrag.indexplace"
+INDEX_VARIABLE = "GITRAG_INDEX_PLACE"
+
+INDEX_NAME = "gitrag"
+"""The directory in the git directory."""
+
+
+def index_place(common_dir: Path, wanted: str) -> Path:
+    """Return the directory of a repository's index.
+
+    Args:
+        wanted: The setting ``index_place``: ``auto``, ``repository`` or ``cache``.
+    """
+    own = common_dir / INDEX_NAME
+    if wanted == "cache" or (wanted != "repository" and _is_out_of_reach(common_dir, own)):
+        import platformdirs
+
+        digest = hashlib.sha256(_identity(common_dir.resolve())).hexdigest()[:16]
+        return platformdirs.user_cache_path("gitrag") / "indexes" / digest
+    return own
+
+
+def _identity(common_dir: Path) -> bytes:
+    """Return what tells a repository from another one, of another disk, at the same path."""
+    found = b"%d %d" % (os.statvfs(common_dir).f_fsid, common_dir.stat().st_ino)
+    return os.fsencode(common_dir) + b"\0" + found
+
+
+def _is_out_of_reach(common_dir: Path, own: Path) -> bool:
+    if _is_writable(common_dir) or _is_writable(own):
+        return False
+    try:
+        is_read_only = bool(os.statvfs(common_dir).f_flag & os.ST_RDONLY)
+        return is_read_only or common_dir.stat().st_uid != os.geteuid()
+    except OSError:
+        return False
+
+
+def _is_writable(directory: Path) -> bool:
+    return os.access(directory, os.W_OK | os.X_OK)
+
+
+SHARED_KEY = "core.sharedrepository"
+
+_PRIVATE = 0o600
+_GROUP = 0o660
+_EVERYBODY = 0o664
+_WORDS = {
+    "umask": _PRIVATE,
+    "group": _GROUP,
+    "all": _EVERYBODY,
+    "world": _EVERYBODY,
+    "everybody": _EVERYBODY,
+    **dict.fromkeys(("true", "yes", "on"), _GROUP),
+    **dict.fromkeys(("false", "no", "off", ""), _PRIVATE),
+}
+_OLD = {0: _PRIVATE, 1: _GROUP, 2: _EVERYBODY}
+
+
+def shared_mode(config: Mapping[str, str]) -> int:
+    """Return the mode for files with the same readers as the repository's; for directories, see `files`.
+
+    Where git leaves it to the umask, only the user may read: the index also contains untracked files.
+
+    Args:
+        config: git's configuration values, by lower-case key.
+    """
+    value = config.get(SHARED_KEY, "umask")
+    if not re.fullmatch("[0-7]{1,6}", value):
+        return _WORDS.get(value.lower(), _PRIVATE)
+    mode = int(value, 8)
+    if mode in _OLD:
+        return _OLD[mode]
+    return mode & 0o666 if mode & _PRIVATE == _PRIVATE else _PRIVATE  # otherwise git refuses to work there

@@ -107,15 +107,11 @@ def run_git(
     """Run git and return its output, whatever its exit status.
 
     Args:
-        args: The arguments after ``git``.
-        cwd: The directory to run in.
         environment: A cleaned one; GITRAG_GIT_TIMEOUT_S in it replaces the default timeout.
-        timeout_s: The timeout, if not the default.
         most_bytes: Most bytes it may print; None for any number.
         file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails
             with `TOO_LARGE` then.
         look: Called when git has not answered for some seconds; if it raises, git is killed.
-        pass_fds: Descriptors that it inherits.
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
@@ -132,7 +128,7 @@ def run_git(
         command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
     deadline_s = timeout_s or time_limit_s(environment)
     try:
-        done = run_program(
+        return run_program(
             command,
             environment,
             limit_s=deadline_s,
@@ -144,7 +140,6 @@ def run_git(
             look=look,
             pass_fds=pass_fds,
         )
-        return subprocess.CompletedProcess(command, done.status, done.out, done.said)
     except TookTooLongError as error:
         name = next((word for word in words if word[:1] != b"-" and b"=" not in word), b"")
         raise GitTimeoutError(

@@ -1,4 +1,4 @@
-"""Exact search: in the working tree by ripgrep if installed, else git grep; in a commit by git grep."""
+"""Exact search: in the working tree by ripgrep if installed, else git grep; in a commit by git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from gitrag.git.environment import GitTimeoutError, not_run
+from gitrag.git.commits import PLAIN_GRAPH, CommitError
+from gitrag.git.difference import RUN_NOTHING
+from gitrag.git.environment import GitTimeoutError, message_of, not_run
 from gitrag.git.repository import Repository
 from gitrag.machine.programs import PrintedTooMuchError, ProgramError, run_program
 
@@ -31,21 +33,9 @@ class GrepLine(Struct, frozen=True):
     text: str
 
 
-class Grepped(Struct, frozen=True):
-    """What a search found.
-
-    Attributes:
-        lines: The lines.
-        is_whole: Whether none was left out for a limit: of time, of output, or of lines a file.
-    """
-
-    lines: list[GrepLine]
-    is_whole: bool
-
-
 def grep(
     repo: Repository, patterns: Sequence[str], timeout_s: float = TIMEOUT_S, *, names: bool = False
-) -> Grepped:
+) -> tuple[list[GrepLine], bool]:
     """Find lines that contain any of some texts, ignoring case, in files that git does not ignore.
 
     The search stops at the time and output limits. No pattern is read as a regular expression or an option.
@@ -53,16 +43,15 @@ def grep(
     Args:
         repo: The repository; a bare one has no lines.
         patterns: Texts to find; white space is collapsed.
-        timeout_s: Time limit.
         names: They are names: only as whole words, and case matters.
 
-    Raises:
-        RepositoryError: The directory is missing, or cannot be entered.
+    Returns:
+        They, and whether none was left out for a limit: of time, of output, or of lines a file.
     """
     wanted = [" ".join(pattern.split())[:_LONGEST_PATTERN] for pattern in patterns]
     wanted = [pattern for pattern in dict.fromkeys(wanted) if pattern and _can_occur(pattern)]
     if repo.root is None or not wanted:
-        return Grepped([], is_whole=True)
+        return [], True
     how = ["--word-regexp"] if names else ["--ignore-case"]
     expressions = [part for pattern in wanted for part in ("-e", pattern)]
     ripgrep = shutil.which("rg", path=repo.environment.get("PATH"))
@@ -91,14 +80,14 @@ def grep(
             limit_s=timeout_s,
             most_bytes=MOST_BYTES,
             cwd=repo.root,
-        ).out
+        ).stdout
     except ProgramError as error:
         output, is_whole = error.out, False
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise not_run(error, repo.root) from error
     lines = list(_parse(output, b":" if ripgrep else b"\0"))
     most = max(Counter(line.path for line in lines).values(), default=0)
-    return Grepped(lines, is_whole and most < _MOST_IN_A_FILE)
+    return lines, is_whole and most < _MOST_IN_A_FILE
 
 
 def files_with(
@@ -108,7 +97,6 @@ def files_with(
 
     Args:
         commit: The commit; empty for the working tree, untracked files included.
-        timeout_s: Time limit.
         paths: The files to look at; empty for all.
 
     Returns:
@@ -151,3 +139,46 @@ def _parse(output: bytes, mark: bytes) -> Iterator[GrepLine]:
         if found and number.isdigit() and counts[path] <= _MOST_IN_A_FILE:
             line = text[:_LONGEST_LINE].decode("utf-8", "replace").rstrip("\r")
             yield GrepLine(os.fsdecode(path.removeprefix(b"./")), int(number), line)
+
+
+_MOST_BYTES = 16 << 20
+
+
+def changing_count(
+    repo: Repository, ids: Sequence[str], text: str, timeout_s: float
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return those of some commits that change how often a text occurs in a file, each with these files.
+
+    Merges are not looked at.
+
+    Args:
+        text: What is counted, upper and lower case apart.
+
+    Raises:
+        CommitError: git cannot compare one of them: the clone lacks files of it, or is damaged.
+        PrintedTooMuchError: git printed more than 16 MiB.
+    """
+    done = repo.git(
+        *("diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--raw", f"-S{text}"),
+        *(*RUN_NOTHING, "--no-show-signature", "--format=%H"),
+        stdin="".join(f"{each}\n" for each in ids).encode("ascii"),
+        environment=PLAIN_GRAPH,
+        timeout_s=timeout_s,
+        most_bytes=_MOST_BYTES,
+    )
+    if done.returncode:
+        raise CommitError(f"git cannot compare commits with their parents: {message_of(done)}.")
+    return [(own, tuple(paths)) for own, paths in _parsed(done.stdout)]
+
+
+def _parsed(out: bytes) -> list[tuple[str, list[str]]]:
+    """Parse what git printed: ids, each followed by two fields for each path, the first with a colon."""
+    found: list[tuple[str, list[str]]] = []
+    fields = iter(out.split(b"\0"))
+    for field in fields:
+        plain = field.lstrip(b"\n")
+        if plain[:1] == b":":
+            found[-1][1].append(os.fsdecode(next(fields, b"")))
+        elif plain:
+            found.append((plain.decode("ascii"), []))
+    return found

@@ -61,7 +61,6 @@ class DirtyPath(Struct, frozen=True):
     """A path that differs from HEAD, with what `git status` reports; mode 0 and id "": absent.
 
     Attributes:
-        path: Relative path.
         tracked: Whether it is in the index.
         head: Mode and id in HEAD's tree; mode -1: unknown.
         index: Mode and id in the index.
@@ -144,7 +143,6 @@ def working_state(
     """Ask git which paths differ from HEAD; nothing in a bare repository.
 
     Args:
-        repository: The worktree to look at.
         head: HEAD, if the caller has just read it (saves a process).
         untracked: Untracked files found by earlier calls, in a process that calls often.
 
@@ -236,7 +234,6 @@ def overlay(
     directory's place.
 
     Args:
-        repository: The worktree to look at.
         state: What differs, if the caller already knows.
         is_too_large: Tells of a path and its size in bytes whether the file is not hashed; its change carries
             ``Skip.TOO_LARGE`` then.

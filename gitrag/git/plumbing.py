@@ -42,13 +42,9 @@ class GitObjects:
     """The objects of a repository, as `gitrag.git.libgit2.Libgit2Objects` has them. Threads may share it.
 
     Args:
-        common_dir: The repository's git directory.
         object_format: What ids are: the name of a digest.
         unconfigured: Provides an environment for git, which has the objects and no configuration: neither can
             that run anything, nor does git before 2.44 end at the first object that a partial clone lacks.
-
-    Attributes:
-        errors: What its methods raise where an object is missing or damaged.
     """
 
     errors = (LookupError, ValueError, OSError)

@@ -142,10 +142,7 @@ class RemoteFiles:
     """The files in ``refs/gitrag/vectors`` of a remote.
 
     Args:
-        url: Where to fetch from.
-        push_url: Where to push to.
         directory: The bare repository, made where it is missing.
-        environ: The environment.
     """
 
     def __init__(self, url: str, push_url: str, directory: Path, environ: Mapping[str, str]) -> None:

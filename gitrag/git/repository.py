@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
-from gitrag.git import identity, index_place
+from gitrag.git import identity
 from gitrag.git.configuration import Configuration
-from gitrag.git.discovery import Location, locate
+from gitrag.git.discovery import INDEX_NAME, INDEX_SETTING, INDEX_VARIABLE, Location, index_place, locate
 from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment
 from gitrag.model import Head, Skip, TreeEntry
 
@@ -90,7 +90,6 @@ class Change(Struct, frozen=True):
     """The difference of one path between two trees, or between a tree and the working tree.
 
     Attributes:
-        path: Relative path.
         entry: The path's new state, or None if deleted.
         skip: For a file in the working tree: why it was not hashed; then its blob is "".
     """
@@ -108,7 +107,6 @@ class Repository:
         git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
         object_format: What object ids are: ``sha1`` or ``sha256``.
-        configuration: git's configuration for this worktree.
         unconverted: Why files are used as they are on disk, not as git would store them; "" normally.
         trees: The trees of the commits that HEAD was seen at last.
     """
@@ -196,26 +194,18 @@ class Repository:
 
     @cached_property
     def store_directory(self) -> Path:
-        """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`.
-
-        Raises:
-            RepositoryError: git cannot read its configuration.
-        """
-        setting = index_place.SETTING
-        wanted = self._plain.get(index_place.VARIABLE) or self.config(setting).get(setting, "")
-        return index_place.index_place(self.common_dir, wanted)
+        """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`."""
+        setting = INDEX_SETTING
+        wanted = self._plain.get(INDEX_VARIABLE) or self.config(setting).get(setting, "")
+        return index_place(self.common_dir, wanted)
 
     @property
     def own_store_directory(self) -> Path:
         """Where the index would be, if this user can and wants to write it there."""
-        return self.common_dir / index_place.NAME
+        return self.common_dir / INDEX_NAME
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for a while: where the system has those, else beside the index.
-
-        Raises:
-            RepositoryError: There is no place for one.
-        """
+        """Make a directory for a while: where the system has those, else beside the index."""
         import tempfile
 
         for place in (None, self.store_directory):
@@ -265,20 +255,12 @@ class Repository:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment for git: cleaned, this repository set, and none of its own programs run.
-
-        Raises:
-            RepositoryError: git cannot read its configuration.
-        """
+        """The environment for git: cleaned, this repository set, and none of its own programs run."""
         return self.configuration.guarded()
 
     @contextmanager
     def unconfigured(self) -> Iterator[dict[str, str]]:
-        """Provide an environment in which git has this repository's objects, and nobody's configuration.
-
-        Raises:
-            RepositoryError: There is no place for the directory that git has to be given.
-        """
+        """Provide an environment in which git has this repository's objects, and nobody's configuration."""
         with self.temporary_directory() as name:
             try:
                 Path(name, "refs").mkdir()
@@ -427,11 +409,7 @@ class Repository:
                 yield TreeEntry(os.fsdecode(path), oid, normal_mode(mode))
 
     def top_names(self, tree: str) -> frozenset[str]:
-        """Return the names at the top of a tree.
-
-        Raises:
-            RepositoryError: The tree is missing or damaged.
-        """
+        """Return the names at the top of a tree."""
         if tree == EMPTY_TREE:
             return frozenset()
         with self._trees_wrapped() as objects:
@@ -442,9 +420,6 @@ class Repository:
 
         Reads only subtrees that differ: 0.3 ms for five files of 20,000. libgit2's own diff also reads equal
         subtrees (1.3 ms), and so fails if one of them is missing; `git diff-tree` takes 8 ms.
-
-        Raises:
-            RepositoryError: A tree is missing (pruned, or never fetched) or damaged.
         """
         if old_tree == new_tree:
             return []
@@ -462,11 +437,7 @@ class Repository:
             return objects.size(blob)
 
     def read_blob(self, blob: str) -> bytes:
-        """Return a blob's content.
-
-        Raises:
-            BlobError: The object is missing or damaged.
-        """
+        """Return a blob's content."""
         with self._blob_wrapped(blob) as objects:
             return objects.read(blob)
 
@@ -507,9 +478,6 @@ class Repository:
 
         Section and variable are lower case, as git prints them; of several values the last counts; a key
         without a value is ``true``.
-
-        Raises:
-            RepositoryError: A configuration file is malformed.
         """
         return self.configuration.values(prefix)
 

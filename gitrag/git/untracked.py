@@ -39,9 +39,6 @@ class Untracked(Generic[T]):
 
     What can: an entry created or deleted in a directory that git searches, an ignore file, git's
     configuration, the index.
-
-    Args:
-        repository: The worktree.
     """
 
     def __init__(self, repository: Repository) -> None:

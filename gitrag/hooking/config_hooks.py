@@ -47,7 +47,6 @@ class Configured(Struct, frozen=True):
     """A configured hook that runs gitrag on one event.
 
     Attributes:
-        name: Its name.
         command: What git passes to the shell.
         scope: The configuration that the command is from: ``local``, ``global``, ….
         off: The key that disables it; empty if it is enabled.
@@ -117,11 +116,7 @@ def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
 
 
 def put_in(repository: ConfiguredRepository, hook: Hook) -> bool:
-    """Configure a hook in the repository's own configuration; return whether anything changed.
-
-    Raises:
-        NotSetUpError: The configuration cannot be written.
-    """
+    """Configure a hook in the repository's own configuration; return whether anything changed."""
     # The event last: git would fail on an event without a command.
     wanted = {"command": command_of(hook), "parallel": "true", "event": hook.name}
     key = f"hook.{_name(hook)}"
@@ -137,11 +132,7 @@ def put_in(repository: ConfiguredRepository, hook: Hook) -> bool:
 
 
 def take_out(repository: ConfiguredRepository, hook: Hook) -> None:
-    """Remove what `put_in` wrote; every other line stays as it is.
-
-    Raises:
-        NotSetUpError: The configuration cannot be written.
-    """
+    """Remove what `put_in` wrote; every other line stays as it is."""
     # Not --remove-section, which would also remove a comment before the next section.
     for variable in ("event", "parallel", "command"):
         _write(repository, "--unset-all", f"hook.{_name(hook)}.{variable}")

@@ -79,11 +79,7 @@ def is_left(report: HookReport) -> bool:
 
 
 def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> list[HookReport]:
-    """Write the lines of reports, between our marks, where `can_be_added`: for whoever was asked.
-
-    Raises:
-        NotSetUpError: A file cannot be written.
-    """
+    """Write the lines of reports, between our marks, where `can_be_added`: for whoever was asked."""
     changed = set()
     for report in filter(can_be_added, reports):
         if is_configuration(report.path):
@@ -103,11 +99,7 @@ def add_lines(repository: HookedRepository, reports: Iterable[HookReport]) -> li
 
 
 def find_blocks(repository: HookedRepository) -> dict[Path, bool]:
-    """Return the hooks' files with gitrag's marks, each with whether `uninstall` takes its block out.
-
-    Raises:
-        NotSetUpError: A file cannot be read.
-    """
+    """Return the hooks' files with gitrag's marks, each with whether `uninstall` takes its block out."""
     return {
         path: goes and _without_block(text) != text
         for directory, goes in _directories(repository, shared=False).items()
@@ -123,9 +115,6 @@ def uninstall(repository: HookedRepository, *, shared: bool = False) -> list[Hoo
 
     Args:
         shared: Also from the hooks that the user has for all repositories.
-
-    Raises:
-        NotSetUpError: A file or the configuration cannot be written.
     """
     entries = config_hooks.read(repository)
     changed = {hook.name for hook in HOOKS if any(entry.ours for entry in entries[hook.name])}

@@ -91,11 +91,7 @@ def obstacle(text: bytes) -> str:
 
 
 def insert(text: bytes, block: bytes) -> bytes:
-    """Add the block, or replace the existing one.
-
-    Raises:
-        DamagedBlockError: See `find`.
-    """
+    """Add the block, or replace the existing one."""
     span = find(text)
     if span:
         tail = block if text[span.end - 1 : span.end] == b"\n" else block[:-1]
@@ -108,11 +104,7 @@ def insert(text: bytes, block: bytes) -> bytes:
 
 
 def remove(text: bytes) -> bytes | None:
-    """Remove the block; return None if the file was created for it and contains nothing else.
-
-    Raises:
-        DamagedBlockError: See `find`.
-    """
+    """Remove the block; return None if the file was created for it and contains nothing else."""
     span = find(text)
     if not span:
         return text

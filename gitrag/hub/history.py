@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store.commit_evidence import FEW_PATHS, BranchHistory, Messages, nearness
@@ -19,27 +17,18 @@ _WORDS = DIMENSIONS // 64
 _YEAR_S = 365 * 24 * 3600.0
 
 
+_COLUMNS = ("<i8", "<i4", "<i4", "<u8", "<i4", "<i4", "<i1", "<f8")
+"""Of a ``BranchHistory``, from ``committed`` to ``file_length``."""
+
+_PACKED = BranchHistory.__struct_fields__[3 : 3 + len(_COLUMNS)]
+
+
 def pack(history: BranchHistory) -> bytes:
     """Return a history, without its words, as bytes."""
-    head = _HEAD.pack(
-        history.latest,
-        history.telling,
-        history.mean_length,
-        len(history.committed),
-        len(history.commit),
-        len(history.file_length),
-    )
-    columns = (
-        history.committed.astype("<i8"),
-        history.changed.astype("<i4"),
-        history.length.astype("<i4"),
-        history.signs.astype("<u8"),
-        history.commit.astype("<i4"),
-        history.place.astype("<i4"),
-        history.as_named.astype("<i1"),
-        history.file_length.astype("<f8"),
-    )
-    return head + b"".join(column.tobytes() for column in columns)
+    many = (len(history.committed), len(history.commit), len(history.file_length))
+    head = _HEAD.pack(history.latest, history.telling, history.mean_length, *many)
+    columns = zip(_PACKED, _COLUMNS, strict=True)
+    return head + b"".join(getattr(history, name).astype(kind).tobytes() for name, kind in columns)
 
 
 def words(history: BranchHistory) -> dict[int, bytes]:
@@ -51,40 +40,13 @@ def words(history: BranchHistory) -> dict[int, bytes]:
     return {int(term): both[begin:end].tobytes() for term, begin, end in zip(terms, first, ends, strict=True)}
 
 
-class Unpacked(Struct, frozen=True):
-    """A history as it was pushed.
-
-    Attributes:
-        latest: Time of the commit that was pushed, Unix seconds.
-        telling: How many of its commits change few paths.
-        mean_length: Mean length of their messages.
-        committed, changed, length: int64, int32, int32 (c,), of each of these commits.
-        signs: uint64 (c, 6), those of the draft of its subject; 0 where there is none.
-        commit, place: int32 (p,), which commit changes which file, by its place in the view.
-        as_named: int8 (p,), 1 where the commit changed it under the path that it has now.
-        file_length: float64 (f,), length of all messages of each file, by place.
-    """
-
-    latest: int
-    telling: int
-    mean_length: float
-    committed: NDArray[np.int64]
-    changed: NDArray[np.int32]
-    length: NDArray[np.int32]
-    signs: NDArray[np.uint64]
-    commit: NDArray[np.int32]
-    place: NDArray[np.int32]
-    as_named: NDArray[np.int8]
-    file_length: NDArray[np.float64]
-
-
-def unpack(data: bytes) -> Unpacked | None:
-    """Read a history back; None where it is none: whoever may push may have sent anything."""
+def unpack(data: bytes) -> BranchHistory | None:
+    """Read a history back, without its words; None where it is none: who pushes may send anything."""
     if len(data) < _HEAD.size:
         return None
     latest, telling, mean_length, commits, changes, files = _HEAD.unpack_from(data)
-    kinds = [("<i8", commits), ("<i4", commits), ("<i4", commits), ("<u8", _WORDS * commits)]
-    kinds += [("<i4", changes), ("<i4", changes), ("<i1", changes), ("<f8", files)]
+    many = (commits, commits, commits, _WORDS * commits, changes, changes, changes, files)
+    kinds = list(zip(_COLUMNS, many, strict=True))
     sizes = [np.dtype(kind).itemsize * size for kind, size in kinds]
     if min(commits, changes, files, telling) < 0 or sum(sizes) != len(data) - _HEAD.size:
         return None
@@ -94,7 +56,7 @@ def unpack(data: bytes) -> Unpacked | None:
         for (kind, size), at in zip(kinds, ends[:-1], strict=True)
     ]
     columns[3] = columns[3].reshape(-1, _WORDS)
-    found = Unpacked(latest, telling, mean_length, *columns)
+    found = BranchHistory(latest, telling, mean_length, *columns, *[np.empty(0, np.int32)] * 3)
     ascending = bool((np.diff(found.commit) >= 0).all())
     if not (ascending and _within(found.commit, commits) and _within(found.place, files)):
         return None
@@ -109,7 +71,7 @@ def _within(numbers: NDArray[np.int32], end: int) -> bool:
 
 
 def messages(
-    history: Unpacked,
+    history: BranchHistory,
     found: list[tuple[int, bytes]],
     file_of: NDArray[np.int64],
     lengths: NDArray[np.float64],
@@ -119,11 +81,9 @@ def messages(
     """Return what the messages say of a question.
 
     Args:
-        history: Of the branch.
         found: Index of a term in the question, and where it occurs (``words``).
         file_of: int64, the number of the file in the scope at each place of the view; -1 for none.
         lengths: float64, the length of all messages of the file at each place of the view.
-        files: How many files the scope has.
         vector: The question's vector; None to go by words alone.
     """
     pairs = [np.frombuffer(own, dtype="<i4").reshape(-1, 2) for _term, own in found]
@@ -162,7 +122,7 @@ def messages(
     )
 
 
-def activity(history: Unpacked, places: NDArray[np.int32]) -> list[float]:
+def activity(history: BranchHistory, places: NDArray[np.int32]) -> list[float]:
     """Return how many commits changed the file at each place, one a year old counting half."""
     age_s = np.maximum(history.latest - history.committed[history.commit], 0)
     weight = np.exp2(-age_s / _YEAR_S) * history.as_named

@@ -45,9 +45,7 @@ class Hub(Struct, frozen=True):
 
     Attributes:
         db: The connection, in autocommit.
-        address: Where it is, as the user gave it.
         has_hnsw: Whether there is an HNSW index over the sign bits.
-        recipe: What its contents were made with.
     """
 
     db: Connection[Any]
@@ -119,8 +117,6 @@ def initialise(
     """Make the tables, in one transaction.
 
     Args:
-        address: Where.
-        recipe: Of what will be pushed.
         partitions: Into how many each large table is divided.
         hnsw: Make an HNSW index over the sign bits; pgvector must be there.
         server: Its number among the servers of a hub.

@@ -44,11 +44,7 @@ def owns(hub: Hub) -> bool:
 
 
 def require_owner(hub: Hub, does: str) -> None:
-    """Refuse what only the role that made the hub does, such as ``may tidy it up``.
-
-    Raises:
-        NotSetUpError: This role did not make it.
-    """
+    """Refuse what only the role that made the hub does, such as ``may tidy it up``."""
     if not owns(hub):
         raise NotSetUpError(f"Only the role that made the hub {does}.", "Ask who runs it.")
 

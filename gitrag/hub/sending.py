@@ -33,10 +33,6 @@ class Branch(Struct, frozen=True):
     """What a branch has at a commit.
 
     Attributes:
-        repository: The repository's name in the hub.
-        branch: The branch's.
-        commit: The commit; None for none.
-        tree: Its tree.
         left_out: How many files no question can find.
         files: The others, by ascending path id.
         history: What its commits say; None where that has not been read.
@@ -84,7 +80,6 @@ def push(
     """Send a branch: contents that its repository does not have there, and which path has which content.
 
     Args:
-        hub: The hub, open.
         read: Reads the chunks of files, one of each content, some at a time.
         advance: Called with how many contents have been sent, and of how many.
         compare: Called with the commit that the branch has there, which stays meanwhile: raises to end the
@@ -140,7 +135,6 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
     """Say which repository has a name in the hub, unless it is another's.
 
     Args:
-        hub: The hub, open.
         origin: What tells the repository from others.
         is_same: Tells whether what was said of the one that has the name is said of this one, too.
 
@@ -167,11 +161,7 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
 
 
 def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
-    """List the contents that a repository has there.
-
-    Raises:
-        NotSetUpError: There is no such repository, or this role may not push to it.
-    """
+    """List the contents that a repository has there."""
     with refused(hub, repository):
         return hub.db.execute(
             "SELECT blob, language FROM gitrag.known(%s)", [repository], binary=True
@@ -180,11 +170,7 @@ def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
 
 @contextmanager
 def refused(hub: Hub, repository: str) -> Iterator[None]:
-    """Say so where a repository is none that this role may push to.
-
-    Raises:
-        NotSetUpError: There is no such repository, or this role may not push to it.
-    """
+    """Say so where a repository is none that this role may push to."""
     import psycopg
 
     try:

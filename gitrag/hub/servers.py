@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
-from gitrag.hub import branches, rights, upkeep
+from gitrag.hub import rights, upkeep
 from gitrag.hub.connection import connect, place_of, told
 from gitrag.hub.hub import MOST_SERVERS, Hub, initialise, opened
 from gitrag.hub.upkeep import Dropped
@@ -150,11 +151,7 @@ def _schema(number: int) -> str:
 
 
 def _require_fdw(hub: Hub) -> None:
-    """Make postgres_fdw available to the role that owns the hub.
-
-    Raises:
-        NotSetUpError: It is missing, or only a superuser can make it available.
-    """
+    """Make postgres_fdw available to the role that owns the hub."""
     row = hub.db.execute(
         "SELECT (SELECT true FROM pg_available_extensions WHERE name = 'postgres_fdw'),"
         " (SELECT has_foreign_data_wrapper_privilege(w.oid, 'USAGE') FROM pg_foreign_data_wrapper w"
@@ -253,12 +250,7 @@ def holding(hub: Hub, repository: str) -> Iterator[Hub]:
 
 
 def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
-    """Let a role read a repository, and push to it if it ``pushes``: what it pushes to has to know it, too.
-
-    Raises:
-        NotSetUpError: A server has no such role.
-        NetworkError: The repository's server cannot be reached.
-    """
+    """Let a role read a repository, and push to it if it ``pushes``: what it pushes to has to know it."""
     with holding(hub, repository) as there:
         if there is not hub and pushes:
             rights.grant(there, role, repository, pushes=True)
@@ -274,17 +266,12 @@ def revoke(hub: Hub, role: str, repository: str) -> bool:
         return (there is not hub and rights.revoke(there, role, repository)) or had
 
 
-def discard_repository(hub: Hub, repository: str) -> branches.Discarded:
-    """Drop a repository with all branches and rights on it; only the role that made the hub may.
-
-    Raises:
-        NotSetUpError: There is no such repository.
-        NetworkError: Its server cannot be reached.
-    """
+def discard_repository(hub: Hub, repository: str) -> upkeep.Discarded:
+    """Drop a repository with all branches and rights on it; only the role that made the hub may."""
     with holding(hub, repository) as there:
         if there is not hub:
-            branches.discard_repository(there, repository)
-    return branches.discard_repository(hub, repository)
+            upkeep.discard_repository(there, repository)
+    return upkeep.discard_repository(hub, repository)
 
 
 def tidy(hub: Hub, *, really: bool) -> Dropped:
@@ -297,11 +284,7 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
     for _name, address in others(hub):
         with opened(address, hub.recipe) as other:
             found.append(upkeep.tidy(other, really=really))
-    return Dropped(
-        sum(each.contents for each in found),
-        sum(each.paths for each in found),
-        sum(each.unfinished for each in found),
-    )
+    return Dropped(*map(sum, zip(*map(astuple, found), strict=True)))
 
 
 def others(hub: Hub) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,6 @@ from msgspec import Struct
 from gitrag.hub import history
 from gitrag.hub.copying import read_columns
 from gitrag.hub.hub import Hub
-from gitrag.hub.spelling import distance
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
 from gitrag.store.candidates import (
@@ -34,12 +33,13 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
-from gitrag.store.commit_evidence import Messages
+from gitrag.store.commit_evidence import BranchHistory, Messages
 from gitrag.store.content import ChunkPlace, joined_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.vectors import Vectors
 from gitrag.store.views import ViewOverlay
+from gitrag.words.spelling import distance
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ class HubView(Struct, frozen=True):
     """A branch of a repository in the hub.
 
     Attributes:
-        view_id: Its id.
-        repository_id: Its repository's.
         name: The repository's name.
         branch: The branch.
         commit: The commit that was pushed; None for none.
@@ -103,7 +101,6 @@ class HubSource:
     """Candidates from a hub.
 
     Args:
-        hub: The hub, open.
         views: The views to search, at least one.
     """
 
@@ -113,7 +110,7 @@ class HubSource:
         self._view_ids = [each.view_id for each in views]
         self._repositories = sorted({each.repository_id for each in views})
         self._names = {each.repository_id: each.name for each in views}
-        self._history: history.Unpacked | None = None
+        self._history: BranchHistory | None = None
         self._named_collections: list[str] | None = None
         self._files: dict[str, NDArray[Any]] | None = None
         self._chunks: NDArray[np.int32] | None = None
@@ -129,7 +126,6 @@ class HubSource:
         return sum(each.files for each in self._views)
 
     def touched(self, view_id: int | None) -> Mapping[str, float]:
-        """See ``Source``."""
         return dict.fromkeys(self._collections(), 0.0)
 
     def _collections(self) -> list[str]:
@@ -235,7 +231,6 @@ class HubSource:
         return self._chunks
 
     def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
-        """See ``Source``."""
         found = self._with_terms(terms)
         row, place = _joined(found["chunk_id"], scope.chunk_id)
         frequency = found["tf"][row]
@@ -263,7 +258,6 @@ class HubSource:
     def nearest(
         self, scope: SearchScope, question: NDArray[np.float32], limit: int, memo: Memo | None = None
     ) -> Near:
-        """See ``Source``."""
         rows = np.flatnonzero(scope.text_id)
         if len(rows) > SURPLUS * limit:
             rows = rows[self._likeliest(scope, rows, question, SURPLUS * limit)]
@@ -283,7 +277,6 @@ class HubSource:
         questions: NDArray[np.float32],
         memo: Memo | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-        """See ``Source``."""
         rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
         rows, place, known, path_place, paths, weight = self._with_vectors(scope, rows)
         both = known.small[place].astype(np.float32) * known.scale[place][:, None]
@@ -358,7 +351,6 @@ class HubSource:
         )
 
     def definitions(self, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
-        """See ``Source``."""
         if not names:
             return []
         wanted: dict[str, list[str]] = {}
@@ -385,7 +377,6 @@ class HubSource:
         ]
 
     def named(self, scope: SearchScope, names: Collection[str]) -> list[NamedSite]:
-        """See ``Source``."""
         first: dict[tuple[str, str, int], int] = {}
         for chunk_id, content_id, name, qualified in self._by_key({name.casefold() for name in names}):
             if name in names:
@@ -398,7 +389,6 @@ class HubSource:
         ]
 
     def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT min(k.chunk_id) FROM gitrag.chunks_of(%s) k WHERE strpos(k.name_key, %s) > 0"
             " AND k.kind NOT IN ('section', 'module') GROUP BY k.qualified_name, k.content_id",
@@ -410,7 +400,6 @@ class HubSource:
         return [DefinitionSite(chunk, file, exact=False) for file, chunk in places]
 
     def name_words(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> NameWords:
-        """See ``Source``."""
         found = self._columns(
             "SELECT w.term, w.path_id FROM gitrag.path_words_of(%s, %s::bigint[]) w",
             [self._view_ids, _signed(terms)],
@@ -433,7 +422,6 @@ class HubSource:
         return np.array([content_id for (content_id,) in rows], dtype=np.int32)
 
     def words_like(self, word: str, content_ids: Sequence[int], most: int) -> list[tuple[str, int, int]]:
-        """See ``Source``."""
         rows = self._rows(
             "WITH names AS (SELECT DISTINCT k.name FROM gitrag.chunks_in(%s, %s) k"
             " WHERE k.name <> '' AND k.kind <> 'section'), parts AS ("
@@ -449,7 +437,6 @@ class HubSource:
     def contents_by_term(
         self, hashed: Sequence[int], content_ids: Sequence[int], memo: Memo | None = None
     ) -> dict[int, int]:
-        """See ``Source``."""
         place = {own: number for number, own in enumerate(_signed(hashed))}
         rows = self._rows(
             "SELECT p.term, count(DISTINCT p.content_id)::int FROM gitrag.postings_of(%s, %s::bigint[]) p"
@@ -461,11 +448,9 @@ class HubSource:
     def unsearched(
         self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
     ) -> Unsearched:
-        """See ``Source``."""
         return Unsearched(0, sum(each.left_out for each in self._views))
 
     def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_of(%s) p"
             " WHERE p.written ~ %s ORDER BY p.path_id",
@@ -490,7 +475,6 @@ class HubSource:
         return name, own
 
     def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT p.path_id, p.repository_id, p.path FROM gitrag.paths_by(%s, %s) p",
             [self._view_ids, [int(each) for each in path_ids]],
@@ -503,7 +487,6 @@ class HubSource:
         return [(path_id, decode_path(path)) for path_id, path in rows]
 
     def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT k.chunk_id, k.kind, k.name, k.qualified_name, k.signature, k.docstring, k.text,"
             " k.line_start, k.line_end FROM gitrag.chunks_by(%s, %s) k",
@@ -512,7 +495,6 @@ class HubSource:
         return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
 
     def read_places(self, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT k.chunk_id, k.line_start, k.line_end, k.name FROM gitrag.chunks_by(%s, %s) k",
             [self._view_ids, [int(each) for each in chunk_ids]],
@@ -520,7 +502,6 @@ class HubSource:
         return {chunk_id: ChunkPlace(*place) for chunk_id, *place in rows}
 
     def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
-        """See ``Source``."""
         return joined_texts(
             self._rows(
                 "SELECT DISTINCT ON (k.content_id, k.line_start, k.chunk_id) k.content_id, k.line_start,"
@@ -531,7 +512,6 @@ class HubSource:
         )
 
     def read_names(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT k.content_id, array_agg(DISTINCT k.name) FROM gitrag.chunks_in(%s, %s) k"
             " WHERE k.name <> '' AND k.kind NOT IN ('module', 'section')"
@@ -541,7 +521,6 @@ class HubSource:
         return dict(rows)
 
     def read_chunk_texts(self, content_ids: Iterable[int]) -> dict[int, list[str]]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT k.content_id, array_agg(k.text ORDER BY k.chunk_id) FROM ("
             " SELECT DISTINCT ON (c.chunk_id) c.* FROM gitrag.chunks_in(%s, %s) c) k GROUP BY k.content_id",
@@ -550,7 +529,6 @@ class HubSource:
         return dict(rows)
 
     def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
-        """See ``Source``."""
         sql = "SELECT k.chunk_id, k.text FROM gitrag.chunks_by(%s, %s) k"
         return dict(self._rows(sql, [self._view_ids, chunk_ids.tolist()]))
 
@@ -573,14 +551,12 @@ class HubSource:
         return [row for row in found if row[1] or row[2]]
 
     def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
-        """See ``Source``."""
         rows = self._rows(
             "SELECT DISTINCT r.chunk_id FROM gitrag.reexports_of(%s, %s) r", [self._view_ids, list(names)]
         )
         return [chunk_id for (chunk_id,) in rows]
 
     def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:
-        """See ``Source``."""
         several = len(self._names) > 1
         own = {encode_path(self.split(path)[1]) for path in paths}
         rows = self._rows(
@@ -624,7 +600,7 @@ class HubSource:
             return [0.0] * len(files)
         return history.activity(known, scope.place[list(files)])
 
-    def _read_history(self) -> history.Unpacked | None:
+    def _read_history(self) -> BranchHistory | None:
         if self._history is None and len(self._view_ids) == 1:
             rows = self._rows("SELECT v.history FROM gitrag.histories_of(%s) v", [self._view_ids])
             if rows and rows[0][0] is not None:

@@ -21,12 +21,7 @@ _LONGEST_SOCKET: Final = 90
 
 
 class TrialServer(Struct, frozen=True):
-    """A server of the user's.
-
-    Attributes:
-        programs: Where its programs are.
-        directory: Where its data and its socket are.
-    """
+    """A server of the user's."""
 
     programs: Path
     directory: Path

@@ -37,9 +37,6 @@ UNAWAITED = "unawaited"
 def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
     """Return an environment without relative entries in what programs, libraries and modules are found by.
 
-    Args:
-        environ: The environment to start from.
-
     Returns:
         A copy. Without any absolute entry, PATH is the system's default and PYTHONPATH is not set.
     """

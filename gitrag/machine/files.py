@@ -91,20 +91,12 @@ def make_private(directory: Path) -> None:
 
 
 def open_private(path: Path, mode: str, **options: Any) -> IO[Any]:
-    """Open a file like `open`; whatever the umask, only those who share its directory can read it.
-
-    Raises:
-        OSError: It cannot be opened.
-    """
+    """Open a file like `open`; whatever the umask, only those who share its directory can read it."""
     return open(path, mode, opener=_opened, **options)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text to a file that `open_private` opens.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write a text to a file that `open_private` opens."""
     with open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)
 
@@ -122,7 +114,6 @@ def settle(directory: Path, mode: int) -> None:
     """Set the permissions of a directory and its contents; links, and what other users own, are skipped.
 
     Args:
-        directory: It must exist.
         mode: For files. Directories can be entered by whoever may read the files, and new entries inherit the
             group if it has access; as git's adjust_shared_perm does (path.c).
     """
@@ -168,7 +159,6 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
 
     Args:
         path: The file; links are followed.
-        most_bytes: Maximum number of bytes to read.
 
     Raises:
         OSError: It is not a regular file, or cannot be read.

@@ -69,9 +69,7 @@ class Reading:
         """Start reading files.
 
         Args:
-            function: Reads some of the files; a module-level function.
             jobs: Names, without white space, and the arguments for the function.
-            failed: Makes the result for a file that killed its process, given the reason.
             shared: Whether it is worth starting other processes.
 
         Returns:
@@ -159,11 +157,7 @@ def _grouped(jobs: Sequence[Job]) -> list[list[Job]]:
 
 
 class Journal:
-    """Records what this process is reading, so that a later one can isolate the file that killed it.
-
-    Args:
-        directory: Where the records are: the store's directory.
-    """
+    """Records what this process is reading, so that a later one can isolate the file that killed it."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

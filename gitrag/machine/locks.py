@@ -52,9 +52,6 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
         file: The file; to be locked exclusively, it must be open for writing.
         shared: Whether others may hold it too, shared.
 
-    Returns:
-        Whether it is locked now.
-
     Raises:
         CannotLockError: The file system has no locks, or no more of them.
     """
@@ -85,7 +82,6 @@ def wait_for(
     Args:
         take: Tries to take it, and returns whether it did; called at least once.
         deadline: When to give up, by `time.monotonic`.
-        poll_s: How long to sleep between two tries.
         waiting: Called before each sleep.
 
     Returns:
@@ -107,11 +103,7 @@ class FileLock:
         self._file: IO[str] | None = None
 
     def try_acquire(self, *, shared: bool = False) -> bool:
-        """Take the lock if it is free.
-
-        Raises:
-            StoreError: The lock file cannot be opened.
-        """
+        """Take the lock if it is free."""
         try:
             try:
                 file = open_private(self.path, "a+", encoding="utf-8")
@@ -143,11 +135,7 @@ class FileLock:
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether a process holds a lock exclusively; False if there is no lock file.
-
-    Raises:
-        StoreError: The lock file cannot be opened.
-    """
+    """Tell whether a process holds a lock exclusively; False if there is no lock file."""
     lock = FileLock(path)
     if existing(path) and not lock.try_acquire(shared=True):
         return True
@@ -161,10 +149,6 @@ class StoreLock:
     DuckDB lets one process write or many read. Each operation holds the lock while its connection is open,
     and waits its turn. Readers first pass a gate that a waiting writer closes, so that a stream of
     overlapping readers cannot keep a writer out.
-
-    Args:
-        directory: The store's directory.
-        timeout_s: How long to wait for others, in seconds.
 
     Attributes:
         while_held: Returns a context that is entered while the lock is held.
@@ -202,7 +186,6 @@ class StoreLock:
 
         Args:
             purpose: What for, in a few words; shown to waiting processes.
-            patience_s: Wait no longer than this, where it is less than the time limit.
 
         Raises:
             BusyError: Other processes held it for longer than the time limit.

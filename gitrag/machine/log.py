@@ -23,11 +23,7 @@ _TAIL_BYTES = 16 * 1024
 
 
 def open_log(directory: Path) -> logging.Logger:
-    """Return the logger ``gitrag``, writing to the directory's log from now on.
-
-    Raises:
-        OSError: The directory or the file cannot be written.
-    """
+    """Return the logger ``gitrag``, writing to the directory's log from now on."""
     files.make_private(directory)
     logger = logging.getLogger("gitrag")
     close_log()

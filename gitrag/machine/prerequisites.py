@@ -206,11 +206,7 @@ def _quoted(path: Path) -> str:
 
 
 def require(checks: list[Check]) -> None:
-    """Raise if a check failed.
-
-    Raises:
-        NotSetUpError: The first failure, with the command that fixes it.
-    """
+    """Raise if a check failed."""
     for check in checks:
         if check.state is CheckState.FAIL:
             raise NotSetUpError(f"Prerequisite missing ({check.name}): {check.message}.", check.fix)

@@ -68,8 +68,6 @@ class Pool:
 
         Args:
             function: A module-level function of gitrag.
-            *args: Its arguments; they and the result are pickled.
-            **kwargs: Likewise.
 
         Returns:
             A future. It raises `ProcessDiedError` if the process died.

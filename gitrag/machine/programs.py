@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from msgspec import Struct
-
 _BLOCK_BYTES = 1 << 16
 _SAID_BYTES = 1 << 16
 _SEND_BYTES = select.PIPE_BUF
@@ -41,20 +39,6 @@ class PrintedTooMuchError(ProgramError):
     """A program exceeded the limit on its output."""
 
 
-class Printed(Struct, frozen=True):
-    """The result of a program.
-
-    Attributes:
-        status: Its exit status.
-        out: Its stdout.
-        said: Its stderr, or the end of it.
-    """
-
-    status: int
-    out: bytes
-    said: bytes
-
-
 def run_program(
     command: Sequence[str | bytes | Path],
     environ: Mapping[str, str],
@@ -67,18 +51,15 @@ def run_program(
     look_after_s: float = 0.0,
     look: Callable[[], None] | None = None,
     pass_fds: Sequence[int] = (),
-) -> Printed:
+) -> subprocess.CompletedProcess[bytes]:
     """Run a program; kill it if it exceeds a limit.
 
     Args:
-        command: The program and its arguments.
-        limit_s: Time limit.
         most_bytes: Most bytes it may print; None for any number.
         said_bytes: How much of the end of stderr to keep. The rest is read and dropped: a full pipe would
             block the program.
         look_after_s: When to call ``look``, if the program has not ended by then.
         look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
-        pass_fds: Descriptors that it inherits.
 
     Raises:
         FileNotFoundError: The program is not installed.
@@ -106,7 +87,7 @@ def run_program(
 
 def _followed(
     program: subprocess.Popen[bytes], stdin: bytes, limit_s: float, most_bytes: int | None, said_bytes: int
-) -> Printed:
+) -> subprocess.CompletedProcess[bytes]:
     """Write to a program and read from it until it has ended."""
     end = time.monotonic() + limit_s
     out, said = bytearray(), bytearray()
@@ -142,7 +123,7 @@ def _followed(
         status = program.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
-    return Printed(status, bytes(out), bytes(said))
+    return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
 
 
 def _send(pipe: int, unsent: memoryview) -> int:

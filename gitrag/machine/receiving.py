@@ -60,9 +60,6 @@ def opened(client: httpx2.Client, request: httpx2.Request, *, follow: bool) -> I
 def received(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
     """Yield a body's blocks, decompressed.
 
-    Args:
-        most_bytes: The most that it may have.
-
     Raises:
         httpx2.HTTPError: The connection breaks, or nothing arrives within the client's own timeout.
         TooMuchError: The decompressed body is larger than allowed.

@@ -1,14 +1,17 @@
-"""Serve HTTP with bounds on connections, which uvicorn does not have while a request is still arriving."""
+"""Listen on this machine alone; serve HTTP with bounds on connections, which uvicorn lacks at arrival."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gitrag.errors import UsageError
 
 ARRIVAL_S = 10.0
 """Seconds that a request, its body included, may take to arrive: what is sent comes from this machine."""
@@ -77,3 +80,30 @@ class _Bounded(H11Protocol):
         if self.arriving is not None:
             self.arriving.cancel()
             self.arriving = None
+
+
+ADDRESS = "127.0.0.1"
+_WAITING = 64
+"""Connections that may wait to be accepted."""
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on this machine's own address.
+
+    Args:
+        port: The port; 0 for one that is free.
+
+    Raises:
+        UsageError: The port is taken, or not for this user.
+    """
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((ADDRESS, port))
+        listening.listen(_WAITING)
+    except OSError as error:
+        listening.close()
+        raise UsageError(
+            f"Cannot serve at {ADDRESS}:{port}: {error.strerror}.", "Choose another port, or 0."
+        ) from error
+    return listening

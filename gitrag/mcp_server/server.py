@@ -17,7 +17,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from gitrag import __version__
 from gitrag.actions.hub.push import OFF
 from gitrag.errors import UsageError
-from gitrag.machine.loopback import listen
+from gitrag.machine.serving import listen
 from gitrag.mcp_server import governance_tools, history_tools, hub_tools, memory_tools, stdio, tools
 from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind

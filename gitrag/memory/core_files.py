@@ -84,8 +84,6 @@ class CoreFiles:
         """Mark a file as core, or give a marked one a new summary; without a summary it keeps its own.
 
         Args:
-            project: The project's key.
-            summary: What to know about it.
             former: Other keys of the same project: the first is renamed, where this one is not there yet.
         """
         with self._locked():
@@ -206,7 +204,6 @@ def context_text(core: Sequence[CoreFile], signatures: Mapping[str, Sequence[str
     """Return the Markdown section on a session's core files; empty if there are none.
 
     Args:
-        core: The project's core files.
         signatures: The signatures to show, by path.
     """
     if not core:

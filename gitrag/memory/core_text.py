@@ -45,9 +45,6 @@ def with_entry(content: bytes, name: str, most_bytes: int, project: str, path: s
         content: The file's text, of the form ``{project: [{path, summary}]}``.
         name: The file's name for messages.
         most_bytes: Larger files are refused.
-        project: The project's name.
-        path: The file's path.
-        summary: What to know about it.
 
     Raises:
         ConfigError: The text is malformed.
@@ -87,11 +84,7 @@ def renamed(content: bytes, name: str, most_bytes: int, project: str, new: str) 
 
 
 class _Edit:
-    """One edit of one text.
-
-    Attributes:
-        before: The parsed content, by project.
-    """
+    """One edit of one text."""
 
     def __init__(self, content: bytes, name: str, most_bytes: int) -> None:
         self._name = name

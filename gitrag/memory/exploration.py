@@ -1,16 +1,78 @@
-"""Explorations (what was found out before a change): their parts, and how they are rendered. Pure."""
+"""Explorations (what was found out before a change): their parts, rendered and read back. Pure."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from gitrag.errors import UsageError
-from gitrag.memory.observations import Observation
-from gitrag.memory.projects import name_of
-from gitrag.memory.suggestion import suggest
+from msgspec import Struct
+
+from gitrag.errors import ConfigError, UsageError
+from gitrag.memory.observations import Identity, Observation
+from gitrag.memory.projects import is_repository, name_of
+from gitrag.words.bounded_yaml import is_readable, parse_mapping
 from gitrag.words.control_characters import sanitise_line
+
+NO_SIGNAL = "Based on limited context — adjust as needed"
+
+TYPES: Mapping[str, tuple[str, ...]] = {
+    "fix": ("fix", "bug", "crash", "error", "broken"),
+    "refactor": ("refactor", "restructure", "reorganize", "clean up", "cleanup"),
+    "enhancement": ("improve", "enhance", "optimize", "better", "upgrade"),
+    "feature": ("new", "add", "create", "build", "implement"),
+}
+"""The first type, in this order, with a matching word is suggested."""
+
+SIZES: Mapping[str, tuple[str, ...]] = {
+    "small": ("quick", "small", "simple", "trivial", "one-liner", "minor"),
+    "large": ("complex", "large", "major", "big", "rewrite", "overhaul"),
+}
+
+DEFAULT_TYPE = "feature"
+DEFAULT_SIZE = "medium"
+
+
+class Guess(Struct, frozen=True):
+    """A guess.
+
+    Attributes:
+        value: The type or size.
+        word: The word in the text that matched; empty if none did.
+    """
+
+    value: str
+    word: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The reason, to follow ``value — ``."""
+        return f'because of "{self.word}"' if self.word else NO_SIGNAL
+
+
+def suggest(goals: str, constraints: str, context: str) -> tuple[Guess, Guess]:
+    """Guess the type and the size of a change from the text of an exploration."""
+    text = f"{goals}\n{constraints}\n{context}"
+    return _first(TYPES, text, DEFAULT_TYPE), _first(SIZES, text, DEFAULT_SIZE)
+
+
+def _first(table: Mapping[str, tuple[str, ...]], text: str, default: str) -> Guess:
+    for value, words in table.items():
+        if found := _pattern(words).search(text):
+            return Guess(value, found.group().lower())
+    return Guess(default)
+
+
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Match the words at the start of any word: ``bug`` in ``bugs``, not in ``debug``.
+
+    A final e may be dropped before an ending: ``improving``, ``optimization``.
+    """
+    starts = (re.escape(word).replace(r"\ ", r"\s+") for word in words)
+    flexible = (f"{start[:-1]}(?:e|ing|ion|ation)" if start[-1] == "e" else start for start in starts)
+    return re.compile(rf"\b(?:{'|'.join(flexible)})\w*", re.IGNORECASE)
+
 
 SECTIONS = ("goals", "constraints", "preferences", "unknowns", "decisions", "context")
 """The sections of an exploration, in the order they are rendered."""
@@ -95,7 +157,7 @@ def saved_text(saved: Observation, *, created: bool) -> str:
     """Return the reply to a save: everything that is stored on the topic, and suggested next steps."""
     action = "Created" if created else f"Updated (revision #{saved.revision})"
     said = saved.sections
-    guess = suggest(*(said.get(name, "") for name in ("goals", "constraints", "context")))
+    kind, size = suggest(*(said.get(name, "") for name in ("goals", "constraints", "context")))
     return "\n".join(
         (
             "## Exploration Context Saved",
@@ -115,8 +177,8 @@ def saved_text(saved: Observation, *, created: bool) -> str:
             "",
             "### Type/Size Suggestion",
             "",
-            f"- **Suggested type:** {guess.kind.value} — {guess.kind.reason}",
-            f"- **Suggested size:** {guess.size.value} — {guess.size.reason}",
+            f"- **Suggested type:** {kind.value} — {kind.reason}",
+            f"- **Suggested size:** {size.value} — {size.reason}",
         )
     )
 
@@ -146,3 +208,131 @@ def observation_text(observation: Observation) -> str:
             sections_text(observation.sections),
         )
     )
+
+
+_MARK = "gitrag"
+_FRONT = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
+_FRONT_MATTER_BYTES = 1024 * 1024
+_NAME_BYTES = 120
+"""Most bytes of a file name's title part; file systems allow 255 in all, with the number and the suffix."""
+
+
+def file_name(observation: Observation) -> str:
+    """Return the name of an observation's file: ``12-user-auth.md``; the number makes it unique."""
+    slug = observation.identity.topic_key.rpartition("/")[2]
+    short = slug.encode()[:_NAME_BYTES].decode("utf-8", "ignore")
+    return f"{observation.observation_id}-{short}.md"
+
+
+def to_markdown(observation: Observation) -> str:
+    """Return an observation as the text of a file."""
+    import yaml
+
+    mark = _free_mark(observation.sections)
+    front = {
+        "id": observation.observation_id,
+        "type": observation.kind,
+        "title": observation.title,
+        "topic_key": observation.identity.topic_key,
+        "project": name_of(observation.identity.project),
+        **(
+            {"repository": observation.identity.project}
+            if is_repository(observation.identity.project)
+            else {}
+        ),
+        "scope": observation.identity.scope,
+        "session_id": observation.session_id,
+        "revision": observation.revision,
+        "created": observation.created,
+        "updated": observation.updated,
+        "mark": mark,
+    }
+    dumped = yaml.safe_dump(front, allow_unicode=is_readable(front), sort_keys=False, width=1 << 30)
+    parts = [f"---\n{dumped}---\n\n# {' '.join(observation.title.split())}\n"]
+    parts += [
+        f"\n## {name.title()}\n\n{_begin(mark, name)}\n{text}\n{_end(mark, name)}\n"
+        for name in SECTIONS
+        if (text := observation.sections.get(name))
+    ]
+    return "".join(parts)
+
+
+def from_markdown(text: str, source: str) -> Observation:
+    """Parse what ``to_markdown`` wrote, possibly edited since.
+
+    Args:
+        text: The file's text, line ends unchanged.
+
+    Raises:
+        UsageError: The text is not an exported observation.
+    """
+    front = _FRONT.match(text)
+    if front is None:
+        raise UsageError(f"{source} does not begin with front matter.", "Import what `export` has written.")
+    try:
+        fields = parse_mapping(front.group(1).encode(), source, _FRONT_MATTER_BYTES)
+    except ConfigError as error:
+        raise UsageError(str(error), error.hint) from error
+
+    def field(name: str, default: str | None = None) -> str:
+        value = fields.get(name, default)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            raise UsageError(
+                f"{source}: the front matter has no {name}.", "Import what `export` has written."
+            )
+        return value
+
+    def number(name: str) -> int:
+        value = field(name, "")
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 18 else 0
+
+    sections = _sections(text[front.end() :], field("mark", _MARK), source)
+    if not sections:
+        raise UsageError(f"{source} holds no section.", f"Sections are {', '.join(SECTIONS)}.")
+    return Observation(
+        observation_id=number("id"),
+        kind=field("type"),
+        identity=Identity(
+            field("topic_key"), field("repository", "") or field("project", ""), field("scope", "project")
+        ),
+        title=field("title"),
+        session_id=field("session_id", ""),
+        revision=max(number("revision"), 1),
+        created=field("created", ""),
+        updated=field("updated", ""),
+        sections=sections,
+    )
+
+
+def _sections(body: str, mark: str, source: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    begin = re.compile(rf"^<!-- {re.escape(mark)}:(\w+) -->\n", re.MULTILINE)
+    position = 0
+    while opening := begin.search(body, position):
+        name = opening.group(1)
+        closing = f"\n{_end(mark, name)}"
+        end = body.find(closing, opening.end() - 1)
+        if end < 0:
+            raise UsageError(f"{source}: section {name} has no end.", f"Add the line {closing.strip()}")
+        found[name] = body[opening.end() : end] if end >= opening.end() else ""
+        position = end + len(closing)
+    return {name: text for name, text in found.items() if text}
+
+
+def _free_mark(sections: Mapping[str, str]) -> str:
+    """Return a mark that no section contains."""
+    mark, tried = _MARK, 0
+    while any(f"{mark}:" in text for text in sections.values()):
+        tried += 1
+        mark = f"{_MARK}-{tried}"
+    return mark
+
+
+def _begin(mark: str, name: str) -> str:
+    return f"<!-- {mark}:{name} -->"
+
+
+def _end(mark: str, name: str) -> str:
+    return f"<!-- /{mark}:{name} -->"

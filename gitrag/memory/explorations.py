@@ -13,20 +13,27 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.chunking import chunk
+from gitrag.corpus.documents import Document
+from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import GitragError, ModelError, StoreError, UsageError
 from gitrag.late import np
 from gitrag.machine import files
-from gitrag.memory import exploration, markdown
+from gitrag.memory import exploration
+from gitrag.memory.exploration import SECTIONS
 from gitrag.memory.home import home_directory
 from gitrag.memory.observations import Identity, Observation, Observations
 from gitrag.memory.projects import Project, project_called
+from gitrag.model import Chunk
+from gitrag.search.bearing import DocumentPart, Documents
+from gitrag.search.question import Question
+from gitrag.store.candidates import PATH_WEIGHT
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
-    from gitrag.memory.recall import Recalled
 
 LIMIT = 5
 MIN_SCORE = 0.3
@@ -76,7 +83,6 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
     """Open the explorations of a user.
 
     Args:
-        environ: The environment, which tells where they are stored.
         model_dir: The directory of the model, if not the usual one.
     """
     from gitrag.embedding import local_model
@@ -99,7 +105,6 @@ class Explorations:
     """The explorations of a user.
 
     Args:
-        home: GITRAG_HOME.
         encoder: Returns the model, or None if it is not there.
         clock: Returns the time, Unix seconds.
     """
@@ -129,7 +134,6 @@ class Explorations:
             sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
             project: The project, or a key; empty for none.
             scope: Distinguishes topics with the same title and project.
-            session_id: The session that saves it.
 
         Raises:
             UsageError: There is no title, or no section.
@@ -205,7 +209,7 @@ class Explorations:
         Raises:
             UsageError: The query has no words.
         """
-        from gitrag.memory.recall import pieces, recall, texts
+        from gitrag.memory.explorations import pieces, recall, texts
         from gitrag.search.question import read
 
         question = read(query, may_be_report=False)
@@ -258,8 +262,8 @@ class Explorations:
         try:
             directory.mkdir(parents=True, exist_ok=True)
             for each in found:
-                path = directory / markdown.file_name(each)
-                files.replace(path, markdown.to_markdown(each).encode(), _FILE_MODE)
+                path = directory / exploration.file_name(each)
+                files.replace(path, exploration.to_markdown(each).encode(), _FILE_MODE)
         except OSError as error:
             raise StoreError(
                 f"Cannot write {error.filename or directory}: {error.strerror}.", "Choose another directory."
@@ -275,7 +279,7 @@ class Explorations:
         Raises:
             UsageError: A file is not an export; nothing has been imported.
         """
-        read = [markdown.from_markdown(text, name) for name, text in _exports(place)]
+        read = [exploration.from_markdown(text, name) for name, text in _exports(place)]
         created = updated = same = 0
         for each in read:
             sections = exploration.given_sections(each.title, each.sections)
@@ -295,7 +299,6 @@ class Explorations:
         """Return the vectors of texts: the model's if stored or if there is time to embed, else drafts.
 
         Args:
-            encoder: The model, if it is there.
             whole: Whether these are all stored texts, so that other vectors can be deleted.
         """
         from gitrag.embedding.text import text_key
@@ -354,3 +357,93 @@ def _exports(place: Path) -> Iterator[tuple[str, str]]:
             raise UsageError(f"Cannot read {path}: {error.strerror}.", "Give a file or directory.") from error
         except UnicodeDecodeError as error:
             raise UsageError(f"{path} is no UTF-8 text.", "Import what `export` has written.") from error
+
+
+class Recalled(Struct, frozen=True):
+    """An observation that answers a query.
+
+    Attributes:
+        observation: The observation.
+        score: Relevance in [0, 1].
+        section: The most relevant section.
+        text: The most relevant piece of it.
+    """
+
+    observation: Observation
+    score: float
+    section: str
+    text: str
+
+
+class Piece(Struct, frozen=True):
+    """A piece of a section, as it is searched."""
+
+    owner: int
+    section: str
+    chunk: Chunk
+
+
+def pieces(observations: Sequence[Observation]) -> list[Piece]:
+    """Split observations into pieces, each small enough to be embedded."""
+    found = []
+    for owner, observation in enumerate(observations):
+        for name in SECTIONS:
+            text = observation.sections.get(name, "")
+            cut = chunk(text.encode("utf-8", "replace"), "markdown") if text else []
+            found += [Piece(owner, name, each) for each in cut]
+    return found
+
+
+def texts(observations: Sequence[Observation], cut: Sequence[Piece]) -> list[str]:
+    """Return the texts to embed: each observation's title, then each piece."""
+    return [path_text(each.title) for each in observations] + [chunk_text(each.chunk) for each in cut]
+
+
+def recall(
+    question: Question,
+    vector: NDArray[np.float32],
+    observations: Sequence[Observation],
+    cut: Sequence[Piece],
+    vectors: NDArray[np.float32],
+    *,
+    limit: int,
+    min_score: float,
+) -> list[Recalled]:
+    """Return the observations that answer a query, best first.
+
+    Args:
+        vector: Its embedding, float32 (384,), L2-normalised.
+        cut: Their ``pieces``.
+        vectors: Of their ``texts``, float32 (n + p, 384), L2-normalised.
+    """
+    if not cut or not question.words:
+        return []
+    documents = Documents(
+        kinds=(),
+        documents=tuple(Document(str(each.observation_id), "", each.title) for each in observations),
+        texts=tuple("\n\n".join(each.sections.values()) for each in observations),
+        parts=tuple(
+            DocumentPart(
+                piece.owner, replace(piece.chunk, qualified_name=observations[piece.owner].title), place
+            )
+            for place, piece in enumerate(cut)
+        ),
+        vectors=_with_titles(vectors[len(observations) :], vectors[: len(observations)], cut),
+    )
+    found = documents.on_text(question.text, vector)
+    ties = [(each.updated, each.observation_id) for each in observations]
+    order = sorted(found, key=lambda each: (round(each.score, 6), ties[each.document]), reverse=True)
+    return [
+        Recalled(observations[each.document], each.score, cut[each.part].section, cut[each.part].chunk.text)
+        for each in order
+        if each.score >= min_score and each.part >= 0
+    ][:limit]
+
+
+def _with_titles(
+    own: NDArray[np.float32], titles: NDArray[np.float32], cut: Sequence[Piece]
+) -> NDArray[np.float32]:
+    """Mix the vector of each piece with that of its observation's title, as a chunk's with its path's."""
+    joint = own + np.float32(PATH_WEIGHT) * titles[[piece.owner for piece in cut]]
+    mixed: NDArray[np.float32] = joint / np.maximum(np.linalg.norm(joint, axis=1, keepdims=True), 1e-9)
+    return mixed

@@ -117,7 +117,6 @@ class Observations:
 
     Args:
         home: GITRAG_HOME; created by the first write.
-        busy_timeout_s: How long to wait for other writers.
     """
 
     def __init__(self, home: Path, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -166,12 +165,7 @@ class Observations:
             ), False
 
     def read(self, *, kind: str | None = None, projects: Collection[str] | None = None) -> list[Observation]:
-        """Return observations, the last changed first.
-
-        Args:
-            kind: Only of this kind.
-            projects: Only of the projects of these keys.
-        """
+        """Return observations, the last changed first."""
         with self._read() as db:
             found = [] if db is None else _select(db, {"kind": kind})
         return [each for each in found if projects is None or each.identity.project in projects]

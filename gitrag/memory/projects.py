@@ -107,7 +107,6 @@ def project_called(given: str | None, here: Project, stored: Collection[str]) ->
 
     Args:
         given: What the user said; blank for the project here.
-        here: The project of where the user is.
         stored: The keys that there is memory under.
 
     Raises:

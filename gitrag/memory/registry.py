@@ -239,12 +239,7 @@ class Registry:
         return new
 
     def forget(self, gone: Iterable[Entry]) -> None:
-        """Remove repositories, from their groups too; groups that are empty then go.
-
-        Raises:
-            StoreError: The registry cannot be read or written.
-            BusyError: Another process has been changing it.
-        """
+        """Remove repositories, from their groups too; groups that are empty then go."""
         dropped = {each.git_dir for each in gone}
 
         def without(held: Registered) -> Registered:
@@ -258,12 +253,7 @@ class Registry:
         self._change(without)
 
     def group(self, name: str, members: Iterable[Entry]) -> None:
-        """Make a group of repositories, in place of what it was; without members it goes.
-
-        Raises:
-            StoreError: The registry cannot be read or written.
-            BusyError: Another process has been changing it.
-        """
+        """Make a group of repositories, in place of what it was; without members it goes."""
         wanted = tuple(dict.fromkeys(each.git_dir for each in members))
 
         def grouped(held: Registered) -> Registered:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.overview import LATELY, Overview
-from gitrag.actions.prime import KINDS, Primed
-from gitrag.actions.since import Passed
+from gitrag.actions.prime import KINDS, Passed, Primed
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report import Style, plain, shown, standing
 from gitrag.report.governance import unreached_lines

@@ -30,10 +30,9 @@ from gitrag.actions.why import Why
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
 from gitrag.hooking.status import HookReport
-from gitrag.hub.branches import Discarded, Searched
 from gitrag.hub.rights import Grant
 from gitrag.hub.servers import Placed, Server
-from gitrag.hub.upkeep import Dropped, HubStatus
+from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Searched
 from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported

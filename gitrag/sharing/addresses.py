@@ -15,7 +15,6 @@ def open_place(address: str, repo: Repository, directory: Path, environ: Mapping
 
     Args:
         address: A value of the setting ``share`` other than ``off``.
-        repo: The repository, for its remotes.
         directory: The index's directory, for what is kept of a git remote.
 
     Raises:

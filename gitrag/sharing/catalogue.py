@@ -70,9 +70,7 @@ class Catalogue:
     """The packs at a place.
 
     Args:
-        place: The place.
         directory: The index's directory, for the keys that were fetched.
-        encoder: The encoder's version.
     """
 
     def __init__(self, place: Place, directory: Path, encoder: str) -> None:

@@ -33,7 +33,6 @@ class Directory:
         self._path = path
 
     def list(self) -> Mapping[str, int]:
-        """List the packs' files; see `gitrag.sharing.place.Place`."""
         sizes: dict[str, int] = {}
         try:
             with os.scandir(self._path) as entries:
@@ -55,14 +54,12 @@ class Directory:
         """Do nothing: files are read where they are."""
 
     def get(self, name: str, most_bytes: int) -> bytes:
-        """Read a file; see `gitrag.sharing.place.Place`."""
         data = self._read(name, 0, most_bytes + 1)
         if len(data) > most_bytes:
             raise TooLargeError(f"{name} at {self.address} is larger than {most_bytes} bytes.")
         return data
 
     def read(self, name: str, start: int, length: int) -> bytes:
-        """Read a part of a file; see `gitrag.sharing.place.Place`."""
         return self._read(name, start, length)
 
     def _read(self, name: str, start: int, length: int) -> bytes:

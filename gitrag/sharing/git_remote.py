@@ -63,8 +63,6 @@ class GitRemote:
     """A `gitrag.sharing.place.Place`.
 
     Args:
-        name: The remote's name.
-        files: Its files.
         url: Its URL, for messages.
     """
 
@@ -78,7 +76,6 @@ class GitRemote:
         self._seen: RemoteRef | None = None
 
     def list(self) -> Mapping[str, int]:
-        """List the packs' files; see `gitrag.sharing.place.Place`."""
         listed = self._list()
         if self._files.size_bytes() > _KEPT_FACTOR * sum(listed.values()) + _KEPT_BYTES:
             self._files.forget()  # mostly packs that were merged since
@@ -99,12 +96,10 @@ class GitRemote:
         return {name: here.get(self._seen.files[name], 0) for name in names}
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:
-        """Fetch several files at once; see `gitrag.sharing.place.Place`."""
         with suppress(TooLargeError):  # which of them it is shows when they are fetched one by one
             self._fetch({name: most for name, most in most_bytes.items() if name in self._ref().files})
 
     def get(self, name: str, most_bytes: int) -> bytes:
-        """Return a file; see `gitrag.sharing.place.Place`."""
         blob = self._ref().files.get(name)
         if blob is None:
             raise GoneError(name)
@@ -122,7 +117,6 @@ class GitRemote:
         return self.get(name, start + length)[start : start + length]
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
-        """Add and remove files in one commit; see `gitrag.sharing.place.Place`."""
         for attempt in range(_ATTEMPTS):
             try:
                 self._files.change(self._ref(), add, drop)

@@ -57,7 +57,6 @@ class Ledger(Struct):
     """The record; `save` writes it.
 
     Attributes:
-        path: The file.
         refused: Refused packs by name.
         checked: Packs that were made here, or of which enough was computed and compared here.
         compared: How many texts of a pack were compared here, at most at a time, by name.
@@ -118,11 +117,7 @@ class Ledger(Struct):
             self.refused[name] = self.refused.pop(name)
 
     def save(self) -> None:
-        """Write the record; what another process refused meanwhile stays refused.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write the record; what another process refused meanwhile stays refused."""
         others = Ledger.load(self.path.parent).refused
         self.refused = {name: others[name] for name in others if name not in self.refused} | self.refused
         self.checked -= self.refused.keys()

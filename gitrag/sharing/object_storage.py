@@ -52,7 +52,6 @@ class Bucket:
         self._made: ObjectStore | None = None
 
     def list(self) -> Mapping[str, int]:
-        """List the packs' files; see `gitrag.sharing.place.Place`."""
         sizes: dict[str, int] = {}
         with self._told():
             for listed in self._store().list():
@@ -65,12 +64,10 @@ class Bucket:
         """Do nothing: files are fetched one after the other."""
 
     def get(self, name: str, most_bytes: int) -> bytes:
-        """Get a file; see `gitrag.sharing.place.Place`."""
         with self._told(name):
             return self._received(name, self._store().get(name), most_bytes)
 
     def read(self, name: str, start: int, length: int) -> bytes:
-        """Get a range of a file; see `gitrag.sharing.place.Place`."""
         with self._told(name):
             store = self._store()
             from obstore.exceptions import NotSupportedError
@@ -176,7 +173,6 @@ class Server(Bucket):
         super().__init__(address, allow_http=address.startswith("http:"))
 
     def list(self) -> Mapping[str, int]:
-        """Read the listing; see `gitrag.sharing.place.Place`."""
         try:
             data = self.get(LISTING, _LISTING_BYTES)
         except GoneError as error:
@@ -191,11 +187,7 @@ class Server(Bucket):
         return sizes
 
     def change(self, add: Mapping[str, bytes], drop: Collection[str]) -> None:
-        """Raise: a web server takes no files.
-
-        Raises:
-            NoPlaceError: Always.
-        """
+        """Raise: a web server takes no files."""
         del add, drop
         raise NoPlaceError(f"{self.address} can only be read.", "Push to the directory that is served there.")
 

@@ -67,11 +67,9 @@ class PackKeys(Struct, frozen=True):
     """The checked ``.keys`` of a pack.
 
     Attributes:
-        name: The pack's name.
         keys: S16 (n,), ascending. NumPy compares such strings as bytes padded with zeros, which orders keys
             of one length rightly.
         digests: A SHA-256 for each block of vectors.
-        data: The file.
     """
 
     name: str
@@ -93,7 +91,6 @@ class Pack(Struct, frozen=True):
     """A whole pack: its checked keys, and its vectors.
 
     Attributes:
-        index: The ``.keys``.
         rows: int8 (n, 384), in the order of the keys.
     """
 
@@ -140,7 +137,6 @@ def make(keys: NDArray[np.bytes_], rows: NDArray[np.int8], encoder: str) -> Pack
     Args:
         keys: S16 (n,), distinct, in any order; 1 to ``MOST_ROWS``.
         rows: int8 (n, 384), scaled to a largest component of 127, as `gitrag.store.vectors.shrink` does.
-        encoder: The encoder's version.
     """
     order = np.argsort(keys)
     keys, rows = keys[order], np.ascontiguousarray(rows[order])
@@ -155,10 +151,6 @@ def make(keys: NDArray[np.bytes_], rows: NDArray[np.int8], encoder: str) -> Pack
 
 def read_keys(name: str, data: bytes, encoder: str) -> PackKeys:
     """Check the ``.keys`` of a pack.
-
-    Args:
-        name: The pack's name.
-        encoder: The version of the encoder here.
 
     Raises:
         DamagedError: It is not what its name says.
@@ -194,7 +186,6 @@ def read_rows(index: PackKeys, data: bytes, first_block: int = 0) -> NDArray[np.
     """Check vectors of a pack: int8 (n, 384).
 
     Args:
-        index: The pack's keys.
         data: Whole blocks of its ``.rows``, one after the other; the pack's last block may be shorter.
         first_block: The number of the first of them.
 

@@ -41,12 +41,7 @@ def _block(node: Any, depth: int) -> str:
         return "---"
     if kind in {"blockCard", "embedCard"}:
         return str(attributes.get("url", ""))
-    blocks = _blocks(node, depth)
-    return (
-        "\n\n".join(blocks)
-        if any(_is_block(child) for child in _content(node, depth))
-        else _inline(node, depth)
-    )
+    return _joined(node, depth) if any(map(_is_block, _content(node, depth))) else _inline(node, depth)
 
 
 def _block_writers() -> dict[str, Callable[[Any, int], str]]:

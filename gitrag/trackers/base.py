@@ -95,9 +95,6 @@ class Tracker(Protocol):
 
         Args:
             words: Of which an issue should have some, the most telling first; letters and digits only.
-
-        Raises:
-            TrackerError, NetworkError: As ``fetch``.
         """
 
     def close(self) -> None:
@@ -108,7 +105,6 @@ class Secret(Struct, frozen=True):
     """A token; its ``repr`` does not show it.
 
     Attributes:
-        value: The token itself.
         origin: Where it was found, for the user: ``GITHUB_TOKEN``.
     """
 
@@ -142,10 +138,7 @@ class TrackerSetting(Struct, frozen=True):
     """The arguments for opening a tracker.
 
     Attributes:
-        place: Where its issues are.
-        root: The working tree's top level.
         environ: The environment of programs it starts.
-        secret: The token; None to send none.
         note: Called with what is being waited for.
     """
 
@@ -173,7 +166,6 @@ class Registration(Struct, frozen=True):
         cli_input: What the program reads from standard input.
         probe: A path that only such a server answers, and a field or header of the answer; or None.
         check: The command that shows what is wrong with a token.
-        open: Creates the tracker.
     """
 
     name: str

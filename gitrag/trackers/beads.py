@@ -55,7 +55,6 @@ class Beads:
         self._note = setting.note
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return all issues; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         try:
             found = self._from_program()
@@ -85,12 +84,12 @@ class Beads:
         except (OSError, ProgramError) as error:
             self._check_export(f"it did not answer ({error})")
             return None
-        if done.status:
-            said = done.said.decode("utf-8", "replace").strip().splitlines()
-            self._check_export(said[-1] if said else f"status {done.status}")
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            self._check_export(said[-1] if said else f"status {done.returncode}")
             return None
         try:
-            printed = json.loads(done.out or b"[]")
+            printed = json.loads(done.stdout or b"[]")
             return objects((printed["data"] if _is_envelope(printed) else printed) or [], "the list")
         except (ValueError, RecursionError) as error:
             self._check_export(f"what it printed is no JSON ({error})")

@@ -60,7 +60,6 @@ class Origin(Struct, frozen=True):
 
     Attributes:
         base: The server's web address, without user and password: ``https://host``.
-        host: Its name.
         path: ``owner/name``.
     """
 
@@ -107,8 +106,6 @@ def find_place(
     """Return where the issues are; None if the settings turn trackers off, or none is found.
 
     Args:
-        origin: Where the repository was cloned from.
-        root: The working tree's top level.
         remembered: The tracker that an earlier probe found.
         probe: Asks a server which tracker it runs; None to stay off the network.
 

@@ -13,13 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 from gitrag.errors import BusyError, StoreError
 from gitrag.machine import files
 from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
-from gitrag.trackers.issue import Issue, by_number, read_moment
-from gitrag.trackers.rendering import parse, render
+from gitrag.trackers.issue import Issue, by_number, parse, read_moment, render
 
 PARTS = (".sdd", "issues")
 _META = "_meta.json"
@@ -47,7 +46,6 @@ class Meta(Struct, frozen=True):
 
     Attributes:
         place: Which tracker's issues these are, as text.
-        tracker: The tracker's name.
         cursor: Everything updated before this time has a copy; empty if that is not certain of any time.
         complete: Whether every issue has been copied at least once.
         synced: When the last sync succeeded, Unix seconds; 0 if none did.
@@ -68,11 +66,7 @@ class Meta(Struct, frozen=True):
 
 
 class IssueFolder:
-    """The issues' directory of a working tree.
-
-    Args:
-        root: The working tree's top level.
-    """
+    """The issues' directory of a working tree."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -100,11 +94,7 @@ class IssueFolder:
         return all(not place.is_symlink() and place.is_dir() for place in (self.path.parent, self.path))
 
     def write(self, issue: Issue) -> bool:
-        """Write an issue's file; return False if it has that content already and was left alone.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Write an issue's file; return False if it has that content already and was left alone."""
         path = self._file(issue.id)
         content = render(issue)
         try:
@@ -155,18 +145,15 @@ class IssueFolder:
             note = json.loads(content or b"")
             if note.pop("version") != _META_VERSION:
                 return None
-            meta = Meta(**{**note, "merged": tuple(str(each) for each in note["merged"])})
-            _check(meta)
+            meta = convert(note, Meta)
+            if meta.cursor and read_moment(meta.cursor).tzinfo is None:
+                return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
         return meta
 
     def write_meta(self, meta: Meta) -> None:
-        """Record how far a sync got.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Record how far a sync got."""
         note = json.dumps({"version": _META_VERSION, **to_builtins(meta)}, indent=1)
         try:
             files.replace(self.path / _META, f"{note}\n".encode(), _MODE, durable=False)
@@ -178,7 +165,6 @@ class IssueFolder:
         """Lock the directory against other syncs.
 
         Args:
-            timeout_s: How long to wait for another one.
             waiting: Called every tenth of a second while it waits.
 
         Raises:
@@ -211,19 +197,6 @@ class IssueFolder:
 
     def _file(self, issue_id: str) -> Path:
         return self.path / f"{issue_id}.md"
-
-
-def _check(meta: Meta) -> None:
-    if meta.cursor and read_moment(meta.cursor).tzinfo is None:
-        raise ValueError(meta.cursor)
-    for value, kind in (
-        (meta.place, str),
-        (meta.tracker, str),
-        (meta.complete, bool),
-        (meta.synced, (int, float)),
-    ):
-        if not isinstance(value, kind):
-            raise TypeError(kind)
 
 
 def _read(path: Path) -> bytes | None:

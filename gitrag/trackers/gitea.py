@@ -36,16 +36,14 @@ from gitrag.trackers.base import (
     Page,
     Registration,
     TrackerAuthError,
-    TrackerPlace,
     TrackerSetting,
     TrackerSetupError,
 )
 from gitrag.trackers.fields import Json, as_object, count, objects, part, required, text
 from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.github import closed_by_merged, linked, to_issue
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker, ServerResponse
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker, ServerResponse, Walk
 from gitrag.trackers.issue import Issue
-from gitrag.trackers.paging import Walk
 
 _PAGE = 50
 _LINKED = 8
@@ -66,12 +64,8 @@ class Gitea(HttpTracker):
         self._links: bool | None = None
         self._listed: tuple[int, ServerResponse] | None = None
         self._copies, self._asks_all = IssueFolder(setting.root), False
-        self._http = Http(
-            TrackerPlace(place.tracker, f"{place.base}/api/v1", place.project),
-            f"token {secret.value}" if secret else "",
-            check=TRACKER.check,
-            note=setting.note,
-        )
+        authorization = f"token {secret.value}" if secret else ""
+        self._http = Http(setting, authorization, TRACKER.check, base=f"{place.base}/api/v1")
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
         page, begin = map(int, (cursor or "1.0").split("."))
@@ -173,8 +167,8 @@ def _is_open(item: Json) -> bool:
 
 
 def _to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:
-    issue = to_issue(item, blocks, blocked_by)
-    return replace(issue, author=text(item, "original_author") or issue.author, tracker=TRACKER.name)
+    issue = to_issue(item, blocks, blocked_by, TRACKER.name)
+    return replace(issue, author=text(item, "original_author") or issue.author)
 
 
 TRACKER = Registration(

@@ -46,11 +46,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
+from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
 from gitrag.trackers.fields import Json, as_object, count, names, number, objects, part, required, text, when
-from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker, ServerResponse
+from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker, ServerResponse, Walk
 from gitrag.trackers.issue import Issue, IssueState, find_references
-from gitrag.trackers.paging import Walk
 
 _PAGE = 100
 _API = "https://api.github.com"
@@ -69,13 +68,8 @@ class GitHub(HttpTracker):
     def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._project = place.project
-        self._http = Http(
-            TrackerPlace(place.tracker, api_of(place.base), place.project),
-            f"Bearer {secret.value}" if secret else "",
-            check=TRACKER.check,
-            note=setting.note,
-            meaning=_meaning,
-        )
+        authorization = f"Bearer {secret.value}" if secret else ""
+        self._http = Http(setting, authorization, TRACKER.check, base=api_of(place.base), meaning=_meaning)
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
         walk = Walk.start(since, cursor)
@@ -127,21 +121,32 @@ def linked(answer: ServerResponse, project: str) -> tuple[str, ...]:
     )
 
 
-def to_issue(item: Json, blocks: Iterable[str] = (), blocked_by: Iterable[str] = ()) -> Issue:
-    """Convert an item of the listing to an issue, with the links that the tracker keeps."""
-    own, title, body = required(item, "number"), text(item, "title"), text(item, "body")
+def to_issue(
+    item: Json,
+    blocks: Iterable[str] = (),
+    blocked_by: Iterable[str] = (),
+    tracker: str = "github",
+    keys: tuple[str, str, str, str, str] = ("number", "body", "user", "login", "html_url"),
+) -> Issue:
+    """Convert an item of the listing to an issue, with the links that the tracker keeps.
+
+    Args:
+        keys: Of its number, its text, its author, what people are called by, and its page.
+    """
+    key, text_of, author, person, url = keys
+    own, title, body = required(item, key), text(item, "title"), text(item, text_of)
     return Issue(
         id=own,
         title=title,
         status=IssueState.CLOSED if text(item, "state") == "closed" else IssueState.OPEN,
         labels=names(item, "labels", "name"),
-        assignees=names(item, "assignees", "login"),
-        author=text(part(item, "user"), "login"),
+        assignees=names(item, "assignees", person),
+        author=text(part(item, author), person),
         created=when(item, "created_at"),
         updated=when(item, "updated_at"),
         closed=when(item, "closed_at"),
-        url=text(item, "html_url"),
-        tracker=TRACKER.name,
+        url=text(item, url),
+        tracker=tracker,
         references=find_references(own, title, body, blocks=blocks, blocked_by=blocked_by),
         body=body,
     )

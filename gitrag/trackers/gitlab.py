@@ -24,11 +24,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import quote
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerPlace, TrackerSetting
-from gitrag.trackers.fields import Json, count, names, objects, part, required, text, when
-from gitrag.trackers.http import SEARCHED, Http, HttpTracker
-from gitrag.trackers.issue import Issue, IssueState, find_references
-from gitrag.trackers.paging import Walk
+from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
+from gitrag.trackers.fields import Json, count, objects, when
+from gitrag.trackers.github import to_issue
+from gitrag.trackers.http import SEARCHED, Http, HttpTracker, Walk
+from gitrag.trackers.issue import Issue
 
 _PAGE = 100
 
@@ -41,12 +41,8 @@ class GitLab(HttpTracker):
     def __init__(self, setting: TrackerSetting) -> None:
         place, secret = setting.place, setting.secret
         self._path = f"/projects/{quote(place.project, safe='')}/issues"
-        self._http = Http(
-            TrackerPlace(place.tracker, f"{place.base}/api/v4", place.project),
-            f"Bearer {secret.value}" if secret else "",
-            check=TRACKER.check,
-            note=setting.note,
-        )
+        authorization = f"Bearer {secret.value}" if secret else ""
+        self._http = Http(setting, authorization, TRACKER.check, base=f"{place.base}/api/v4")
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
         walk = Walk.start(since, cursor)
@@ -72,22 +68,7 @@ class GitLab(HttpTracker):
 
 
 def _to_issue(item: Json) -> Issue:
-    number, title, body = required(item, "iid"), text(item, "title"), text(item, "description")
-    return Issue(
-        id=number,
-        title=title,
-        status=IssueState.CLOSED if text(item, "state") == "closed" else IssueState.OPEN,
-        labels=names(item, "labels", "name"),
-        assignees=names(item, "assignees", "username"),
-        author=text(part(item, "author"), "username"),
-        created=when(item, "created_at"),
-        updated=when(item, "updated_at"),
-        closed=when(item, "closed_at"),
-        url=text(item, "web_url"),
-        tracker=TRACKER.name,
-        references=find_references(number, title, body),
-        body=body,
-    )
+    return to_issue(item, (), (), TRACKER.name, ("iid", "description", "author", "username", "web_url"))
 
 
 TRACKER = Registration(

@@ -12,17 +12,20 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from gitrag import __version__
 from gitrag.errors import NetworkError
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
-from gitrag.trackers.base import Page, TrackerAuthError, TrackerError, TrackerPlace, TrackerSetupError
+from gitrag.trackers.base import Page, TrackerAuthError, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import MalformedError, count
-from gitrag.trackers.issue import Issue
+from gitrag.trackers.issue import Issue, read_moment, show_moment
 
 if TYPE_CHECKING:
     import httpx2
@@ -86,7 +89,6 @@ class ServerResponse:
     """The answer of a server.
 
     Attributes:
-        data: The JSON.
         headers: The headers, names in lower case.
     """
 
@@ -116,29 +118,28 @@ class Http:
     """Calls to one tracker.
 
     Args:
-        place: Where it is.
         authorization: The header's value; empty for none.
         check: The command that shows what is wrong with the token.
-        note: Called with what is being waited for.
+        base: Where its API is, if not at the address of the place.
         meaning: Returns the status that an answer really means, where the body tells and the status does not.
     """
 
     def __init__(
         self,
-        place: TrackerPlace,
+        setting: TrackerSetting,
         authorization: str,
-        *,
         check: str,
-        note: Callable[[str], None],
+        *,
+        base: str = "",
         meaning: Callable[[int, bytes], int] = lambda status, _content: status,
     ) -> None:
         from http.cookiejar import DefaultCookiePolicy
 
         import httpx2
 
-        self.place = place
+        self.place = replace(setting.place, base=base or setting.place.base)
         self._check = check
-        self._note = note
+        self._note = setting.note
         self._meaning = meaning
         self._authorized = bool(authorization)
         headers = {"User-Agent": f"gitrag/{__version__}", "Accept": "application/json"}
@@ -295,14 +296,12 @@ class HttpTracker(ABC):
     _http: Http
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return a page; see `gitrag.trackers.base.Tracker`."""
         try:
             return self._page(since, cursor)
         except MalformedError as error:
             raise self._http.malformed(error) from error
 
     def search(self, words: Sequence[str]) -> tuple[Issue, ...]:
-        """Return what the tracker's own search finds first; see `gitrag.trackers.base.Tracker`."""
         try:
             return self._found(words)
         except MalformedError as error:
@@ -365,3 +364,43 @@ def _http_date(text: str) -> datetime | None:
 
 def _said(error: Exception) -> str:
     return str(error).rstrip(".") or type(error).__name__
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STAMP = timedelta(seconds=1)
+"""Time stamps are truncated to the second, and it is not documented whether the bound itself is included."""
+
+
+class Walk(Struct, frozen=True):
+    """The position in a listing.
+
+    Attributes:
+        since: Issues updated at or after this time are requested; None for all.
+        page: 1-based.
+        after: The server's own cursor, used instead of the page number; empty if it has none.
+    """
+
+    since: datetime | None
+    page: int = 1
+    after: str = ""
+
+    @classmethod
+    def start(cls, since: datetime | None, cursor: str | None) -> Walk:
+        """Begin, or continue from a cursor that `next` returned."""
+        if cursor is None:
+            return cls(since)
+        bound, page, after = json.loads(cursor)
+        return cls(read_moment(bound) if bound else None, page, after)
+
+    @property
+    def bound(self) -> str | None:
+        """The time to send to the server: a second earlier, so that ``since`` itself is always included."""
+        return show_moment((max(self.since, _EPOCH) - _STAMP).replace(microsecond=0)) if self.since else None
+
+    def next(self, last_updated: str, after: str = "") -> str:
+        """Return the cursor for what follows a page, given when its last issue was updated."""
+        last = read_moment(last_updated) if last_updated else None
+        moved = last is not None and (self.since is None or last - self.since > _STAMP)
+        following = Walk(last) if moved else Walk(self.since, self.page + 1, after)
+        bound = show_moment(following.since) if following.since else ""
+        return json.dumps([bound, following.page, following.after])

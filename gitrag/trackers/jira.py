@@ -70,13 +70,7 @@ class Jira(HttpTracker):
 
     def __init__(self, setting: TrackerSetting) -> None:
         self._place = setting.place
-        self._http = Http(
-            setting.place,
-            _authorization(setting),
-            check=TRACKER.check,
-            note=setting.note,
-            meaning=self._meaning,
-        )
+        self._http = Http(setting, _authorization(setting), TRACKER.check, meaning=self._meaning)
         self._server: Json | None = None
         self._bears_token = setting.secret is not None and not _account(setting)
 
@@ -84,11 +78,8 @@ class Jira(HttpTracker):
         try:
             server = self._known_server()
             at = _clock(server)
-            params: dict[str, str | int] = {
-                "jql": self._jql(since, at),
-                "fields": _FIELDS,
-                "maxResults": _PAGE,
-            }
+            jql = self._jql(since, at)
+            params: dict[str, str | int] = {"jql": jql, "fields": _FIELDS, "maxResults": _PAGE}
             if _is_cloud(server):
                 return self._token_page(params, cursor)
             return self._numbered_page(params, int(cursor or "0"))

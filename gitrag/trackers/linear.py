@@ -73,13 +73,8 @@ class Linear(HttpTracker):
     def __init__(self, setting: TrackerSetting) -> None:
         self._place = setting.place
         token = setting.secret.value if setting.secret else ""
-        self._http = Http(
-            setting.place,
-            token if token.startswith(_API_KEY) or not token else f"Bearer {token}",
-            check=TRACKER.check,
-            note=setting.note,
-            meaning=_meaning,
-        )
+        is_key = token.startswith(_API_KEY) or not token
+        self._http = Http(setting, token if is_key else f"Bearer {token}", TRACKER.check, meaning=_meaning)
 
     def _page(self, since: datetime | None, cursor: str | None) -> Page:
         wanted: dict[str, Any] = {"team": {"key": {"eq": self._place.project}}}
@@ -128,6 +123,8 @@ class Linear(HttpTracker):
 
 def _to_issue(item: Json) -> Issue:
     key, title, body = required(item, "identifier"), text(item, "title"), text(item, "description")
+    blocks = _blocking(part(item, "relations"), "relatedIssue")
+    blocked_by = _blocking(part(item, "inverseRelations"), "issue")
     return Issue(
         id=key,
         title=title,
@@ -140,13 +137,7 @@ def _to_issue(item: Json) -> Issue:
         closed=when(item, "completedAt") or when(item, "canceledAt"),
         url=text(item, "url"),
         tracker=TRACKER.name,
-        references=find_references(
-            key,
-            title,
-            body,
-            blocks=_blocking(part(item, "relations"), "relatedIssue"),
-            blocked_by=_blocking(part(item, "inverseRelations"), "issue"),
-        ),
+        references=find_references(key, title, body, blocks=blocks, blocked_by=blocked_by),
         body=body,
     )
 

@@ -50,7 +50,6 @@ class SyncDeadline(Struct, frozen=True):
     Attributes:
         page_s: Time limit of each page.
         whole_s: Time limit of all pages together, counted from ``began``.
-        pages: Most pages.
         began: When this was created, by `time.monotonic`.
     """
 
@@ -116,9 +115,7 @@ def sync(
     """Write the issues that changed since the last sync; the folder must be locked.
 
     Args:
-        tracker: The source of the issues.
         place: Where they are; a folder with another place's issues is synced in full.
-        folder: Where the files are.
         full: Ask for every issue, and remove the files of deleted ones.
         since: Ask only for what was updated since then; the cursor stays behind what is not asked for.
         deadline: Limits in time and in pages; none by default.
@@ -161,15 +158,8 @@ def sync(
                 removed += folder.remove(issue_id)
     if moves:
         state.finish()
-    return Synced(
-        place.tracker,
-        len(state.seen),
-        state.written,
-        removed,
-        tuple(state.left_out),
-        whole,
-        time.monotonic() - begin,
-    )
+    left_out, took = tuple(state.left_out), time.monotonic() - begin
+    return Synced(place.tracker, len(state.seen), state.written, removed, left_out, whole, took)
 
 
 class _SyncProgress:

@@ -55,7 +55,6 @@ class TasksMd:
         self._root = setting.root
 
     def fetch(self, since: datetime | None, cursor: str | None) -> Page:
-        """Return all tasks; see `gitrag.trackers.base.Tracker`."""
         del since, cursor
         issues: list[Issue] = []
         left_out: list[str] = []
@@ -80,11 +79,8 @@ def task_files(root: Path) -> Iterator[Path]:
     """Yield every tasks.md beside a specification, sorted; not those behind symbolic links."""
     for place in PLACES:
         for path in sorted((root / place).glob(f"*/{NAME}")):
-            if any(
-                parent.is_symlink()
-                for parent in path.parents
-                if parent.is_relative_to(root) and parent != root
-            ):
+            inside = (parent for parent in path.parents if parent.is_relative_to(root) and parent != root)
+            if any(parent.is_symlink() for parent in inside):
                 continue
             found = path.lstat()
             if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST_BYTES:

@@ -28,7 +28,6 @@ def find_secret(
     """Return the token for a place, or None.
 
     Args:
-        place: Where it is.
         credentials: Asks git's credential helper; None if the user does not want that.
     """
     host = urlsplit(place.base).hostname or ""
@@ -80,9 +79,9 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
         )
     except (OSError, ProgramError):
         return ""
-    if done.status:
+    if done.returncode:
         return ""
-    lines = done.out.decode("utf-8", "replace").splitlines()
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
     password = next((line.partition("=")[2] for line in lines if line.startswith("password=")), "")
     return _clean(password or (lines[0] if lines and not registration.cli_input else ""))
 

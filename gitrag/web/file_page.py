@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 from msgspec import Struct
 
-from gitrag.actions.file_view import Definition, FileView, IndexState, view_file
+from gitrag.actions.file_view import FileView, IndexState, view_file
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
@@ -13,6 +13,7 @@ from gitrag.actions.why import Why, why
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE
+from gitrag.model import Chunk
 from gitrag.report import shown
 from gitrag.web.desk import Desk
 from gitrag.web.marking import lines_of, source_of
@@ -88,7 +89,7 @@ def _said(state: IndexState) -> str:
     return f"{count(state.chunks, 'chunk')}, {count(state.drafts, 'draft vector')}"
 
 
-def depth(definition: Definition) -> int:
+def depth(definition: Chunk) -> int:
     """Return how deep a definition is in others, up to three."""
     return min(definition.qualified_name.count(" > " if " > " in definition.qualified_name else "."), 3)
 

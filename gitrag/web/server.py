@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitrag.machine.loopback import ADDRESS, listen
+from gitrag.machine.serving import ADDRESS, listen
 from gitrag.web.application import application
 from gitrag.web.desk import Desk
 from gitrag.web.guard import Guard

@@ -37,7 +37,6 @@ def parse_mapping(content: bytes, name: str, max_bytes: int) -> dict[str, YamlVa
 
     Args:
         content: The text, UTF-8.
-        name: What messages call it.
         max_bytes: Size limit; PyYAML reads some 0.1 MB/s.
 
     Raises:

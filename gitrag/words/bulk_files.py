@@ -148,7 +148,6 @@ def bulk(path: str, asked: frozenset[str] = frozenset(), language: str = "") -> 
     """Return the kind of a file that comes in numbers; None for any other, and where it is asked for.
 
     Args:
-        path: The file's path.
         asked: The lower-case words of a question: "changelog" asks for changelogs, "urllib3" for the copy of
             that project.
         language: Its language, where that is known.

@@ -70,11 +70,7 @@ def read(message: str, home: str = "") -> Said:
 
 
 def issues_in(text: str, home: str = "") -> tuple[str, ...]:
-    """Return the issues and pull requests that a text names, in order; those of another repository are none.
-
-    Args:
-        home: The repository's ``owner/name``, whose issues' addresses count; empty to count none.
-    """
+    """Return the issues and pull requests that a text names, in order; none of another repository."""
     found = [
         match["number"] or match["forge"] or match["key"] or match["linked"] or match["browsed"]
         for match in _ISSUE.finditer(text)

@@ -1,4 +1,4 @@
-"""Suggest what a mistyped name was meant to be."""
+"""What a mistyped name was meant to be, and how many letters two words differ in. Pure."""
 
 from __future__ import annotations
 
@@ -14,3 +14,26 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     folded = {each.lower(): each for each in known}
     close = get_close_matches(name[:_COMPARED_CHARACTERS].lower(), folded, n=1)
     return f' Did you mean "{folded[close[0]]}"?' if close else ""
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return the Damerau-Levenshtein distance: letters wrong, missing, too many, or two exchanged.
+
+    Of neighbouring letters that are exchanged, none is changed again (optimal string alignment).
+
+    Args:
+        most: Where it is certain to be more, any larger number may be returned.
+    """
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        own = [row]
+        for column, against in enumerate(other, 1):
+            best = min(last[column] + 1, own[column - 1] + 1, last[column - 1] + (letter != against))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == against:
+                best = min(best, before[column - 2] + 1)
+            own.append(best)
+        if min(own) > most and (not last or min(last) > most):
+            return most + 1
+        before, last = last, own
+    return last[-1]

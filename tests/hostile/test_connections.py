@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from gitrag.machine import serving
-from gitrag.machine.loopback import listen
+from gitrag.machine.serving import listen
 from tests.support.command import GITRAG, PATIENCE_S
 from tests.support.indexes import open_app
 

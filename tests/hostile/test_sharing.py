@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.config.of_repository import settings_of
+from gitrag.config.loading import settings_of
 from gitrag.git import Repository
 from gitrag.git.remote_files import REF
 from tests.hostile.test_git_configuration import BESIDE, RUN

@@ -122,7 +122,6 @@ class FileTarget(Struct, frozen=True):
     """A file, or a directory.
 
     Attributes:
-        path: Its path.
         texts: Path and text of its files.
     """
 
@@ -136,8 +135,6 @@ def bearings(
     """Return how likely each decision and specification bears on some files and sentences.
 
     Args:
-        workspace: gitrag on the repository.
-        targets: The files and sentences.
         most_messages: Messages of a file's last commits to read.
 
     Returns:
@@ -353,7 +350,6 @@ def none_indexed(kinds: Iterable[CollectionKind], *, other: bool = False) -> str
     """Return the sentence that says that there is no document of some kinds. Pure.
 
     Args:
-        kinds: Of them.
         other: Whether there are such as do not count, such as the file asked about.
     """
     nouns = [f"{'other ' if other else ''}{_NOUNS[kind]}" for kind in kinds]
@@ -370,10 +366,7 @@ def find_unreached(
     """Count what was looked at, and choose what came nearest.
 
     Args:
-        workspace: gitrag on the repository.
         scored: What was found, whatever its score.
-        kinds: The kinds of the documents that were looked at.
-        least: The least score that was asked for.
         without: Paths that do not count, such as those of a change.
     """
     indexed = list(indexed_documents(workspace, kinds))

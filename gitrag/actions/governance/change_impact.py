@@ -34,7 +34,6 @@ from gitrag.git.conversion import as_stored
 from gitrag.git.difference import (
     MOST_BYTES,
     ChangedFile,
-    TakenRange,
     branch_range,
     changed_files,
     ends_of,
@@ -202,21 +201,21 @@ def change_impact(
     """
     begin = time.monotonic()
     workspace.require_index()
-    taken = meant_range(workspace.repo) if span is None else TakenRange(span, span)
+    own, meant = meant_range(workspace.repo) if span is None else (span, span)
     notes: list[str] = []
-    files = _files_of(workspace, taken.span, notes)
-    if span is None and not files and taken.span == "HEAD":
-        taken = branch_range(workspace.repo)
-        files = _files_of(workspace, taken.span, notes)
-    said = messages(workspace.repo, taken.span)
+    files = _files_of(workspace, own, notes)
+    if span is None and not files and own == "HEAD":
+        own, meant = branch_range(workspace.repo)
+        files = _files_of(workspace, own, notes)
+    said = messages(workspace.repo, own)
     steps = 4
     advance(0, steps)
     cut = cutting_once()
     touched, removed = touched_by(files, cut, notes)
-    still_named = _still_named(workspace, removed, files, taken.span, notes)
+    still_named = _still_named(workspace, removed, files, own, notes)
     advance(1, steps)
     paths = [file.path for file in files]
-    together, searched = _companions(workspace, taken.span, paths, notes)
+    together, searched = _companions(workspace, own, paths, notes)
     advance(2, steps)
     new = added_definitions(files, cut)[:MOST_ADDED]
     queries = queries_of(files, said, new)
@@ -225,7 +224,7 @@ def change_impact(
     advance(3, steps)
     if calls_s is None:
         calls_s = max(LEAST_CALLS_S, round(WHOLE_S - (time.monotonic() - begin), 1))
-    callers = callers_of_change(workspace, taken.span, files, timeout_s=calls_s)
+    callers = callers_of_change(workspace, own, files, timeout_s=calls_s)
     definitions = _with_callers(touched, callers) + still_named
     every = _every_path(workspace)
     tests = _tests(files, callers, together, every)
@@ -233,8 +232,8 @@ def change_impact(
     closing = _closing(workspace, said, documents)
     advance(4, steps)
     return ChangeImpact(
-        taken.span,
-        taken.said,
+        own,
+        meant,
         tuple(paths),
         tuple(sorted(definitions, key=lambda each: (-each.risk, each.path, each.line_start, each.name))),
         callers,
@@ -252,13 +251,7 @@ def change_impact(
 
 
 def bearing_tests(workspace: Workspace, span: str, callers: Impact | None) -> tuple[BearingTest, ...]:
-    """Return the files of tests that bear on a change, the likeliest first.
-
-    Args:
-        workspace: gitrag on the repository.
-        span: A range as git reads it.
-        callers: Who calls what it changes, as from `callers_of_change`.
-    """
+    """Return the files of tests that bear on a change, the likeliest first."""
     files = changed_files(workspace.repo, span)
     together, _ = _companions(workspace, span, [file.path for file in files], [])
     return _tests(files, callers, together, _every_path(workspace))
@@ -337,12 +330,10 @@ def _still_named(
             f" than {_SHORTEST_NAME} characters, or beyond {_MOST_REMOVED}."
         )
     changed = {file.path for file in files}
-    there = grep(workspace.repo, [_own_name(each) for each in asked], names=True)
-    lines = [
-        line for line in there.lines if line.path not in changed and is_code(language_of(line.path) or "")
-    ]
+    there, is_whole = grep(workspace.repo, [_own_name(each) for each in asked], names=True)
+    lines = [line for line in there if line.path not in changed and is_code(language_of(line.path) or "")]
     found = {each: _naming(lines, _own_name(each)) for each in asked}
-    if not there.is_whole:
+    if not is_whole:
         notes.append(
             "The search for what still names the removed definitions was cut off (3 s, 512 KiB, or 40 lines a"
             " file): there may be more."

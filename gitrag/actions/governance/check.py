@@ -82,7 +82,6 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
     """Find what bears on a file or directory of the working tree.
 
     Args:
-        target: The file or directory.
         with_impact: Whether to find out who calls what it defines, which takes the most time.
 
     Raises:
@@ -116,12 +115,7 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
 
 
 def documents_on(workspace: Workspace, target: Path) -> tuple[Bearing, ...]:
-    """Return the decisions and specifications that likely bear on a file, as `check` does, and nothing else.
-
-    Raises:
-        NotSetUpError: There is no index, or no working tree.
-        UsageError: The repository has no such file.
-    """
+    """Return the decisions and specifications that likely bear on a file, as `check` does."""
     workspace.require_index()
     read_target = _read_target(workspace, target)
     (found,) = bearings(workspace, [read_target])

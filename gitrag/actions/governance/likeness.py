@@ -46,11 +46,7 @@ def like(
     """Find what is most similar to each of some texts, by cosine alone.
 
     Args:
-        workspace: gitrag on the repository.
         texts: As they are embedded (``chunk_text`` for code).
-        filters: What to search.
-        limit: At most so many for each text.
-        at_least: Minimum cosine.
 
     Raises:
         NotSetUpError: There is no index.
@@ -61,16 +57,8 @@ def like(
 def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) -> list[SimilarChunk]:
     """Find what covers a text: chunks, and documents by their title or as a whole.
 
-    Args:
-        workspace: gitrag on the repository.
-        limit: At most so many.
-        at_least: Minimum cosine.
-
     Returns:
         Best first. A document found as a whole is its first chunk, named by the document's heading.
-
-    Raises:
-        NotSetUpError: There is no index.
     """
     compared = _compare(workspace, [text], NO_FILTERS, limit, at_least, with_documents=True)
     best = {(each.path, each.chunk_id): each for each in compared.near[0]}

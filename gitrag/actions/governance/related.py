@@ -115,7 +115,6 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
     """Propose references for a document that is about to be written.
 
     Args:
-        workspace: gitrag on the repository.
         uses: What it is for, as in ``USES``; ``adr`` and ``spec`` where it is not known.
 
     Raises:
@@ -197,8 +196,6 @@ def relation_to(kind: CollectionKind, document: Document, score: float, text: st
     """Return how a new document may relate to one that was found. Pure.
 
     Args:
-        kind: The kind of its collection.
-        document: The one that was found.
         text: The subject of the new one.
         passage: What was found in it.
     """
@@ -232,12 +229,9 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
     """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
 
     Args:
-        workspace: gitrag on the repository.
         text: A description, or a piece of code.
-        threshold: Minimum cosine.
 
     Raises:
-        NotSetUpError: There is no index.
         UsageError: The text is empty.
     """
     if not text.strip():
@@ -251,9 +245,5 @@ def nearest(workspace: Workspace, text: str) -> list[SimilarChunk]:
     """Return the few chunks most similar to a text, to show when nothing covers it.
 
     A sentence and the code that does what it says seldom have a cosine above 0.6, less than the threshold.
-
-    Raises:
-        NotSetUpError: There is no index.
-        UsageError: The text is empty.
     """
     return duplicates(workspace, text, -1.0)[:_NEAREST]

@@ -119,7 +119,6 @@ def review(
     """Review a change.
 
     Args:
-        workspace: gitrag on the repository, its worktree as the change leaves it.
         span: A range as git reads it: ``main...HEAD``, ``HEAD~1``.
         threshold: Minimum cosine for an existing definition to be called like an added one.
         advance: Called with how many questions are answered, of how many.
@@ -186,9 +185,6 @@ def unnamed(
     """Find the decisions, specifications and issues that a change touches, and those that it does not name.
 
     Args:
-        workspace: gitrag on the repository, its worktree as the change leaves it.
-        files: The files that it changes.
-        said: The messages of its commits.
         queries: What is asked about it, as `queries_of` returns.
         searched: For which of them issues are searched; None for all.
         advance: Called with how many questions are answered.
@@ -244,13 +240,7 @@ def added_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str,
 def helpers_like(
     workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float
 ) -> Iterator[Added]:
-    """Yield added definitions, each with the existing ones like it.
-
-    Args:
-        workspace: gitrag on the repository.
-        added: Paths and definitions.
-        threshold: Minimum cosine.
-    """
+    """Yield added definitions, each with the existing ones like it."""
     own = {(path, each.qualified_name) for path, each in added}
     found = like(
         workspace,

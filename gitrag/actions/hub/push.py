@@ -118,11 +118,7 @@ def push_configured(
     A branch is the local one of that name, else origin's.
 
     Args:
-        repository: Its name in the hub; None for the remote's, or else the directory's.
-        force: Push also where a branch has a later commit there.
-        moved: It is the repository that has the name there, whatever its remote was.
         advance: Called with how many contents of a branch have been sent, and of how many.
-        embedding: Called with how many texts were embedded first.
 
     Yields:
         What was pushed of each branch; then the names and globs that match none.
@@ -131,8 +127,6 @@ def push_configured(
         NotSetUpError: No hub is set, this role may not push there, or nothing tells repositories apart.
         UsageError: No branch matches; another repository has the name; or a branch has a later commit there:
             those before it are pushed.
-        ModelError: The model is not there.
-        BusyError: The branch has moved meanwhile.
     """
     address_of(workspace.config.hub)
     wanted = workspace.config.hub_branches
@@ -218,11 +212,7 @@ def _push(
 
 
 def _origin(repo: Repository, revision: str | None) -> str:
-    """Return what tells a repository from others on all machines: its remote, or else its first commit.
-
-    Raises:
-        NotSetUpError: It has no such remote, and the clone is too shallow to have the first commit.
-    """
+    """Return what tells a repository from others on all machines: its remote, or else its first commit."""
     remote = repo.remote_identity()
     if remote and not remote.startswith("/"):
         return remote
@@ -236,11 +226,7 @@ def _origin(repo: Repository, revision: str | None) -> str:
 
 
 def _chunks(store: Store, files: Sequence[ViewFile]) -> Iterator[Sequence[ExportedChunk]]:
-    """Read the chunks of files, by ascending content id; the index is closed while they are sent.
-
-    Raises:
-        BusyError: The index was built anew meanwhile, or is without some of them.
-    """
+    """Read the chunks of files, by ascending content id; the index is closed while they are sent."""
     from gitrag.store import export
 
     for some in export.batches(files):

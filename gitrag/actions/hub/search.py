@@ -54,9 +54,7 @@ def search(
     """Search a hub.
 
     Args:
-        address: Where it is.
         repositories: Names of the repositories to search; none means all that may be read.
-        options: What limits the question.
         encoder: The model; None to load it where it is there.
 
     Raises:
@@ -125,12 +123,7 @@ def load_encoder(config: Config) -> Encoder | None:
 
 
 def _chosen(hub: Hub, repositories: Sequence[str]) -> tuple[list[HubView], list[Absent]]:
-    """Return the branches to search, and what cannot be searched now.
-
-    Raises:
-        NotSetUpError: There is none, or this role may read no such repository.
-        NetworkError: Their servers do not answer.
-    """
+    """Return the branches to search, and what cannot be searched now."""
     there, absent = searchable(hub)
     if not there and not absent:
         raise NotSetUpError(

@@ -270,7 +270,6 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int | None, *, of_re
     another one has all its words.
 
     Args:
-        answers: What each repository answers, by name.
         limit: Most hits of each kind; None for all.
         of_report: Whether the question is a bug report.
     """
@@ -356,7 +355,6 @@ def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
     """Return what is true of a question's words in all repositories together.
 
     Args:
-        answers: What they answer.
         sure: Whether a hit is likely: only which other words were searched for is told then.
     """
     said = [each.wording for each in answers]

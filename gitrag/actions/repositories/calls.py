@@ -100,8 +100,6 @@ class _Side(Struct, frozen=True):
     """A repository's files, and the packages that it offers.
 
     Attributes:
-        loaded: Its files' facts.
-        texts: Its manifests.
         packages: Its packages, of the families of languages asked about.
     """
 
@@ -127,11 +125,6 @@ def calls_elsewhere(
         own: gitrag on the repository that has the definition.
         target: A name, a qualified name or a path, as for a call graph.
         others: The other repositories; the own one among them is left out.
-        open_: Opens one.
-        direction: Which calls.
-        globs: Only definitions in paths like these, as in .gitignore; none means all.
-        timeout_s: Time limit.
-        check: Called repeatedly; an exception from it ends the work.
     """
     deadline = Deadline(timeout_s)
     others = [each for each in others if each.git_dir != own.repo.common_dir]

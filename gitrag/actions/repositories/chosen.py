@@ -55,11 +55,7 @@ class OtherRepositoryError(RepositoryError):
 
 
 def require_same(workspace: Workspace, chosen: Chosen) -> None:
-    """Raise where at the place of a repository is another one.
-
-    Raises:
-        OtherRepositoryError: It is so.
-    """
+    """Raise where at the place of a repository is another one."""
     if workspace.repo.common_dir != chosen.git_dir:
         raise OtherRepositoryError(
             f"{chosen.place} is another repository now, or part of one.",
@@ -94,8 +90,6 @@ def choose(
     """Return the repositories that a scope means, by name.
 
     Args:
-        scope: What is asked for.
-        registry: The repositories that gitrag knows.
         start: Where relative paths start.
         here: The repository around; None outside of all.
         say: Called with a line on what was not looked at.

@@ -44,7 +44,6 @@ class Dependency(Struct, frozen=True):
     """An installed dependency.
 
     Attributes:
-        name: Its name.
         version: Its version; empty if it says none.
         root: The directory that its paths start in.
         paths: Its files, sorted.

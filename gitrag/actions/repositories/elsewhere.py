@@ -39,9 +39,6 @@ class Elsewhere:
     """Copies of code from elsewhere.
 
     Args:
-        environ: The environment.
-        say: Called with a line that the user should see.
-        progress: Shows the progress of an index that is made.
         directory: Where they are kept; in the user's cache by default.
     """
 

@@ -33,12 +33,7 @@ class _Kept(Struct, frozen=True):
 
 
 class KeptRepositories:
-    """Repositories that a long-lived process asks.
-
-    Args:
-        environ: The environment.
-        say: Called with a line that the user should see.
-    """
+    """Repositories that a long-lived process asks."""
 
     def __init__(self, environ: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._environ = environ

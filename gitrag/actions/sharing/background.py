@@ -48,7 +48,6 @@ def pull_before(workspace: Workspace, entries: Sequence[tuple[int, int]], stop: 
 
     Args:
         workspace: The worktree; the model must be there.
-        entries: Path and content ids of its uncommitted changes.
         stop: Asked between packs whether to stop early.
     """
     if workspace.config.share == OFF:

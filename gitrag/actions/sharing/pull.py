@@ -82,7 +82,6 @@ def pull(
     Args:
         entries: Path and content ids of the uncommitted changes, whose texts may have vectors too.
         advance: Called with the number of texts after each transaction.
-        stop: Asked between packs whether to stop early.
 
     Raises:
         GitragError: The place cannot be read, the model not be loaded, the index not be written.
@@ -180,9 +179,7 @@ def check(
     """Compute a random sample of texts here and compare it with a pack's vectors, int8 (n, 384).
 
     Args:
-        team: Where the texts are.
         text_ids: The texts, int32 (n,).
-        rows: What the pack says.
         every: Compute them all.
 
     Returns:

@@ -61,11 +61,7 @@ def push(team: Shared, tree: str) -> Pushed:
 
 
 def require_writable(team: Shared) -> None:
-    """Raise where a place can only be read.
-
-    Raises:
-        NoPlaceError: It can.
-    """
+    """Raise where a place can only be read."""
     if not team.place.is_writable:
         raise NoPlaceError(
             f"{team.place.address} can only be read.", "Push to the directory that is served there."
@@ -114,7 +110,6 @@ def find_damaged(team: Shared, listed: Listed, there: Mapping[str, PackKeys]) ->
     """Leave out the packs that lie there damaged, as far as their sizes tell, or what was met before.
 
     Args:
-        listed: What is there.
         there: The keys of packs.
     """
     for name, index in there.items():
@@ -130,7 +125,6 @@ def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[st
     """Return the damaged packs of a place that are no loss: other packs have all that they have.
 
     Args:
-        listed: What is there.
         held: The keys of packs that were checked or made here and are there, or are to be added.
     """
     damaged = sorted(team.ledger.damaged & team.findings.skipped.keys() & listed.usable.keys())

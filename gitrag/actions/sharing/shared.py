@@ -55,10 +55,6 @@ class Shared(Struct, frozen=True):
     """A repository and the place its vectors are shared at.
 
     Attributes:
-        workspace: The repository.
-        place: The place.
-        catalogue: The packs there.
-        ledger: What is known of packs here.
         findings: What was wrong with packs so far.
     """
 
@@ -130,7 +126,6 @@ class Shared(Struct, frozen=True):
 
         Raises:
             BusyError: There are ever more such packs.
-            GitragError: As ``act`` does.
         """
         missed: set[str] = set()
         for _ in range(_MOST_MISSES):
@@ -199,11 +194,7 @@ class Shared(Struct, frozen=True):
                 store.forget_vectors()
 
     def save(self) -> None:
-        """Write the record of packs.
-
-        Raises:
-            DiskFullError: It cannot be written.
-        """
+        """Write the record of packs."""
         try:
             self.ledger.save()
         except OSError as error:

@@ -110,11 +110,7 @@ class Tidied(Struct, frozen=True):
 
 
 def status(team: Shared) -> SharedStatus:
-    """Say what is there; the keys of packs that are new are fetched.
-
-    Raises:
-        GitragError: The place cannot be read.
-    """
+    """Say what is there; the keys of packs that are new are fetched."""
     return team.settled(lambda: _status(team))
 
 
@@ -161,9 +157,6 @@ def verify(
     Args:
         every: Compute every text that is here, not a sample.
         advance: Called with the number of packs checked so far.
-
-    Raises:
-        GitragError: The place cannot be read, or the model not be loaded.
     """
     done = Verified()
     looked: set[str] = set()
@@ -253,7 +246,6 @@ def tidy(team: Shared, *, really: bool, other_models: bool = False, damaged: boo
     """Merge small packs, and remove refused ones.
 
     Args:
-        really: Do it, not only say what.
         other_models: Remove packs of other models too.
         damaged: Remove packs that lie there damaged too.
 

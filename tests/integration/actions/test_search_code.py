@@ -184,7 +184,7 @@ def test_a_long_definition_is_shown_in_part(workspace, repository):
 def test_what_git_and_ripgrep_print_is_read(workspace, repository, tmp_path, monkeypatch):
     """A stand-in prints as ripgrep does."""
     repository.write({"new file.txt": "plover\r\n", "sub/x.txt": "PLOVER\n"})
-    found = grep(workspace.repo, ["plover"]).lines
+    found = grep(workspace.repo, ["plover"])[0]
     assert [(each.path, each.number, each.text) for each in found] == [
         ("new file.txt", 1, "plover"),
         ("odd name-e.txt", 1, "-e --files plover"),
@@ -196,7 +196,7 @@ def test_what_git_and_ripgrep_print_is_read(workspace, repository, tmp_path, mon
     stand_in.write_text("#!/bin/sh\nprintf './a b.txt\\0007:x: plover\\n./c:d.txt\\00012:plover\\n'\n")
     stand_in.chmod(0o755)
     monkeypatch.setitem(workspace.repo.environment, "PATH", f"{stand_in.parent}:{os.environ['PATH']}")
-    assert [(each.path, each.number, each.text) for each in grep(workspace.repo, ["plover"]).lines] == [
+    assert [(each.path, each.number, each.text) for each in grep(workspace.repo, ["plover"])[0]] == [
         ("a b.txt", 7, "x: plover"),
         ("c:d.txt", 12, "plover"),
     ]
@@ -234,11 +234,10 @@ def test_git_and_ripgrep_find_the_same(workspace, repository, tool: str, tmp_pat
             "many.txt": "plover\n" * 100,
         }
     )
-    grepped = grep(workspace.repo, ["plover"])
-    found = grepped.lines
-    assert not grepped.is_whole  # of one file
-    assert grep(workspace.repo, ["plover: yes"]).is_whole
-    named = grep(workspace.repo, ["PLOVER", "plove"], names=True).lines
+    found, is_whole = grep(workspace.repo, ["plover"])
+    assert not is_whole  # of one file
+    assert grep(workspace.repo, ["plover: yes"])[1]
+    named = grep(workspace.repo, ["PLOVER", "plove"], names=True)[0]
     assert [(each.path, each.number) for each in named] == [("crlf.txt", 2)]
     assert [(each.path, each.number, each.text) for each in found if each.path != "many.txt"] == [
         (".hidden/x.txt", 1, "plover"),
@@ -253,7 +252,7 @@ def test_git_and_ripgrep_find_the_same(workspace, repository, tool: str, tmp_pat
     ]
     assert [each.number for each in found if each.path == "many.txt"] == list(range(1, 41))
     for text in ("-e", "--files", "[", "\\", "(?i)plover", "$(x)"):
-        assert {each.path for each in grep(workspace.repo, [text]).lines} <= {"odd name-e.txt"}
+        assert {each.path for each in grep(workspace.repo, [text])[0]} <= {"odd name-e.txt"}
 
 
 def test_grep_ends_in_time(workspace, tmp_path, monkeypatch):

@@ -12,8 +12,7 @@ from gitrag.errors import RepositoryError
 from gitrag.git import Repository
 from gitrag.git import blame as blame_module
 from gitrag.git.blame import IGNORED_REVISIONS, blame, brought_by, changed_before, unchanged_lines
-from gitrag.git.commits import CommitError
-from gitrag.git.history import latest_commits
+from gitrag.git.commits import CommitError, latest_commits
 from tests.support.repository import GitRepository, Link
 
 BODY = "".join(f"    step_{i} = compute_the_step(number={i}, of='a whole')\n" for i in range(6))

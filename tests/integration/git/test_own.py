@@ -9,7 +9,7 @@ import pytest
 
 from gitrag.errors import UsageError
 from gitrag.git import Repository
-from gitrag.git.own import own_file
+from gitrag.git.meant import own_file
 from tests.support.repository import Link
 
 

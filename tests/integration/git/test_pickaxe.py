@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.git import Repository
 from gitrag.git.commits import CommitError
-from gitrag.git.pickaxe import changing_count
+from gitrag.git.grep import changing_count
 from tests.support.repository import GitRepository
 
 

@@ -8,7 +8,7 @@ import pytest
 from gitrag.actions.hub.push import _branches
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.repository import Repository
-from gitrag.hub import branches, rights
+from gitrag.hub import rights, upkeep
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, tidy
 from gitrag.indexing.recipe import RECIPE
@@ -37,17 +37,17 @@ def two_branches(postgres: Server, made: str) -> str:
 def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches: str):
     with opened_hub(two_branches, RECIPE) as hub:
         assert [each.branch for each in searchable(hub)[0]] == ["old"]
-        branches.choose(hub, "project", "new")
+        upkeep.choose(hub, "project", "new")
         assert [each.branch for each in searchable(hub)[0]] == ["new"]
         with pytest.raises(UsageError, match='no branch "nowhere"'):
-            branches.choose(hub, "project", "nowhere")
+            upkeep.choose(hub, "project", "nowhere")
         with pytest.raises(UsageError, match='"new" is the branch of project that is searched'):
-            branches.discard(hub, "project", "new")
+            upkeep.discard(hub, "project", "new")
         with pytest.raises(UsageError, match='no branch "nowhere"'):
-            branches.discard(hub, "project", "nowhere")
-        branches.discard(hub, "project", "old")
+            upkeep.discard(hub, "project", "nowhere")
+        upkeep.discard(hub, "project", "old")
         assert not tidy(hub, really=False).contents  # the other has them, too
-        branches.discard(hub, "project", "new")
+        upkeep.discard(hub, "project", "new")
         assert searchable(hub) == ([], [])
         assert tidy(hub, really=True).contents == len(SAMPLE) + 1
 
@@ -58,7 +58,7 @@ def test_after_the_last_branch_the_next_one_pushed_is_searched(
     git = make_repository(SAMPLE)
     pushed(git, hub_address, model_dir, branch="first")
     with opened_hub(hub_address, RECIPE) as hub:
-        branches.discard(hub, "project", "first")
+        upkeep.discard(hub, "project", "first")
         assert pushed(git, hub_address, model_dir, branch="next").searched == "next"
         assert [each.branch for each in searchable(hub)[0]] == ["next"]
 
@@ -69,17 +69,17 @@ def test_who_may_push_drops_branches_and_who_only_reads_does_not(two_branches: s
         rights.grant(hub, reader, "project", pushes=False)
         rights.grant(hub, pusher, "project", pushes=True)
     with opened_hub(as_role(two_branches, reader), RECIPE) as hub:
-        for change in (branches.choose, branches.discard):
+        for change in (upkeep.choose, upkeep.discard):
             for name in ("project", "nowhere"):
                 with pytest.raises(NotSetUpError, match="that this role may push to"):
                     change(hub, name, "new")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             hub.db.execute("SELECT * FROM gitrag.repositories")
     with pytest.raises(NotSetUpError), opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
-        branches.discard_repository(hub, "project")
+        upkeep.discard_repository(hub, "project")
     with opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
-        branches.choose(hub, "project", "new")
-        branches.discard(hub, "project", "old")
+        upkeep.choose(hub, "project", "new")
+        upkeep.discard(hub, "project", "old")
     assert rows(two_branches, "SELECT branch FROM gitrag.views") == [("new",)]
 
 
@@ -87,9 +87,9 @@ def test_a_repository_goes_with_its_rights(two_branches: str):
     pusher = make_role(two_branches)
     with opened_hub(two_branches, RECIPE) as hub:
         rights.grant(hub, pusher, "project", pushes=True)
-        branches.discard_repository(hub, "project")
+        upkeep.discard_repository(hub, "project")
         with pytest.raises(NotSetUpError, match='has no repository "project"'):
-            branches.discard_repository(hub, "project")
+            upkeep.discard_repository(hub, "project")
         assert tidy(hub, really=True).contents == len(SAMPLE) + 1
     for table in (
         "repositories",

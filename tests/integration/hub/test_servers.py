@@ -13,7 +13,7 @@ import pytest
 
 from gitrag.actions.hub import search as hub_search
 from gitrag.errors import NetworkError, NotSetUpError, UsageError
-from gitrag.hub import branches, servers
+from gitrag.hub import servers, upkeep
 from gitrag.hub.hub import IDS, OWN_IDS, initialise
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, status
@@ -239,13 +239,13 @@ def test_who_may_push_pushes_through_the_front_to_where_the_repository_is(
     git.commit({"rates.py": None})
     assert pushed(git, address, model_dir, branch="next").contents == 0
     with opened_hub(address, RECIPE) as hub, servers.holding(hub, "billing") as there:
-        branches.choose(there, "billing", "next")
+        upkeep.choose(there, "billing", "next")
     with opened_hub(two.owner, RECIPE) as hub:
         found, absent = searchable(hub)
         assert [(each.name, each.branch, each.files) for each in found] == [("billing", "next", 2)]
         assert absent == []
         with servers.holding(hub, "billing") as there:
-            branches.discard(there, "billing", "main")
+            upkeep.discard(there, "billing", "main")
         assert servers.tidy(hub, really=True).contents == 1
         assert servers.revoke(hub, ci, "billing")
         assert not servers.revoke(hub, ci, "billing")

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitrag.chunking import chunk
 from gitrag.corpus import adrs, issues, specs
-from gitrag.corpus.documents import FRONT_MATTER_BYTES, DocumentLink, read_head, sections
+from gitrag.corpus.documents import FRONT_MATTER_BYTES, DocumentLink, read_head
 
 MADR_4 = """---
 status: "superseded by ADR-0123"
@@ -245,7 +246,7 @@ def test_each_requirement_and_scenario_is_a_section_with_its_heading_path():
         "#### Scenario: late\n\n- WHEN late\n- THEN refused\n\n### Requirement: Other\n\nMUST too.\n"
     )
     root = "SPEC-0001: Auth"
-    assert [section.heading for section in sections(text)] == [
+    assert [part.qualified_name for part in chunk(text.encode(), "markdown")] == [
         root,
         f"{root} > Requirements > Requirement: Tokens expire",
         f"{root} > Requirements > Requirement: Tokens expire > Scenario: late",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gitrag.git.index_place import index_place
+from gitrag.git.discovery import index_place
 
 
 def test_another_repository_at_the_same_path_has_another_index_in_the_cache(tmp_path: Path):

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitrag.git import Rules, is_rule_file
+from gitrag.git.path_rules import MAX_LINE_BYTES, MAX_RULE_FILE_BYTES
 from gitrag.git.patterns import MAX_GLOB_CHARS, MAX_GLOBS
-from gitrag.git.rule_lines import MAX_LINE_BYTES, MAX_RULE_FILE_BYTES
 from gitrag.model import Skip
 
 FILE = 0o100644

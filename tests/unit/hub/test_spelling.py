@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitrag.hub.spelling import distance
+from gitrag.words.spelling import distance
 
 
 @pytest.mark.parametrize(

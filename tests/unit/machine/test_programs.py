@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from gitrag.machine.programs import Printed, PrintedTooMuchError, TookTooLongError, run_program
+from gitrag.machine.programs import PrintedTooMuchError, TookTooLongError, run_program
 
 MANY = 4 << 20
 """More than any pipe's buffer."""
@@ -18,16 +18,17 @@ def run(script: str, **options):
 
 
 def test_what_a_program_prints_and_complains_of_is_told():
-    assert run("cat; echo no >&2; exit 3", stdin=b"asked") == Printed(3, b"asked", b"no\n")
+    done = run("cat; echo no >&2; exit 3", stdin=b"asked")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"asked", b"no\n")
 
 
 def test_input_that_is_not_read_does_not_matter():
-    assert run("exec <&-; sleep 0.2; echo x", stdin=b"unread").out == b"x\n"
-    assert run("head -c 1; exec <&-; sleep 0.2; echo x", stdin=b"y" * MANY).out == b"yx\n"
+    assert run("exec <&-; sleep 0.2; echo x", stdin=b"unread").stdout == b"x\n"
+    assert run("head -c 1; exec <&-; sleep 0.2; echo x", stdin=b"y" * MANY).stdout == b"yx\n"
 
 
 def test_a_program_may_print_while_it_is_still_being_written_to():
-    assert run("cat", stdin=b"x" * MANY, most_bytes=None).out == b"x" * MANY
+    assert run("cat", stdin=b"x" * MANY, most_bytes=None).stdout == b"x" * MANY
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_one_that_prints_without_end_is_killed():
 
 
 def test_complaints_without_end_are_cut():
-    said = run("head -c 3000000 /dev/zero >&2; echo last >&2").said
+    said = run("head -c 3000000 /dev/zero >&2; echo last >&2").stderr
     assert (len(said) <= 1 << 16, said[-5:]) == (True, b"last\n")
 
 
@@ -81,4 +82,4 @@ def test_one_that_is_not_blocked_goes_on_while_it_is_looked_at():
     done = run(script, look_after_s=0.1, look=look, most_bytes=None)
     ended.set()
     assert looking.is_set()
-    assert (done.status, len(done.out)) == (0, MANY)
+    assert (done.returncode, len(done.stdout)) == (0, MANY)

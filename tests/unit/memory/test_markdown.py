@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.errors import UsageError
-from gitrag.memory.exploration import SECTIONS, topic_key
-from gitrag.memory.markdown import file_name, from_markdown, to_markdown
+from gitrag.memory.exploration import SECTIONS, file_name, from_markdown, to_markdown, topic_key
 from gitrag.memory.observations import Identity, Observation
 
 

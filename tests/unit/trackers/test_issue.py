@@ -9,8 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.trackers.folder import is_file_name
-from gitrag.trackers.issue import Issue, IssueState, References, by_number, find_references, moment
-from gitrag.trackers.rendering import parse, render
+from gitrag.trackers.issue import (
+    Issue,
+    IssueState,
+    References,
+    by_number,
+    find_references,
+    moment,
+    parse,
+    render,
+)
 
 
 @pytest.mark.parametrize(
