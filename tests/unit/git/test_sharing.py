@@ -6,7 +6,6 @@ import stat
 import subprocess
 
 import pytest
-
 from gitrag.git.sharing import KEY, file_mode
 
 VALUES = {
