@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.tables import Tables
@@ -25,11 +25,19 @@ _DECLARING = re.compile(
 )
 """An attribute, or a declaration of types."""
 _ARITY = re.compile(rb"\s*/\s*\d")
+_IN_MARKUP = re.compile(r"<((?:[A-Z][\w.]*)?\.[a-z_]\w*)|(?<![\w.@:&])((?:[A-Z][\w.]*\.)?[a-z_]\w*[?!]?)\(")
+"""A component, ``<.card``, or a call in HEEx."""
 
 
 def is_no_call(before: bytes, after: bytes) -> bool:
     """Tell whether a name is defined, declared, or handed on as ``&name/1``, by what stands around it."""
     return bool(_DEFINING.search(before) or _ARITY.match(after) or _DECLARING.search(before))
+
+
+def in_markup(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield what HEEx may call, with its place in the text."""
+    for each in _IN_MARKUP.finditer(text):
+        yield each.start(), tuple((each[1] or each[2]).lstrip(".").split("."))
 
 
 def called(parts: Sequence[str], caller: Id, tables: Tables) -> list[tuple[Id, float]]:
@@ -55,6 +63,14 @@ def called(parts: Sequence[str], caller: Id, tables: Tables) -> list[tuple[Id, f
         nested = (f"{outer}.{head}" for outer in around)
         known = {next((each for each in nested if _is_module(each, tables)), head)}
     found = [own for each in sorted(known) for own in _functions(".".join([each, *rest]), name, tables)]
+    if (
+        not found and head not in imports
+    ):  # what is used may have brought the alias: the only module so called
+        last = ".".join(["", head, *rest])
+        alike = tables.members.get(((rest or [head])[-1], name), ())
+        every = [own for own in alike if f".{tables.definition(own).name}".endswith(f"{last}.{name}")]
+        modules = {tables.definition(own).name for own in every}
+        return [(own, _SEVERAL) for own in every] if len(modules) == 1 else []
     return [(own, 1.0 if len(found) == 1 and len(known) == 1 else _SEVERAL) for own in found]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -54,6 +55,11 @@ def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
                 )
         elif row.all is not None:
             found.append(ImportedName("*", row.all, None, "file"))
+        elif row.path is not None and language == "php":
+            whole = f"{row.package or ''}.{row.path}".replace("\\", ".").strip(".")
+            owner, _, name = whole.rpartition(".")
+            if name[:1].isupper():  # else a function
+                found.append(ImportedName(row.alias or name, owner, name, "path"))
         elif row.package is not None:
             origin = row.package
             last = origin.rpartition("/")[2]
@@ -156,6 +162,15 @@ class Imports:
             return [] if folder is None else [(folder, ())]
         if imported.kind == "use":
             return self.crates.named([part for part in imported.origin.split(".") if part], importer)
+        if importer.endswith(".php"):  # of a namespace's beginning only a manifest knows the directory
+            wanted = imported.origin.lower().split(".")
+            alike = [
+                (_same_end(path.lower().split("/")[:-1], wanted), path)
+                for path in self._stems.get(imported.name or "", [])
+            ]
+            most = max((same for same, _ in alike), default=0)
+            held = [path for same, path in alike if same == most and (same or len(wanted) < 2)]
+            return [(path, ()) for path in _nearest(held, importer)]
         end = imported.origin.replace(".", "/")
         held = [
             path
@@ -203,6 +218,11 @@ class Imports:
         if self._scripts is None:
             self._scripts = Scripts(self._files, self._manifests)
         return self._scripts.file(origin, importer)
+
+
+def _same_end(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _nearest(paths: list[str], importer: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Literal, NamedTuple
 
 from gitrag.callgraph import limits
@@ -346,11 +346,14 @@ class Resolver:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
         if self._tables.language(caller[0]) != "ruby":
             return []
-        words = receiver.partition(NUMBERED)[0].lstrip("@").rstrip("()?!").split("_")
-        cls = self._class("".join(word[:1].upper() + word[1:] for word in words), caller[0])
+        cls = self._named_after(receiver, caller[0])
         if cls is None:
             return []
         return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name) if sure == CERTAIN]
+
+    def _named_after(self, receiver: str, path: str) -> Owner | None:
+        words = receiver.partition(NUMBERED)[0].lstrip("@").rstrip("()?!").split("_")
+        return self._class("".join(word[:1].upper() + word[1:] for word in words), path)
 
     def _is_inner(self, cls: Owner, outer: Owner) -> bool:
         return any(
@@ -360,12 +363,26 @@ class Resolver:
         )
 
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
-        """Find the only method of a name in a project of JavaScript, whose variables have no types."""
+        """Find the only method of a name, where the receiver's type is not written.
+
+        In JavaScript and, of a name of several words, Ruby, whose variables have no types; in Swift after a
+        dot alone, or where it stands in no class, since the grammar did not read its class whole.
+        """
         path = caller[0]
+        language = self._tables.language(path)
         found = self._tables.methods.get(name, [])
-        if len(found) != 1 or self._tables.language(path) not in SCRIPTS or name in BUILT_IN:
+        if language == "swift":
+            found = found if head == "?" else [] if found else self._tables.functions.get(name, [])
+        elif language == "ruby":
+            found = found if "_" in name.strip("_") else []
+        elif language not in SCRIPTS or name in BUILT_IN:
             return []
-        if self._tables.body(path).imports.get(head.removesuffix("()")):
+        if len(found) != 1:
+            return []
+        imported = (
+            self._tables.body(path).imports.get(head.removesuffix("()"), ()) if language in SCRIPTS else ()
+        )
+        if imported and not any(True for each in imported for _ in self._imports.files(each, path)):
             return []  # another project's
         return [(found[0], LIKE_NAMED)]
 
@@ -424,7 +441,9 @@ class Resolver:
         sure = [each for each in found if each[1] == CERTAIN]
         if not sure or name in self._needs(owner):
             return found
-        return sure if language in CHOOSING else sure[:1]
+        own = sure if language in CHOOSING else sure[:1]
+        overrides = [each for each in found if each[1] < CERTAIN]  # it may be called on one of a subclass
+        return own + overrides if len(overrides) <= _MANY_IMPLEMENTATIONS else own
 
     def _self(self, caller: Id, cls: Owner) -> Owner:
         """Return what a definition in a class calls itself: in Ruby the class, or one of its instances."""
@@ -942,8 +961,31 @@ class Resolver:
         if self._tables.language(caller[0]) == "ruby":
             constant = list(takewhile(lambda part: part[:1].isupper() or not part, parts))
             parts = [".".join(constant), *parts[len(constant) :]] if len(constant) > 1 else parts
-        found = self._head(parts[0], caller, depth)
-        return self._along(found, parts[1:], caller, depth)
+        head = self._head(parts[0], caller, depth)
+        found = self._along(head, parts[1:], caller, depth)
+        if found is None or head.kind == "module":  # type: ignore[union-attr]
+            found = self._beside(parts, name, caller, depth, head) or found
+        return found
+
+    def _beside(
+        self, parts: Sequence[str], name: str, caller: Id, depth: int, head: Owner | None
+    ) -> Owner | None:
+        """Find what an expression is whose first name is not what it is mostly."""
+        language = self._tables.language(caller[0])
+        if head is None and language in _INHERITING | {"kotlin"}:  # `Some.Space.Tool.run()`
+            rest = list(
+                dropwhile(lambda part: part not in self._tables.classes and not part.endswith("()"), parts)
+            )
+            if rest and rest != list(parts) and not rest[0].endswith("()"):
+                self._sure = min(self._sure, OVERRIDDEN)
+                return self._owner(rest, name, caller, depth - 1)
+        if head is not None and head.kind == "module" and language == "go":  # `store := store.New()`
+            member = parts[1].removesuffix("()") if len(parts) > 1 else name
+            for scope in self._tables.outwards(caller):
+                declared = self._tables.body(caller[0]).variables.get((scope[1], parts[0]))
+                if declared is not None and declared.made and not self._exported(head.home, member):
+                    return self._along(self._declared(declared, caller, depth - 1), parts[1:], caller, depth)
+        return None
 
     def _along(self, found: Owner | None, parts: Sequence[str], caller: Id, depth: int) -> Owner | None:
         for part in parts:
@@ -1029,7 +1071,10 @@ class Resolver:
         if cls is not None and language == "ruby":
             return cls._replace(kind="type")
         if language == "ruby" and NUMBERED not in head:  # a name alone calls, too
-            return self._given_by(self._resolve(["self", bare], caller, depth - 1), self._class_of(caller))
+            own = self._given_by(self._resolve(["self", bare], caller, depth - 1), self._class_of(caller))
+            if own is None and bare.startswith("@") and (own := self._named_after(bare, path)):
+                self._sure = min(self._sure, LIKE_NAMED)
+            return own
         return cls or self._crate(bare, path)
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
@@ -1293,7 +1338,7 @@ class Resolver:
                 found = self._through(each, name, path)
                 if found:
                     return found, True
-        return [], bool(named)
+        return [], bool(named) and not path.endswith(".php")  # there its file may be called otherwise
 
     def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:
         """Find what one import gives under a name."""

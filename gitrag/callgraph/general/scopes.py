@@ -93,9 +93,11 @@ class Scopes:
         for each in found.values():
             self._every.setdefault((each.declared.owner, each.declared.name), []).append(each)
         if language == "kotlin":  # what is given keeps the declared type, not the tested one
-            for key, every in self._every.items():
-                if not any(_is_tested(each.node) for each in every):
-                    self._every[key] = [each for each in every if not each.assigned]
+            kept = {
+                key: [each for each in every if not each.assigned or any(_is_tested(it.node) for it in every)]
+                for key, every in self._every.items()
+            }
+            self._every = {key: every for key, every in kept.items() if every}  # else a property's
         self._ordered: dict[tuple[int, str], list[tuple[int, int]]] = {}
         self._blocks: dict[int, Span] = {}
         self._covered: dict[tuple[str, tuple[int, str]], list[Span]] = {}

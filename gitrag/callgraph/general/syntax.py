@@ -12,7 +12,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
 - ``@itself``: a member that is one of the enclosing class: a case of an enumeration.
 - ``@where``: what stands where a variable is of the type, if its name does not: a branch.
-- ``@method``: a string that names a method, of ``@on``, or else of its own object.
+- ``@method``: a string that names a method, of ``@on``, or else of its own object; ``@markup``: HEEx.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type.
@@ -47,7 +47,7 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
-from gitrag.callgraph.general.elixir import is_no_call
+from gitrag.callgraph.general.elixir import in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
 from gitrag.callgraph.general.records import (
@@ -64,6 +64,7 @@ from gitrag.callgraph.general.records import (
 )
 from gitrag.callgraph.general.ruby_types import held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
+from gitrag.callgraph.general.tables import SCRIPTS
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ _PLAIN_BLOCKS = frozenset(
 _TWO_NAMESPACES = frozenset({"java", "php", "ruby", "solidity"})
 """Languages in which a variable hides no function: brackets after a name say which is meant."""
 _CALLS = frozenset({"call_expression", "invocation_expression"})
+_ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
+"""What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = re.compile(
@@ -258,6 +261,8 @@ class QueryReader:
                 variables += self._bound_to(captures["payload"][0])
             elif "method" in captures:
                 calls += self._named_by_text(captures)
+            elif "markup" in captures:
+                calls += self._in_markup(captures["markup"][0])
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
             elif "elements" in captures:
@@ -326,6 +331,9 @@ class QueryReader:
             [name.rpartition(".")[2] for _, name, *_ in self._rows],
             language=self._language.name,
         )
+        if self._language.name in SCRIPTS:  # only getters of the file: members are read everywhere
+            getters = {self._rows[own][1].rpartition(".")[2] for own in properties}
+            calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
         calls += self._handed_on(handed, scopes)
@@ -477,7 +485,7 @@ class QueryReader:
             return call
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
 
-    def _call(
+    def _call(  # noqa: C901 - what languages have of their own
         self, captures: dict[str, list[tree_sitter.Node]]
     ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
         if "call" in captures:
@@ -501,11 +509,16 @@ class QueryReader:
             self._source[node.end_byte : node.end_byte + _NAME_BYTES],
         ):
             return []
+        if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
+            parts = ["?", *parts]
         given = None
         if self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
+        is_of_function = self._language.name in SCRIPTS and len(parts) > 1 and parts[-1] in _ON_FUNCTIONS
+        if is_of_function and not parts[-2].endswith("()"):  # `this.save.bind(this)`: `this.save` is meant
+            return [(call, node), (msgspec.structs.replace(call, parts=call.parts[:-1], handed=True), node)]
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
         given, of_this = self._given_in(self._block_around(node))
@@ -561,7 +574,8 @@ class QueryReader:
 
     def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what is read of something, unless it is called."""
-        called = node.parent if node.parent is not None and node.parent.type in _CALLS else None
+        no_reads = _CALLS | {"assignment_expression"} if self._language.name in SCRIPTS else _CALLS
+        called = node.parent if node.parent is not None and node.parent.type in no_reads else None
         parts = parts_of(self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
@@ -649,6 +663,8 @@ class QueryReader:
         """Yield the functions that are handed on by their names; a variable is none."""
         for node in handed:
             place, text = self._around(node), self._text(node)
+            if self._language.name == "elixir":
+                text = text.removeprefix(":")
             parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
@@ -748,9 +764,16 @@ class QueryReader:
         """Yield a method that PHP names by a string: ``[$this, 'f']``, ``[X::class, 'f']``."""
         node = captures["method"][0]
         on = parts_of(self._text(captures["on"][0])) if "on" in captures else ["this"]
-        parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(self._text(node))]
+        parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(self._text(node).removeprefix(":"))]
         if on and len(parts) > 1:
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, handed=True), node
+
+    def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield what the markup in a file of Elixir may call."""
+        place, text = self._around(node), self._raw(node, node.end_byte - node.start_byte)
+        for at, parts in in_markup(text):
+            line = node.start_point[0] + 1 + text.count("\n", 0, at)
+            yield WrittenCall(place, parts, line, unsure=True), node
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]

@@ -16,7 +16,12 @@ from gitrag.callgraph.limits import Limits
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
 
-FAMILIES = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "erb": "ruby"}
+FAMILIES = {
+    **dict.fromkeys(["tsx", "typescript"], "javascript"),
+    **dict.fromkeys(["kotlin", "scala"], "java"),
+    "cpp": "c",
+    "erb": "ruby",
+}
 """Languages that can call one another."""
 
 

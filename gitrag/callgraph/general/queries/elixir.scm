@@ -6,3 +6,10 @@
 (call target: (identifier) @_word (arguments . (_) @import.use (keywords (pair value: (alias) @import.alias))?)
   (#eq? @_word "alias"))
 (call target: (identifier) @_word (arguments . (alias) @import.all) (#eq? @_word "import"))
+
+; Functions by their names: of a pipeline of plugs, of a module.
+(call target: (identifier) @_word (arguments . [(atom) @handed (binary_operator left: (atom) @handed)])
+  (#eq? @_word "plug"))
+(tuple . (alias) @on . (atom) @method)
+(arguments . (alias) @on . (atom) @method)
+(sigil (sigil_name) @_kind (quoted_content) @markup (#eq? @_kind "H"))

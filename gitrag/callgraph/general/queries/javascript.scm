@@ -104,3 +104,7 @@
 (for_in_statement left: (identifier) @bound)
 (catch_clause parameter: (identifier) @bound)
 (variable_declarator name: (identifier) @var value: (member_expression) @same)
+
+; What runs where its name is read.
+(method_definition "get") @property
+(member_expression object: (this)) @read

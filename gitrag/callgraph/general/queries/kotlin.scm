@@ -31,6 +31,8 @@
 (callable_reference) @handed
 (infix_expression . (_) @receiver . (simple_identifier) @name)
 (enum_entry . (simple_identifier) @field @itself)
+(class_body (property_declaration (variable_declaration . (simple_identifier) @field .) (getter (function_body [
+  (as_expression (_) (_) @type) (parenthesized_expression (as_expression (_) (_) @type))]))))
 
 (assignment (directly_assignable_expression . (simple_identifier) @var @assigned .))
 

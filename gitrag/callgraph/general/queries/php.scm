@@ -58,3 +58,7 @@
 
 ; What comments declare.
 (comment) @documented
+
+(namespace_use_declaration (namespace_use_clause . (_) @import.path alias: (_)? @import.alias))
+(namespace_use_declaration (namespace_name) @import.package
+  body: (namespace_use_group (namespace_use_clause . (_) @import.path alias: (_)? @import.alias)))

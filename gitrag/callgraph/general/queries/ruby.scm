@@ -16,6 +16,7 @@
 (singleton_method name: (identifier) @taken)
 (alias (identifier) @taken)
 (undef (identifier) @taken)
+(setter (identifier) @taken)
 
 (singleton_method) @static
 (singleton_class body: (_ (method) @static))

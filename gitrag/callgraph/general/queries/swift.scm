@@ -41,3 +41,4 @@
 (call_expression (navigation_expression . (_) @ranged) (call_suffix (lambda_literal type: (lambda_function_type
   (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))))
 (class_declaration "extension") @static
+(value_argument value: [(simple_identifier) (navigation_expression (self_expression))] @handed)

@@ -1,0 +1,286 @@
+"""Calls as applications write them, second lot: each in the smallest input that went wrong, and two more."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.callgraph.uses import may_use
+from tests.unit.callgraph.test_applications import shown
+
+PHP_USERS = {
+    "src/Entity/User.php": "<?php\nnamespace App\\Entity;\nclass User { function inTeam() {} }\n",
+    "src/Rules/User.php": "<?php\nnamespace App\\Rules;\nclass User { }\n",
+}
+ELIXIR_PACKAGES = "defmodule My.Repo.Packages do\n  def attach(x), do: x\nend\n"
+RUBY_SERVER = """
+class Server
+  def message_db
+    @message_db ||= Db.new
+  end
+end
+class Db
+  def statistics
+    1
+  end
+end
+"""
+GO_DEPS = """
+    package deps
+    type D struct{}
+    func New() *D { return nil }
+    func (d *D) Set(n int) {}
+    func (d *D) Sub() *D { return d }
+"""
+KOTLIN_SHEET = "class Sheet { fun show(s: String) {} }\n"
+SWIFT_PAINT = "class A { func empty() -> Int { 1 }\n func f() { %s }\n func toggle() {} }\n"
+JS_DB = "class Db { constructor() { this.store = null } }\nmodule.exports = new Db()\n"
+
+
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    # Kotlin: a function that only gives to what is declared elsewhere made the whole file unreadable.
+    "kotlin, a property is given something": (
+        {"a.kt": "class A { var x = 1\n fun f() { x = g(2) }\n fun g(n: Int) = n }\n"},
+        {"A.f -> A.g"},
+    ),
+    "kotlin, a property is given something in a block": (
+        {"a.kt": "class A { var x = 1\n fun f() { run { x = g(2) } }\n fun g(n: Int) = n }\n"},
+        {"A.f ~> A.g"},
+    ),
+    "kotlin, a file's variable is given something": (
+        {"a.kt": "var x = 1\nfun f() { x = g(2); x = g(3) }\nfun g(n: Int) = n\n"},
+        {"f -> g"},
+    ),
+    # Java and Kotlin call one another.
+    "jvm, an interface of Kotlin called by Java": (
+        {
+            "A.java": "class Holder { void set(Actions a) { a.save(1); } }\n",
+            "B.kt": "interface Actions { fun save(n: Int) }\n"
+            "class Page : Actions { override fun save(n: Int) {} }\n",
+        },
+        {"Holder.set ~> Page.save"},
+    ),
+    "jvm, Java called by Kotlin": (
+        {
+            "A.java": "class Holder { void set(int a) { } static Holder of() { return null; } }\n",
+            "B.kt": "fun f(h: Holder) { h.set(1) }\nfun g() { Holder.of() }\nfun k() { Holder() }\n",
+        },
+        {"f -> Holder.set", "g -> Holder.of", "k -> Holder"},
+    ),
+    "jvm, a class of Java inherits from one of Kotlin": (
+        {
+            "A.java": "class Low extends Top { void f() { run(); } }\n",
+            "B.kt": "open class Top { fun run() {} }\n",
+        },
+        {"Low.f -> Top.run"},
+    ),
+    "kotlin, a property that its getter casts": (
+        {
+            "a.kt": KOTLIN_SHEET + "class F { protected val sheet get() = (activity as? Sheet)\n"
+            ' val other get() = activity as Sheet\n fun f() { sheet?.show("") }\n'
+            ' fun g() { other.show("") }\n fun h() { this.sheet?.show("") } }\n'
+        },
+        {"F.f ~> Sheet.show", "F.g ~> Sheet.show", "F.h -> Sheet.show"},
+    ),
+    # A method that has a body may be overridden, too.
+    "kotlin, a hook that a subclass overrides": (
+        {
+            "a.kt": "open class Base { fun go() { if (hook()) {} }\n open fun hook() = true }\n"
+            "class Sub : Base() { override fun hook() = false }\n"
+        },
+        {"Base.go -> Base.hook", "Base.go ~> Sub.hook"},
+    ),
+    "java, a hook that a subclass overrides": (
+        {
+            "A.java": "class Base { void go() { hook(); } void hook() {} }\n"
+            "class Sub extends Base { void hook() {} }\n"
+        },
+        {"Base.go -> Base.hook", "Base.go ~> Sub.hook"},
+    ),
+    "ruby, a hook that a subclass overrides": (
+        {
+            "a.rb": "class Base\n  def go\n    hook(1)\n  end\n  def hook(n)\n  end\nend\n"
+            "class Sub < Base\n  def hook(n)\n  end\nend\n"
+        },
+        {"Base.go -> Base.hook", "Base.go ~> Sub.hook"},
+    ),
+    # Ruby: what a setter is called is no call.
+    "ruby, a setter": (
+        {"a.rb": "class R\n  def items\n  end\n  def items=(list)\n    @items = list\n  end\nend\n"},
+        set(),
+    ),
+    "ruby, a setter of the class": (
+        {
+            "a.rb": "class R\n  def self.items\n  end\n  def self.items=(list)\n    @items = list\n  end\nend\n"  # noqa: E501
+        },
+        set(),
+    ),
+    "ruby, a setter that calls": (
+        {"a.rb": "class R\n  def items\n  end\n  def items=(list)\n    items\n  end\nend\n"},
+        {"R.items= -> R.items"},
+    ),
+    "ruby, from what is named after its class on": (
+        {"a.rb": RUBY_SERVER + "class C\n  def go\n    @server.message_db.statistics\n  end\nend\n"},
+        {"C.go ~> Db.statistics", "C.go ~> Server.message_db", "Server.message_db -> Db"},
+    ),
+    "ruby, the only method of a name of several words": (
+        {
+            "a.rb": "class Endpoint\n  def reset_session\n  end\n  def reject\n  end\nend\n"
+            "class C\n  def go\n    @current.reset_session\n    list.reject\n  end\nend\n"
+        },
+        {"C.go ~> Endpoint.reset_session"},
+    ),
+    # JavaScript: functions are asked for functions.
+    "javascript, bind, call and apply": (
+        {
+            "a.js": "class Me { static up() {}\n go(r) { r.patch('/x', Me.up.bind(Me)) }\n"
+            " two() { on(this.go.bind(this)) }\n three() { this.go.call(this, 1) }\n"
+            " four() { this.go.apply(this, []) } }\n"
+        },
+        {"Me.go ~> Me.up", "Me.two ~> Me.go", "Me.three ~> Me.go", "Me.four ~> Me.go"},
+    ),
+    "javascript, an own method that is called so": (
+        {"a.js": "class Me { apply() {} go() { this.apply() } two() { new Me().apply() } }\n"},
+        {"Me.go -> Me.apply", "Me.two -> Me.apply", "Me.two -> Me"},
+    ),
+    "javascript, another file's function is bound": (
+        {
+            "c.js": "class Me { static up() {} }\nmodule.exports = Me\n",
+            "r.js": "const Me = require('./c')\nfunction route(r) { r.post('/x', Me.up.bind(this)) }\n",
+        },
+        {"route ~> Me.up"},
+    ),
+    "javascript, a getter is read": (
+        {
+            "a.js": "class A { get full() { return this.a }\n set full(x) {}\n"
+            " f() { return this.full + this.a }\n g() { this.full = 2 }\n h() { return this.full.length } }\n"
+        },
+        {"A.f ~> A.full:1", "A.h ~> A.full:1"},
+    ),
+    "javascript, by way of what is imported from here": (
+        {
+            "db.js": JS_DB,
+            "s.js": "class S { devices() {} }\n",
+            "u.js": "const Db = require('./db')\nconst axios = require('axios')\n"
+            "function f() { Db.store.devices() }\nfunction g() { axios.store.devices() }\n",
+        },
+        {"<module> -> Db.constructor", "f ~> S.devices"},
+    ),
+    # A class with some of its namespace before it.
+    "csharp, a class by its namespace": (
+        {
+            "a.cs": "namespace X.Helper; static class Auto { public static void Check(int a) {} }\n",
+            "b.cs": "class App { void Auto() { Helper.Auto.Check(1); } void B() { X.Helper.Auto.Check(2); } }\n",  # noqa: E501
+        },
+        {"App.Auto ~> Auto.Check", "App.B ~> Auto.Check"},
+    ),
+    "java, a class by its package": (
+        {
+            "x/Auto.java": "package x; class Auto { static void check(int a) {} }\n",
+            "y/B.java": "package y; class B { void f() { x.Auto.check(1); } }\n",
+        },
+        {"B.f ~> Auto.check"},
+    ),
+    # Swift: only a dot before it is no call of one's own.
+    "swift, of the type that is expected": (
+        {"a.swift": SWIFT_PAINT % "paint2(.empty())"},
+        {"A.f ~> A.empty"},
+    ),
+    "swift, of an extension": (
+        {
+            "a.swift": "extension View { static func style(a: Int) -> Int { 1 } }\n"
+            "class B { func style() {}\n func k() { draw(.style(a: 1)) } }\n"
+        },
+        set(),
+    ),
+    "swift, a method is handed on": (
+        {"a.swift": SWIFT_PAINT % "row(on: toggle)\n row(on: self.toggle)"},
+        {"A.f ~> A.toggle"},
+    ),
+    # PHP: which class a file means its imports say.
+    "php, a class of several by its import": (
+        PHP_USERS
+        | {
+            "src/Voter/V.php": "<?php\nnamespace App\\Voter;\nuse App\\Entity\\User;\n"
+            "class V { function vote(User $u) { $u->inTeam(); } }\n"
+        },
+        {"V.vote -> User.inTeam"},
+    ),
+    "php, a class by another name": (
+        PHP_USERS
+        | {
+            "src/Voter/W.php": "<?php\nnamespace App\\Voter;\nuse App\\Entity\\User as Person;\n"
+            "class W { function vote(Person $u) { $u->inTeam(); } }\n"
+        },
+        {"W.vote -> User.inTeam"},
+    ),
+    "php, imports of one namespace": (
+        PHP_USERS
+        | {
+            "src/Voter/W.php": "<?php\nnamespace App\\Voter;\nuse App\\{Entity\\User as Person, Rules\\User};\n"  # noqa: E501
+            "class W { function vote(Person $u, User $w) { $u->inTeam(); $w->inTeam(); } }\n"
+        },
+        {"W.vote -> User.inTeam"},
+    ),
+    # Elixir: functions by atoms, by aliases that `use` brings, and in markup.
+    "elixir, an alias that is not written there": (
+        {
+            "a.ex": ELIXIR_PACKAGES,
+            "b.ex": "defmodule My.Web do\n  use My.Ctl\n  def f(c), do: Packages.attach(c)\n"
+            "  def g(c), do: c |> Repo.Packages.attach()\n  def h(c), do: Other.attach(c)\nend\n",
+        },
+        {"My.Web.f ~> My.Repo.Packages.attach", "My.Web.g ~> My.Repo.Packages.attach"},
+    ),
+    "elixir, functions by atoms": (
+        {
+            "a.ex": ELIXIR_PACKAGES,
+            "b.ex": "defmodule My.Web do\n  plug :check when x\n  plug :other, a: 1\n"
+            "  def check(c, _), do: c\n  def other(c, _), do: c\n"
+            "  def f(), do: {My.Repo.Packages, :attach}\n  def g(), do: apply(My.Repo.Packages, :attach, [1])\n"  # noqa: E501
+            "  def h(), do: {:check, :other}\nend\n",
+        },
+        {
+            "My.Web ~> My.Web.check",
+            "My.Web ~> My.Web.other",
+            "My.Web.f ~> My.Repo.Packages.attach",
+            "My.Web.g ~> My.Repo.Packages.attach",
+        },
+    ),
+    "elixir, markup": (
+        {
+            "b.ex": "defmodule My.Web do\n  def page(assigns) do\n"
+            '    ~H"""\n    <.card :for={x <- opts(1)} />\n    <My.Web.foot a={@card} />\n    """\n  end\n'
+            "  defp card(a), do: a\n  defp opts(a), do: a\n  def foot(a), do: a\n  defp none(a), do: a\nend\n"
+        },
+        {"My.Web.page ~> My.Web.card", "My.Web.page ~> My.Web.opts", "My.Web.page ~> My.Web.foot"},
+    ),
+    # Go: what is made by a package and called like it.
+    "go, a variable that is called like its package": (
+        {
+            "go.mod": "module x\n",
+            "deps/d.go": GO_DEPS,
+            "m/m.go": 'package m\nimport "x/deps"\nfunc f() { deps := deps.New(); deps.Set(1) }\n'
+            "func g() { deps := deps.New(); deps.Sub().Set(2) }\nfunc h() { deps.New() }\n",
+        },
+        {"f -> New", "f -> D.Set", "g -> New", "g -> D.Sub", "g -> D.Set", "h -> New"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("A.java", "listener.put(1);", "kotlin"),
+        ("A.kt", "listener.put(1)", "java"),
+        ("page.html.heex", "<.put a={1} />", "elixir"),
+        ("page.html.eex", "<%= put(@conn) %>", "elixir"),
+        ("page.phtml", "<?= $this->put() ?>", "php"),
+    ],
+)
+def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):
+    assert may_use(path, text, "put", language)
