@@ -321,10 +321,9 @@ class Workspace:
 
     def moved_at(self, db: Connection) -> float | None:
         """Return when the worktree's view was last brought up to date, in Unix seconds."""
-        from gitrag.store import inspection, views
+        from gitrag.store import views
 
-        view = views.current(db, self.repo.worktree)
-        return None if view is None else inspection.updated_at(db, view)
+        return views.updated_at(db, self.repo.worktree)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
         """Index and embed the text of any revision; the model must be there for the vectors."""

@@ -91,7 +91,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         store = inspection.count_store(db)
         if view is not None:
             counts = inspection.count_view(db, view, memo)
-            updated = inspection.updated_at(db, view)
+            updated = views.updated_at(db, workspace.repo.worktree)
             overlay = recorded(db, now, view)
             collections = inspection.count_collections(db, view, overlay, memo)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)

@@ -22,7 +22,7 @@ from gitrag.store.connection import Store, StoreMissingError
 from gitrag.words import terms
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from gitrag.store.connection import Connection
 
 _PURPOSE = "keeping what commits say"
 
@@ -133,7 +133,7 @@ def read_stored(beside: Store, ids: Sequence[str]) -> Iterator[list[CommitRecord
         return
 
 
-def is_read(db: DuckDBPyConnection, repo: Repository, commit: str | None) -> bool:
+def is_read(db: Connection, repo: Repository, commit: str | None) -> bool:
     """Tell whether there is nothing to be read of a commit's history."""
     return commit is None or histories.has_history(db, commit, boundary(repo))
 

@@ -343,9 +343,3 @@ def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:
         ).fetchone()
         found.append(TableSize(name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
     return sorted(found, key=lambda each: (-each.size_bytes, each.name))
-
-
-def updated_at(db: DuckDBPyConnection, view: View) -> float | None:
-    """Return when a view was last updated, in Unix seconds."""
-    row = db.execute("SELECT epoch(updated) FROM views WHERE view_id = ?", [view.view_id]).fetchone()
-    return None if row is None else float(row[0])
