@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-    late_pattern = re.compile
+    late_re = re.compile
 else:
 
     class _Numpy:
@@ -20,7 +20,7 @@ else:
 
     np = _Numpy()
 
-    class late_pattern:  # noqa: N801 - stands for ``re.compile``
+    class late_re:  # noqa: N801 - stands for ``re.compile``
         """A pattern that is compiled when it is first used, which takes 0.2 to 5 ms."""
 
         def __init__(self, *given: object) -> None:
@@ -32,4 +32,4 @@ else:
             return value
 
 
-__all__ = ["late_pattern", "np"]
+__all__ = ["late_re", "np"]
