@@ -287,8 +287,7 @@ class Store:
                         raise
                     self._seed = None  # not ours to replace: our own is asked, or one is built
                     raise StoreMissingError(str(error), _RENEW) from error
-                self._checked = self.state
-                self.memo = self._memo_of(self.state)
+                self._checked, self.memo = self.state, self._memo_of(self.state)
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)
