@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import gitrag
+from gitrag.indexing import embed_texts
 from tests.hostile.test_imports import MUCH
 from tests.support.command import PATIENCE_S, SOURCES, Gitrag, Project, user_environment
 from tests.support.recorded import assert_recorded, public
@@ -213,7 +214,8 @@ def test_an_async_server_asks_in_threads(known):
 
 
 def test_a_search_comes_between_the_rounds_of_embedding(make_project, environment, monkeypatch):
-    many = "".join(f"def step_{number}(x):\n    return x + {number}\n\n\n" for number in range(1200))
+    many = "".join(f"def step_{number}(x):\n    return x + {number}\n\n\n" for number in range(240))
+    monkeypatch.setattr(embed_texts, "_ROUND", 64)  # several rounds of few texts
     project = make_project({**SOURCES, "many.py": many})
     monkeypatch.setenv("GITRAG_MODEL_DIR", environment["GITRAG_MODEL_DIR"])
     with gitrag.open(project.path) as repo:

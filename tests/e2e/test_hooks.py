@@ -12,8 +12,9 @@ import pytest
 
 from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.locks import is_held
-from tests.support.command import GITRAG, SOURCES, Project, wait_until
+from tests.support.command import GITRAG, SOURCES, Gitrag, Project, user_environment, wait_until
 from tests.support.gitversion import needs_git
+from tests.support.repository import create_repository
 
 
 def standing(project):
@@ -35,12 +36,22 @@ def wait_for(project, tree_files):
     assert standing(project)["commit"] == project.git.git("rev-parse", "HEAD")
 
 
-@pytest.fixture
-def hooked(make_project) -> Project:
-    project = make_project(SOURCES | {".gitignore": ".sdd/\n"})
+@pytest.fixture(scope="module")
+def initialised(tmp_path_factory, model_dir) -> Project:
+    """What ``hooked`` is copied from."""
+    directory = tmp_path_factory.mktemp("hooked")
+    environment = user_environment(directory / "home", model_dir)
+    git = create_repository(directory / "project", environment, SOURCES | {".gitignore": ".sdd/\n"})
+    project = Project(git, Gitrag(git.path, environment))
     done = project.gitrag("init", "--foreground")
     assert (done.status, done.err) == (0, "")
+    wait_for(project, 3)
     return project
+
+
+@pytest.fixture
+def hooked(initialised, tmp_path, environment) -> Project:
+    return initialised.copied(tmp_path / "project", environment)
 
 
 def test_every_way_to_move_head_is_noticed(hooked):

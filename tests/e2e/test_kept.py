@@ -16,10 +16,10 @@ from tests.support.command import Project, everything_in
 
 
 @pytest.fixture
-def kept(project) -> tuple[Project, Path]:
+def kept(ready) -> tuple[Project, Path]:
     """A project with an explored topic, a core file and an issue, beside its index; and GITRAG_HOME."""
+    project = ready
     home = Path(project.gitrag.environment["HOME"]) / ".gitrag"
-    assert project.gitrag("index", "update", "--no-embed").status == 0
     assert project.gitrag("explore", "save", "Retries", "--goals", "Never lose an order").status == 0
     assert project.gitrag("core", "mark", "client.py", "--summary", "All calls").status == 0
     project.git.write({".sdd/issues/1.md": "---\nid: '1'\ntitle: Lost orders\n---\nThey get lost.\n"})

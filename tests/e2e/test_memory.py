@@ -18,6 +18,7 @@ def limited(kib: int) -> list[str]:
     return ["sh", "-c", f'ulimit -v {kib} && exec "$@"', "sh"]
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("kib", [200_000, 400_000, 800_000])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_too_low_a_limit_is_said_before_anything_is_done(project: Project, command, kib):
@@ -30,6 +31,7 @@ def test_too_low_a_limit_is_said_before_anything_is_done(project: Project, comma
     assert not project.store.exists()
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("kib", [25_000, 30_000, 40_000])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_where_python_itself_is_refused_memory_it_is_said(project: Project, command, kib):

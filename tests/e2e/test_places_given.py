@@ -97,11 +97,15 @@ def test_a_path_is_read_as_people_type_it(shop, given, wanted):
     assert meant_target(workspace, given, shop.path) == wanted
     assert meant_target(workspace, f"{given}:fetch", shop.path) == f"{wanted}:fetch"
     assert history(workspace, "files", HistoryOptions(path=given)).searched
-    assert shop.gitrag("core", "mark", given).status == 0
-    assert shop.gitrag("core", "unmark", given).status == 0
     assert core_path(workspace, given, shop.path) == wanted
     assert within(shop.path, meant_path(workspace.repo, shop.path, given)) == wanted
     assert similar(workspace, given, SearchOptions()).place.path == wanted
+
+
+@pytest.mark.parametrize("given", ["src\\shop\\client.py", "caf\u00e9.py"])
+def test_a_mark_is_set_and_taken_away_by_a_path_as_it_is_typed(shop, given):
+    assert shop.gitrag("core", "mark", given).status == 0
+    assert shop.gitrag("core", "unmark", given).status == 0
 
 
 @pytest.mark.parametrize("path", ["src/gone/client.py", "client.py"])

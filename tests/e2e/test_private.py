@@ -194,20 +194,11 @@ def test_what_a_killed_process_left_is_in_a_closed_directory(private: Project):
 
 SHARED = {
     "group": (0o660, 0o2770),
-    "true": (0o660, 0o2770),
-    "1": (0o660, 0o2770),
     "all": (0o664, 0o2775),
-    "world": (0o664, 0o2775),
-    "everybody": (0o664, 0o2775),
-    "2": (0o664, 0o2775),
     "0640": (0o640, 0o2750),
-    "0660": (0o660, 0o2770),
-    "0666": (0o666, 0o2777),
-    "0600": (0o600, 0o700),
     "umask": (0o600, 0o700),
-    "false": (0o600, 0o700),
-    "0": (0o600, 0o700),
 }
+"""What other values mean is in ``tests/unit/git/test_sharing.py``."""
 
 
 @pytest.mark.parametrize("value", SHARED)

@@ -4,41 +4,55 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import GITRAG, Gitrag, Project, as_plain_user, user_environment
+from tests.support.command import Gitrag, Project, as_plain_user, program, user_environment
 from tests.support.repository import GitRepository, create_repository
 from tests.support.sharing import Person, poisoned, sources
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, model_dir) -> Path:
+    """A place with a bare repository and two clones of it, ``ann``'s embedded and ``bob``'s not."""
+    place = tmp_path_factory.mktemp("share")
+    environment = user_environment(place / "home", model_dir)
+    create_repository(place / "origin.git", environment, bare=True)
+    ann = create_repository(place / "ann", environment, sources(0, 10))
+    ann.git("remote", "add", "origin", "../origin.git")
+    ann.git("push", "--quiet", "origin", "main")
+    bob = ann.clone(place / "bob")
+    bob.git("remote", "set-url", "origin", "../origin.git")
+    for clone in (ann, bob):
+        Gitrag(clone.path, environment)("index", "update", "--no-embed")
+    Gitrag(ann.path, environment)("index", "embed", "--foreground")
+    return place
+
+
 @pytest.fixture
-def project(tmp_path, model_dir) -> Project:
+def project(made, tmp_path, model_dir) -> Project:
     """A clone, embedded, of a bare repository."""
-    environment = user_environment(tmp_path / "home", model_dir)
-    origin = create_repository(tmp_path / "origin.git", environment, bare=True)
-    git = create_repository(tmp_path / "ann", environment, sources(0, 10))
-    git.git("remote", "add", "origin", str(origin.path))
-    git.git("push", "--quiet", "origin", "main")
-    found = Project(git, Gitrag(git.path, environment | {"GITRAG_SHARE": "git"}))
-    found.gitrag("index", "update", "--no-embed")
-    found.gitrag("index", "embed", "--foreground")
-    return found
+    shutil.copytree(made / "origin.git", tmp_path / "origin.git")
+    return copied(made, tmp_path, "ann", user_environment(tmp_path / "home", model_dir))
 
 
-def second(project: Project) -> Project:
-    path = project.path.with_name("bob")
-    project.git.git("clone", "--quiet", str(project.path.with_name("origin.git")), path)
-    git = GitRepository(path, project.git.environment)
-    found = Project(git, Gitrag(path, project.gitrag.environment))
-    found.gitrag("index", "update", "--no-embed")
-    return found
+@pytest.fixture
+def bob(made, tmp_path, project) -> Project:
+    """Another clone, indexed, without a vector."""
+    return copied(made, tmp_path, "bob", project.git.environment)
 
 
-def test_what_one_has_embedded_the_other_pulls(project):
-    bob = second(project)
+def copied(made: Path, place: Path, name: str, environment: dict[str, str]) -> Project:
+    shutil.copytree(made / name, place / name)
+    git = GitRepository(place / name, environment)
+    git.git("remote", "set-url", "origin", str(place / "origin.git"))
+    return Project(git, Gitrag(git.path, environment | {"GITRAG_SHARE": "git"}))
+
+
+def test_what_one_has_embedded_the_other_pulls(project, bob):
     at = f"origin ({project.path.with_name('origin.git')})"
     done = bob.gitrag("share", "pull")
     assert (done.status, done.out) == (1, f"No vectors are shared at {at} yet.\n")
@@ -96,13 +110,12 @@ def test_a_directory_one_may_not_write_to_is_said(project, tmp_path):
     assert list((tmp_path / "packs").iterdir()) == []
 
 
-def test_damaged_packs_are_named_with_their_origin_and_put_right(project, tmp_path):
+def test_damaged_packs_are_named_with_their_origin_and_put_right(project, bob, tmp_path):
     (tmp_path / "packs").mkdir()
     shared = {"GITRAG_SHARE": (tmp_path / "packs").as_uri()}
     project.gitrag("share", "push", env=shared)
     (rows,) = (tmp_path / "packs").glob("*.rows")
     rows.write_bytes(bytes(rows.stat().st_size))
-    bob = second(project)
     done = bob.gitrag("share", "pull", env=shared)
     assert done.status == 1
     name = rows.name.removesuffix(".rows")[-12:]
@@ -122,13 +135,12 @@ def test_damaged_packs_are_named_with_their_origin_and_put_right(project, tmp_pa
     assert bob.gitrag("share", "pull", env=shared).status == 0
 
 
-def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
+def test_packs_that_are_refused_are_named_with_their_origin(project, bob, tmp_path):
     (tmp_path / "packs").mkdir()
     shared = {"GITRAG_SHARE": (tmp_path / "packs").as_uri()}
     mallory = Person(project.git, shared["GITRAG_SHARE"])
     pack = poisoned(mallory, 1.0)
     mallory.put(pack)
-    bob = second(project)
     done = bob.gitrag("share", "pull", env=shared)
     name = pack.index.name[-12:]
     assert done.status == 1
@@ -145,9 +157,8 @@ def test_packs_that_are_refused_are_named_with_their_origin(project, tmp_path):
     assert [path.name for path in (tmp_path / "packs").iterdir()] == ["packs.txt"]
 
 
-def test_what_is_embedded_in_the_foreground_is_pulled_first(project):
+def test_what_is_embedded_in_the_foreground_is_pulled_first(project, bob):
     project.gitrag("share", "push")
-    bob = second(project)
     done = bob.gitrag("index", "embed", "--foreground")
     assert done.status == 0
     assert "Pulled 20 vectors from origin" in done.err
@@ -162,7 +173,7 @@ def test_what_is_embedded_in_the_foreground_is_pulled_first(project):
 
 
 @pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
-def test_the_files_for_ci_push_what_is_new(project, name):
+def test_the_files_for_ci_push_what_is_new(project, bob, name):
     """Every line of theirs that calls gitrag, in a clone as CI has it, twice."""
     root = Path(__file__).parents[2]
     lines = [line.strip() for line in (root / "docs" / "share" / name).read_text().splitlines()]
@@ -173,7 +184,7 @@ def test_the_files_for_ci_push_what_is_new(project, name):
         clone = project.path.with_name(f"ci{turn}")
         origin = project.path.with_name("origin.git").as_uri()
         project.git.git("clone", "--quiet", "--depth=1", origin, clone)
-        bin_ = f"{GITRAG.parent}:{project.gitrag.environment['PATH']}"
+        bin_ = f"{program(project.gitrag.environment).parent}:{project.gitrag.environment['PATH']}"
         done = subprocess.run(
             ["sh", "-e", "-c", "\n".join(script)],
             cwd=clone,
@@ -184,7 +195,6 @@ def test_the_files_for_ci_push_what_is_new(project, name):
         )
         assert done.returncode == 0, done.stderr
         assert f"Pushed {20 * (turn == 0)} vectors" in done.stdout
-    bob = second(project)
     assert bob.gitrag("share", "pull").out.startswith("Pulled 20 vectors")
 
 

@@ -7,25 +7,36 @@ import subprocess
 import sys
 from contextlib import suppress
 
+import duckdb
 import pytest
 
-from tests.support.command import SOURCES, Gitrag, Project, as_plain_user
-from tests.support.repository import GitRepository
+from tests.support.command import SOURCES, Gitrag, Project, as_plain_user, user_environment
+from tests.support.repository import GitRepository, create_repository
 
 QUESTION = ("search", "retry", "with", "backoff", "--output", "text")
 
 
+@pytest.fixture(scope="module")
+def text_index(tmp_path_factory, model_dir) -> Project:
+    """What ``updated`` is copied from."""
+    directory = tmp_path_factory.mktemp("updated")
+    environment = user_environment(directory / "home", model_dir)
+    git = create_repository(directory / "project", environment, SOURCES)
+    made = Project(git, Gitrag(git.path, environment))
+    assert made.gitrag("index", "update", "--no-embed").status == 0
+    return made
+
+
 @pytest.fixture
-def updated(project) -> Project:
+def updated(text_index, tmp_path, environment) -> Project:
     """A repository with a text index."""
-    assert project.gitrag("index", "update", "--no-embed").status == 0
-    return project
+    return text_index.copied(tmp_path / "project", environment)
 
 
 def change(project, statement):
     """Change an index as another gitrag would have written it."""
-    code = f"import duckdb, sys; duckdb.connect(sys.argv[1]).execute({statement!r})"
-    subprocess.run([sys.executable, "-c", code, project.store / "index.duckdb"], check=True)
+    with duckdb.connect(str(project.store / "index.duckdb")) as db:
+        db.execute(statement)
 
 
 def answers(project):

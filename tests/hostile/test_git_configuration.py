@@ -16,7 +16,7 @@ from gitrag.git.untracked import Untracked
 from gitrag.machine.environment import safe_environment
 from tests.support.command import Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
-from tests.support.traces import A_FEW, THE_OTHERS, Traces, run_everything
+from tests.support.traces import A_FEW, EXPECTED, THE_OTHERS, Traces, run_everything
 
 ATTRIBUTES = "* filter=evil diff=evil merge=evil\n*.py filter=\n"
 FILES = {
@@ -148,10 +148,17 @@ def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces
     def seen(what: str) -> None:
         assert traces.found() == [], what
 
-    commands = (*A_FEW, *some(THE_OTHERS, keep=8)) if where == "local" else A_FEW
-    run_everything(project, seen, commands=commands, commit=False)  # the test's own git would run them
+    if where == "local":
+        commands = (*A_FEW, *some(THE_OTHERS, keep=8))
+        run_everything(project, seen, commands=commands, commit=False)  # the test's own git would run them
+        trackers = ("github", "gitlab", "gitea")
+    else:  # it is read once, for whatever asks git
+        for command in (("init",), *ASKED):
+            assert project.gitrag(*command).status in EXPECTED, command
+            seen(" ".join(command))
+        trackers = ("github",)
     touch(project)
-    for tracker in ("github", "gitlab", "gitea"):
+    for tracker in trackers:
         asked = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gitrag.trackerCredentials"}
         remote = {"GIT_CONFIG_VALUE_0": "git"}
         project.gitrag("issues", "sync", "--tracker", tracker, env=asked | remote)

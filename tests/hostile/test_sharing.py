@@ -10,22 +10,25 @@ from gitrag.config.of_repository import settings_of
 from gitrag.git import Repository
 from gitrag.git.remote_files import REF
 from tests.hostile.test_git_configuration import BESIDE, RUN
-from tests.support.command import Gitrag, Project, user_environment
+from tests.support.command import Project, indexed_project, user_environment
 from tests.support.repository import create_repository
 from tests.support.traces import Traces, idle
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, model_dir) -> Project:
+    """What ``project`` is copied from."""
+    return indexed_project(tmp_path_factory.mktemp("made"), model_dir)
+
+
 @pytest.fixture
-def project(tmp_path, model_dir) -> Project:
+def project(made, tmp_path, model_dir) -> Project:
     environment = user_environment(tmp_path / "home", model_dir)
-    git = create_repository(tmp_path / "project", environment, {"a.py": "def a():\n    return 1\n"})
+    found = made.copied(tmp_path / "project", environment)
     create_repository(tmp_path / "origin.git", environment, bare=True)
-    git.git("remote", "add", "origin", str(tmp_path / "origin.git"))
-    git.git("push", "--quiet", "origin", "main")
-    git.git("fetch", "--quiet")
-    found = Project(git, Gitrag(git.path, environment))
-    found.gitrag("index", "update", "--no-embed")
-    found.gitrag("index", "embed", "--foreground")
+    found.git.git("remote", "add", "origin", str(tmp_path / "origin.git"))
+    found.git.git("push", "--quiet", "origin", "main")
+    found.git.git("fetch", "--quiet")
     return found
 
 

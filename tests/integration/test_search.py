@@ -22,7 +22,7 @@ from gitrag.store.content import read_chunks
 from gitrag.workspace import Workspace
 from tests.support.golden_project import project
 from tests.support.indexes import asked_often, open_app
-from tests.support.repository import GitRepository, create_repository, isolated_environment
+from tests.support.repository import GitRepository, create_repository, isolated_environment, made_once
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
@@ -58,9 +58,13 @@ def own(tmp_path, environment) -> GitRepository:
         "src/window.py": "def open_window():\n    return 1\n",
         "docs/house.md": "# House\n\nHow to open a door.\n",
     }
-    repository = create_repository(tmp_path / "own", environment, files)
-    open_app(repository).update()
-    return repository
+
+    def make() -> GitRepository:
+        repository = create_repository(tmp_path / "own", environment, files)
+        open_app(repository).update()
+        return repository
+
+    return made_once("own of test_search", tmp_path / "own", environment, make)
 
 
 def paths(workspace: Workspace, query: str, options: SearchOptions = ALL) -> list[str]:

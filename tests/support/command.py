@@ -146,8 +146,10 @@ class Gitrag:
         opened = ["sh", "-c", 'exec "$@" <>"$0" >&0 2>&0', os.ttyname(theirs)]
         written = bytearray()
         os.write(ours, typed.encode())
+        # a forked one has the terminal's streams, but not ^C
+        command = GITRAG if interrupt_after or not self.forks else program(environment)
         with subprocess.Popen(
-            [*opened, GITRAG, *args], cwd=self.place, env=environment, start_new_session=True
+            [*opened, command, *args], cwd=self.place, env=environment, start_new_session=True
         ) as process:
             ended = False
             while not ended:

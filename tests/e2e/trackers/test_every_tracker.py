@@ -13,7 +13,7 @@ from tests.support.command import GITRAG, everything_in
 from tests.support.tracked import Tracked
 from tests.support.tracker_fakes import TOKEN, Fault, GitHubFake, Ticket
 
-pytestmark = pytest.mark.sweep(keep=3)
+pytestmark = pytest.mark.sweep(keep=2)
 """Of the trackers, for each test others."""
 
 FIRST_ANSWER = {"JiraFake": 1, "JiraCloudFake": 1}
