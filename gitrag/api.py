@@ -446,7 +446,7 @@ class Workspace:
             require([check_writable(inner.store.directory)])
             self._sync_issues(inner)
             done = inner.update(advance=progress)
-            unembedded = inner.count_unembedded(done.refreshed.overlay.entries)
+            unembedded = done.unembedded
             if unembedded and embed:
                 forget_fetch_failure(inner)
                 start_worker(inner)

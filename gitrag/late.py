@@ -1,12 +1,15 @@
-"""Libraries that are loaded when they are first used: `gitrag --version` and a hook start without them."""
+"""What is loaded or made when it is first used: a command that does not need it starts without it."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
+
+    late_re = re.compile
 else:
 
     class _Numpy:
@@ -17,4 +20,16 @@ else:
 
     np = _Numpy()
 
-__all__ = ["np"]
+    class late_re:  # noqa: N801 - stands for ``re.compile``
+        """A pattern that is compiled when it is first used, which takes 0.2 to 5 ms."""
+
+        def __init__(self, *given: object) -> None:
+            self._given = given
+
+        def __getattr__(self, name: str) -> object:
+            value = getattr(re.compile(*self._given), name)
+            setattr(self, name, value)
+            return value
+
+
+__all__ = ["late_re", "np"]

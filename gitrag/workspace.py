@@ -23,7 +23,7 @@ from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError,
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
-from gitrag.indexing.history import read_few
+from gitrag.indexing.history import is_read, read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.notices import stale_line
@@ -35,6 +35,7 @@ from gitrag.machine.environment import safe_environment
 from gitrag.machine.files import PRIVATE
 from gitrag.machine.refusals import require_memory
 from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
@@ -48,12 +49,14 @@ class Indexed(Struct, frozen=True):
     Attributes:
         refreshed: The view after the update.
         counts: How many files, chunks and texts the view holds.
+        unembedded: How many texts of all views and of the uncommitted changes have no vector.
         seconds: How long it took.
         first: Whether there was no index before.
     """
 
     refreshed: Refreshed
     counts: ViewCounts
+    unembedded: int
     seconds: float
     first: bool = False
 
@@ -270,19 +273,23 @@ class Workspace:
             advance: Called with files done, of how many.
             register: Whether a first index is to be asked by searches of all repositories.
         """
-        from gitrag.store import inspection
+        from gitrag.store import inspection, vectors
 
         begin = time.monotonic()
         first = not self.store.exists()
         now = self.snapshot()
         refreshed = refresh(self.store, now, budget_s=budget_s, advance=advance)
-        read_few(self.store, self.repo, refreshed.head.commit, self.older)
         if first and register:
             self.register()
         with self.store.read() as db:
-            counts = inspection.count_view(db, refreshed.view)
+            memo = Memo(lasting=True)
+            counts = inspection.count_view(db, refreshed.view, memo)
+            unembedded = vectors.count_pending(db, refreshed.overlay.entries, memo=memo)
+            history_is_read = is_read(db, self.repo, refreshed.head.commit)
+        if not history_is_read:
+            read_few(self.store, self.repo, refreshed.head.commit, self.older)
         self._note_coverage(counts)
-        return Indexed(refreshed, counts, time.monotonic() - begin, first)
+        return Indexed(refreshed, counts, unembedded, time.monotonic() - begin, first)
 
     def register(self) -> None:
         """Have searches of all repositories ask this one too, if its index is in it."""
@@ -308,10 +315,9 @@ class Workspace:
 
     def moved_at(self, db: Connection) -> float | None:
         """Return when the worktree's view was last brought up to date, in Unix seconds."""
-        from gitrag.store import inspection, views
+        from gitrag.store import views
 
-        view = views.current(db, self.repo.worktree)
-        return None if view is None else inspection.updated_at(db, view)
+        return views.updated_at(db, self.repo.worktree)
 
     def update_revision(self, revision: str, *, budget_s: float | None = None) -> None:
         """Index and embed the text of any revision; the model must be there for the vectors."""

@@ -123,7 +123,7 @@ class CurrentView:
     def _read(self, read: Read[T], encoder: Encoder | None) -> ReadResult[T]:
         start: Start | None = None
         with suppress(StoreMissingError):
-            guess = self._guess(read)
+            guess = None if self._looking.is_done else self._guess(read)
             self._looking.wait()  # with the index closed, so that no writer has to wait for git
             if guess is not None and (result := self._confirmed(guess, encoder)):
                 return result
@@ -353,6 +353,11 @@ class _Looking:
             self._snapshot = look()
         except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
             self._error = error
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nobody has to wait for it."""
+        return not self._thread.is_alive()
 
     def wait(self) -> None:
         """Wait until it is taken."""

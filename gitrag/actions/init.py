@@ -90,7 +90,7 @@ def initialise(
     workspace.register()
     yield indexed
     entries = indexed.refreshed.overlay.entries
-    waiting = workspace.count_unembedded(entries)
+    waiting = indexed.unembedded
     if waiting and skip_embed:
         yield EmbeddingSkipped()
     elif waiting:

@@ -18,6 +18,7 @@ from gitrag.indexing.worker import last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.inspection import CollectionCounts, StoreCounts, TableSize, Unread, ViewCounts
+from gitrag.store.memo import Memo
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -85,12 +86,12 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
     collections: list[CollectionCounts] = []
     unread: list[Unread] = []
     with suppress(StoreMissingError), workspace.store.read() as db:
-        memo = workspace.store.memo
+        memo = workspace.store.memo if workspace.store.memo.lasting else Memo(lasting=True)
         view = views.current(db, workspace.repo.worktree)
         store = inspection.count_store(db)
         if view is not None:
             counts = inspection.count_view(db, view, memo)
-            updated = inspection.updated_at(db, view)
+            updated = views.updated_at(db, workspace.repo.worktree)
             overlay = recorded(db, now, view)
             collections = inspection.count_collections(db, view, overlay, memo)
             unread = inspection.unread(db, view, overlay, FAILURE_MARK)

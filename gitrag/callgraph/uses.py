@@ -8,6 +8,7 @@ from functools import cache
 
 from gitrag.callgraph.general.view import FAMILIES
 from gitrag.chunking.languages import is_code, language_of
+from gitrag.late import late_re
 
 _TEMPLATES = (
     *(
@@ -59,33 +60,33 @@ _SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini", ".json", ".neon", ".prope
 _BARE = frozenset({"ruby", "erb", "scala", "csharp", "swift", "kotlin"})
 """Languages in which a name alone may be a call: of a property, of a method without brackets, infix."""
 
-_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
+_STRING = late_re(r"\"[^\"]*\"|'[^']*'")
 
 _NO_CODE = frozenset({"protobuf", "graphql"})
 """Languages that only declare."""
 
-_COMMENT = re.compile(r"\s*(?://|/\*|\*[\s/]|#(?:\s|$)|<!--|--\s|\"\"\")")
-_DEFINING = re.compile(
+_COMMENT = late_re(r"\s*(?://|/\*|\*[\s/]|#(?:\s|$)|<!--|--\s|\"\"\")")
+_DEFINING = late_re(
     r"\b(?:def|defp|fn|func|fun|function|sub|class|interface|struct|trait|module|type|enum|protocol|namespace"
     r"|package)\b\s*\*?\s*(?:<[^>]*>\s*)?(?:[\w:]+(?:<[^>]*>)?\??\s*[.:]+\s*)*$"
     r"|^\s*(?:(?:pub(?:\([^)]*\))?|public|private|internal|export|default|abstract|final|open|data|sealed)\s+)*"
     r"(?:(?:class|interface|struct|trait|protocol|using)\s[^=;(]*|(?:import|from|use)\s[^=;]*)$"
     r"|\bfunc\s*\([^)]*\)\s*$|^\s*@(?:spec|(?:macro)?callback)\s+$"
 )
-_IMPORTING = re.compile(
+_IMPORTING = late_re(
     r"\s*(?:(?:pub(?:\([^)]*\))?|export|public|global)\s+)*(?:import|from|use|using|typedef)\b|\s*#"
 )
-_IN_SIGNATURE = re.compile(r"\b(?:def|fn|func|fun|function)\b[^)]*$")
+_IN_SIGNATURE = late_re(r"\b(?:def|fn|func|fun|function)\b[^)]*$")
 _TYPE_FIRST = frozenset({"java", "c", "cpp", "csharp", "dart", "solidity"})
-_AFTER_TYPE = re.compile(r"(\w+|(?<=[\w>\]\[?*&])[>\]])[*&?]*\s+[*&]*$")
+_AFTER_TYPE = late_re(r"(\w+|(?<=[\w>\]\[?*&])[>\]])[*&?]*\s+[*&]*$")
 _NO_TYPE = frozenset(
     "return await new throw else in case yield and or not do when is as co_await co_return co_yield goto"
     " delete assert select where orderby by on equals out ref typeof sizeof instanceof emit revert defer"
     " using xor".split()
 )
 
-_MARK = re.compile(r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override|export\s+default)\b")
-_REGISTERING = re.compile(
+_MARK = late_re(r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override|export\s+default)\b")
+_REGISTERING = late_re(
     r"(?:^|[.:_])(?:(?:api_)?route|get|post|put|patch|delete|head|options|websocket|command|group|callback|task"
     r"|shared_task|periodic_task|on|on_event|event|listen(?:er)?|handler?|hook(?:impl)?|fixture|receiver|register\w*"
     r"|subscri(?:be|ber)|(?:before|after|error|tear)\w*(?:request|handler|down|each|all)|filter|simple_tag"
@@ -96,7 +97,7 @@ _REGISTERING = re.compile(
     r"|Component|Service|Repository|Controller|Configuration|Entity|Injectable|Module|Directive|Pipe)$"
 )
 """Decorators, annotations and modifiers by which others come to call a definition that name it nowhere."""
-_CALLS_NOTHING = re.compile(
+_CALLS_NOTHING = late_re(
     r"(?:^|[.:])(?:property|classmethod|staticmethod|abstract\w*|dataclass\w*|attrs?|define|frozen|cached_property"
     r"|(?:lru_)?cache|wraps|(?:async)?contextmanager|overload|final|total_ordering|singledispatch|setter|getter|deleter"
     r"|runtime_checkable|no_type_check|typing|deprecated|inline|derive|must_use|allow|warn|deny|expect|cfg\w*|doc|cold"
@@ -112,7 +113,7 @@ _CALLS_NOTHING = re.compile(
 )
 """Those by which nobody comes to call it; of any other it is not known."""
 
-_CALLING_NOTHING = re.compile(
+_CALLING_NOTHING = late_re(
     r"object|Object|ABC|Protocol|Generic|\w*Enum|\w*Error|\w*Exception|NamedTuple|TypedDict|Serializable|Cloneable"
     r"|Codable|Encodable|Decodable|Equatable|Hashable|Identifiable|Sendable|CaseIterable|String|Int|UInt\w*|Struct"
     r"|Record|NSObject|Any|AnyObject|ValueType|Throwable|stdClass"
@@ -247,7 +248,7 @@ def _is_other(own: str, language: str) -> bool:
     return own in LANGUAGES and FAMILIES.get(own, own) != FAMILIES.get(language, language)
 
 
-_IMPL = re.compile(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")
+_IMPL = late_re(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")
 
 
 def implemented(lines: Sequence[str]) -> tuple[str, ...]:

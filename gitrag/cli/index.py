@@ -192,7 +192,7 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
         indexed = workspace.update(advance=progress.update)
     workspace.register()
     say_indexed(indexed, terminal)
-    waiting = workspace.count_unembedded(indexed.refreshed.overlay.entries)
+    waiting = indexed.unembedded
     steps = [embed_in_background(workspace, waiting)] if waiting and embed else []
     for step in steps:
         say_embedding(step, terminal)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
@@ -19,6 +20,9 @@ from gitrag.store import commits, histories
 from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.words import terms
+
+if TYPE_CHECKING:
+    from gitrag.store.connection import Connection
 
 _PURPOSE = "keeping what commits say"
 
@@ -127,6 +131,11 @@ def read_stored(beside: Store, ids: Sequence[str]) -> Iterator[list[CommitRecord
             yield batch
     except StoreMissingError:
         return
+
+
+def is_read(db: Connection, repo: Repository, commit: str | None) -> bool:
+    """Tell whether there is nothing to be read of a commit's history."""
+    return commit is None or histories.has_history(db, commit, boundary(repo))
 
 
 def read_few(store: Store, repo: Repository, commit: str | None, older: Store | None = None) -> None:

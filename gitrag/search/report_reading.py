@@ -15,6 +15,7 @@ from itertools import chain
 from msgspec import Struct, field
 
 from gitrag.chunking.languages import language_of
+from gitrag.late import late_re
 from gitrag.search import tracebacks
 from gitrag.search.tracebacks import Frame, Traced
 
@@ -91,37 +92,35 @@ class Reading(Struct, frozen=True):
         return " ".join([self.title, *self.sentences])
 
 
-_TAG = re.compile(
+_TAG = late_re(
     r"</?(?:details|summary|br|p|pre|code|b|i|em|strong|img|a|sub|sup|kbd|hr|div|span)\b[^<>]{0,300}>",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"^\s{0,8}(?:>\s?)*(`{3,}|~{3,})\s*([\w+#.-]*)")
-_HEADING = re.compile(
+_FENCE = late_re(r"^\s{0,8}(?:>\s?)*(`{3,}|~{3,})\s*([\w+#.-]*)")
+_HEADING = late_re(
     r"^\s{0,3}(?:#{1,6}\s*+(?P<hash>[^\s#].*)|\*\*(?P<bold>[^*]{2,60})\*\*:?|__(?P<under>[^_]{2,60})__:?"
     r"|(?P<colon>[A-Z][A-Za-z /]{2,40}):)\s*$"
 )
-_RULE = re.compile(r"^\s*(?:[-=*_~#]\s?){3,}\s*$")
-_CHECK = re.compile(r"^\s*[-*+]\s*\[[ xX]?\]")
-_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s")
-_ANSWERED = re.compile(r"^\s*(?:>\s(?!>))+")
-_LABEL = re.compile(
-    r"^\s*\[\w[\w /-]{0,20}\]\s*:?|^(?:bug|feature|issue)\s*(?:report)?\s*:\s*", re.IGNORECASE
-)
-_PROSE = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+_RULE = late_re(r"^\s*(?:[-=*_~#]\s?){3,}\s*$")
+_CHECK = late_re(r"^\s*[-*+]\s*\[[ xX]?\]")
+_LIST_ITEM = late_re(r"\s*(?:[-*+]|\d+\.)\s")
+_ANSWERED = late_re(r"^\s*(?:>\s(?!>))+")
+_LABEL = late_re(r"^\s*\[\w[\w /-]{0,20}\]\s*:?|^(?:bug|feature|issue)\s*(?:report)?\s*:\s*", re.IGNORECASE)
+_PROSE = late_re(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
-_DUMPS = re.compile(
+_DUMPS = late_re(
     r"\b(?:environment|versions?|system (?:details|info\w*)|platform|dependencies|installed packages|setup"
     r"|check ?list|os|pip (?:freeze|list)|operating system|installation|relevant packages|runtime)\b",
     re.IGNORECASE,
 )
 """Headings of sections that list what is installed."""
 
-_NO_DUMP = re.compile(
+_NO_DUMP = late_re(
     r"\b(?:variable|handling|problem|behavio\w+|bug|error|incompatible|wrong)\b", re.IGNORECASE
 )
 _LONGEST_HEADING = 6
 
-_TEMPLATE = re.compile(
+_TEMPLATE = late_re(
     r"^(?:bug description|description|describe (?:the bug|(?:your|the) issue)|(?:steps|how) to reproduce"
     r"|to reproduce|reproduc\w+(?: code| steps| example)?|reproduction steps|what (?:happened|you expected)"
     r"|what did you expect.*|(?:expected|actual|current) (?:behaviou?r|results?|output|vs\.? actual.*)"
@@ -134,13 +133,13 @@ _TEMPLATE = re.compile(
 )
 """Headings of templates, and what stands in a field that was left empty."""
 
-_TEMPLATE_LINE = re.compile(
+_TEMPLATE_LINE = late_re(
     r"please (?:be sure|have a search|check|make sure|describe|provide|fill|search|note that|read)"
     r"|i have (?:searched|read|checked)|searched the (?:existing|open)|code of conduct|contributing guide"
     r"|thank you for (?:taking|filing)",
     re.IGNORECASE,
 )
-_VERSION = re.compile(
+_VERSION = late_re(
     r"^\W*[A-Za-z][\w.+/() -]{0,40}?\s*(?::|==?|@|\bv(?:ersion)?\b|\s)\s*[\"'v(]?\d+(?:\.\d+){1,4}[\w.+-]*"
     r"[\"')]?(?:\s*[(\[|].*)?\W*$"
     r"|^\W*(?:Linux|Darwin|Windows|macOS|Ubuntu|Debian|Mac ?OS X?|Python|OS|CPython)\b[^.!?]{0,90}\d+\.\d"
@@ -149,52 +148,50 @@ _VERSION = re.compile(
 )
 """A line that says which version of something is installed."""
 
-_ERROR = re.compile(
+_ERROR = late_re(
     r"^\s*(?:E\s+|!\s+|>\s+)?(?:Uncaught |Unhandled exception[.:]? |Caused by: |Exception in thread \S+ )?"
     r"(?P<kind>(?:[A-Za-z_][\w$]*[.:]{1,2})*[A-Za-z_][\w$]*"
     r"(?:Error|Exception|Warning|Failure|Fault|Exit|Interrupt|Invalid|NotFound))"
     r"(?: \[\w+\])?(?::\s*(?P<said>.*))?$"
 )
-_PANIC = re.compile(r"^\s*(?:panic|[Ff]atal error|fatal|[Ee]rror|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
-_PROMPT = re.compile(r"^\s*+(?:>>>|\.\.\.:?|In \[\d*\]:|\$|%)(?:\s|$)")
-_OUT = re.compile(r"^\s*Out\[\d*\]:")
+_PANIC = late_re(r"^\s*(?:panic|[Ff]atal error|fatal|[Ee]rror|FATAL|ERROR)(?:\[\w+\])?:\s*(?P<said>\S.*)$")
+_PROMPT = late_re(r"^\s*+(?:>>>|\.\.\.:?|In \[\d*\]:|\$|%)(?:\s|$)")
+_OUT = late_re(r"^\s*Out\[\d*\]:")
 
-_URL = re.compile(r"\b(?:https?|ftp|git|ssh)://[^\s)>\]\"']+")
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
-_BLOB = re.compile(r"/(?:blob|tree|raw|blame|src)/[^/]+/(?P<path>[^#?\s]{1,300}?\.\w+)(?:#|\?|$)")
-_PATH = re.compile(
+_URL = late_re(r"\b(?:https?|ftp|git|ssh)://[^\s)>\]\"']+")
+_LINK = late_re(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,500}\)")
+_BLOB = late_re(r"/(?:blob|tree|raw|blame|src)/[^/]+/(?P<path>[^#?\s]{1,300}?\.\w+)(?:#|\?|$)")
+_PATH = late_re(
     r"(?<![\w/.@+~\\-])(?:[A-Za-z]:|~|\.{1,2})?[\\/]?(?:[\w.@+-]+[\\/])*[\w@+-][\w.@+-]*\.(?P<suffix>[A-Za-z]\w{0,6})\b(?!\()"
 )
-_BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)|(?<=[.!?:])\n")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'`]*\s+(?=[\"'(`]?[A-Z0-9])|\s+[-\u2013\u2014]{1,3}\s+|;\s+")
-_QUOTE = re.compile(
+_BLOCK_END = late_re(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)|(?<=[.!?:])\n")
+_SENTENCE_END = late_re(r"(?<=[.!?])[)\"'`]*\s+(?=[\"'(`]?[A-Z0-9])|\s+[-\u2013\u2014]{1,3}\s+|;\s+")
+_QUOTE = late_re(
     r"\"([^\"\n]{8,300})\"|(?<!\w)'([^'\n]{8,300})'(?!\w)|\u201c([^\u201d\n]{8,300})\u201d|``?([^`\n]{8,300})``?"
 )
-_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+_SPOKEN = late_re(r"[^\W\d_]{2,}")
 _LONGEST_MESSAGE = 300
 
-_IMPORT_FROM = re.compile(
+_IMPORT_FROM = late_re(
     r"^[^\w\n]*from\s+(?P<module>\.*[\w.]+)\s+import\s+(?P<names>\(?[\w*, .]+(?:\s+as\s+\w+)?[^\n#;]*)",
     re.MULTILINE,
 )
-_IMPORT = re.compile(
+_IMPORT = late_re(
     r"^[^\w\n]*import[ \t]+(?P<names>[\w.]+(?: +as +\w+)?(?: *, *[\w.]+(?: +as +\w+)?)*)(?: *+;)? *+"
     r"(?:#.*)?$",
     re.MULTILINE,
 )
-_IN_PARENTHESES = re.compile(r"\(([\w,\s]{1,500})\)")
-_DEFINED = re.compile(
-    r"\b(?:def|class|function|func|fn|struct|interface|trait|enum|const|let|var|val)\s+(\w+)"
-)
-_ASSIGNED = re.compile(r"^[^\w\n]*(\w+)(?: ?, ?(\w+))* ?(?::[\w\[\], .|]{1,80})?=(?!=)", re.MULTILINE)
-_BOUND = re.compile(r"\bfor\s+(\w+)\s+in\b|\bas\s+(\w+)\s*:")
-_DOTTED = re.compile(
+_IN_PARENTHESES = late_re(r"\(([\w,\s]{1,500})\)")
+_DEFINED = late_re(r"\b(?:def|class|function|func|fn|struct|interface|trait|enum|const|let|var|val)\s+(\w+)")
+_ASSIGNED = late_re(r"^[^\w\n]*(\w+)(?: ?, ?(\w+))* ?(?::[\w\[\], .|]{1,80})?=(?!=)", re.MULTILINE)
+_BOUND = late_re(r"\bfor\s+(\w+)\s+in\b|\bas\s+(\w+)\s*:")
+_DOTTED = late_re(
     r"(?<![\w/.\\@-])(?P<name>[A-Za-z_]\w*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*+)(?P<call>\()?(?![\w/\\]*/)"
 )
-_MARKED = re.compile(r"``?([^`\n]{1,120})``?")
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|::|^_|[A-Za-z]\d[A-Za-z_]")
-_LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
-_SEPARATOR = re.compile(r"::|#|->")
+_MARKED = late_re(r"``?([^`\n]{1,120})``?")
+_IDENTIFIER = late_re(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|::|^_|[A-Za-z]\d[A-Za-z_]")
+_LITERAL = late_re(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
+_SEPARATOR = late_re(r"::|#|->")
 _ONESELF = frozenset({"self", "cls", "this"})
 _SHORTEST_NAME = 3
 _KEYWORDS = frozenset(

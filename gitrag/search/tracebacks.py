@@ -7,6 +7,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.late import late_re
+
 _LONGEST_LINE = 500
 
 
@@ -26,56 +28,56 @@ class Frame(Struct, frozen=True):
 
 _DEEPEST_LAST = (
     # Python
-    re.compile(r'^\W*File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<name>[\w.<>]+))?'),
+    late_re(r'^\W*File "(?P<path>[^"\n]+)", line (?P<line>\d{1,9})(?:, in (?P<name>[\w.<>]+))?'),
     # IPython: a path, in version 8 with a line, then "in" and a call
-    re.compile(
+    late_re(
         r"^\s*(?:File\s+)?(?P<path>(?:~|[A-Za-z]:)?[\w./\\<>@+~ -]*[\w-]\.pyx?)(?::(?P<line>\d+))?,?"
         r"\s+in\s+(?P<name>[\w.<>]+)\s*\("
     ),
 )
 _DEEPEST_FIRST = (
     # Java, Kotlin, Scala
-    re.compile(
+    late_re(
         r"^\s*at\s+(?:[\w.]+/+)?(?P<name>(?P<package>(?:[a-z_]\w*\.)+)[\w.$]+\.[\w$<>]+)"
         r"\((?P<path>[\w$]+\.\w+)(?::(?P<line>\d+))?\)"
     ),
     # JavaScript: with a function, or the place alone
-    re.compile(
+    late_re(
         r"^\s*at\s+(?:(?:async |new )?(?P<name>[\w.$<>\[\] ]+?) \()?(?:file://|webpack://)?"
         r"(?P<path>[^\s():]*[\w/\\-]\.\w+):(?P<line>\d+):\d+\)?"
     ),
     # C#
-    re.compile(r"^\s*at\s+(?P<name>[\w.`+<>\[\]]+)\([^)]*\)\s+in\s+(?P<path>.+?):line (?P<line>\d+)\s*$"),
+    late_re(r"^\s*at\s+(?P<name>[\w.`+<>\[\]]+)\([^)]*\)\s+in\s+(?P<path>.+?):line (?P<line>\d+)\s*$"),
     # Ruby
-    re.compile(r"^\s*(?:from\s+)?(?P<path>\S+\.rb):(?P<line>\d+):in [`'](?P<name>[^'`]+)'"),
+    late_re(r"^\s*(?:from\s+)?(?P<path>\S+\.rb):(?P<line>\d+):in [`'](?P<name>[^'`]+)'"),
     # PHP
-    re.compile(r"^\s*#\d+\s+(?P<path>\S+\.php)\((?P<line>\d+)\):\s*(?P<name>[\w\\:>-]+)\("),
+    late_re(r"^\s*#\d+\s+(?P<path>\S+\.php)\((?P<line>\d+)\):\s*(?P<name>[\w\\:>-]+)\("),
     # Firefox
-    re.compile(r"^\s*(?P<name>[\w.$/<]*)@(?P<path>\S+?\.\w+):(?P<line>\d+):\d+\s*$"),
+    late_re(r"^\s*(?P<name>[\w.$/<]*)@(?P<path>\S+?\.\w+):(?P<line>\d+):\d+\s*$"),
 )
 _BELOW_ITS_CALL = (
     # Go
     (
-        re.compile(r"^\s+(?P<path>\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?\s*$"),
-        re.compile(r"^(?:created by )?(?P<name>[\w./*()$-]+?)(?:\([^()]*\))?\s*$"),
+        late_re(r"^\s+(?P<path>\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?\s*$"),
+        late_re(r"^(?:created by )?(?P<name>[\w./*()$-]+?)(?:\([^()]*\))?\s*$"),
     ),
     # Rust
     (
-        re.compile(r"^\s+at (?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?\s*$"),
-        re.compile(r"^\s*\d+:\s+(?:0x[0-9a-f]+ - )?(?P<name>[\w:<>{}# ]+?)(?:::h[0-9a-f]{16})?\s*$"),
+        late_re(r"^\s+at (?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?\s*$"),
+        late_re(r"^\s*\d+:\s+(?:0x[0-9a-f]+ - )?(?P<name>[\w:<>{}# ]+?)(?:::h[0-9a-f]{16})?\s*$"),
     ),
 )
-_PANIC = re.compile(r"panicked at (?:'.*', )?(?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?:?")
+_PANIC = late_re(r"panicked at (?:'.*', )?(?P<path>\S+\.rs):(?P<line>\d+)(?::\d+)?:?")
 
-_NO_NAME = re.compile(r"\{\{?[^{}]*\}?\}|<[^<>]*>|\[[^\[\]]*\]|[*()]")
+_NO_NAME = late_re(r"\{\{?[^{}]*\}?\}|<[^<>]*>|\[[^\[\]]*\]|[*()]")
 """Closures, ``<module>``, ``[as door]``, type parameters."""
 
-_ARROW = re.compile(r"^-+>\s*(?P<line>\d+)\b")
+_ARROW = late_re(r"^-+>\s*(?P<line>\d+)\b")
 """The line that IPython marks in the source that it quotes."""
 
-_QUOTED_SOURCE = re.compile(r"^\s*(?:-+>\s*)?\d+\s+|^\s{4,}|^\s*[\^~]+\s*$")
+_QUOTED_SOURCE = late_re(r"^\s*(?:-+>\s*)?\d+\s+|^\s{4,}|^\s*[\^~]+\s*$")
 
-_HEAD = re.compile(r"Traceback \(most recent call last\)", re.IGNORECASE)
+_HEAD = late_re(r"Traceback \(most recent call last\)", re.IGNORECASE)
 
 
 class Traced(Struct, frozen=True):

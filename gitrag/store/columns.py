@@ -114,8 +114,7 @@ def _with_parameters(
     chosen = [f"unnest(?::{kind}[]) AS column{i}" for i, kind in enumerate(types)]
     table = f"{_WITH}{_NAME} AS (SELECT {', '.join(chosen)})"
     rest = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
-    given = [list(column) if column.dtype == object else column for column in columns]
-    return db.execute(table + rest, [*given, *parameters])
+    return db.execute(table + rest, [*(column.tolist() for column in columns), *parameters])
 
 
 def next_id(db: DuckDBPyConnection, table: str, column: str) -> int:

@@ -148,6 +148,7 @@ class Store:
     ) -> None:
         self.memo = Memo()
         self.state: FileState | None = None
+        self._checked: FileState | None = None
         self._resident = resident
         self._seen: FileState | None = None
         self._copy: Copy | None = None
@@ -277,15 +278,16 @@ class Store:
                 self._require()  # it may have been removed while waiting for the lock
                 read = self._identity()
                 db = engine.attach(self.path, read_only=True)
+                self.state = state_of(self.path)
                 try:
-                    self._check(db)
+                    if self.state is None or self.state != self._checked:
+                        self._check(db)
                 except StoreError as error:
                     if not self._reads_seed:
                         raise
                     self._seed = None  # not ours to replace: our own is asked, or one is built
                     raise StoreMissingError(str(error), _RENEW) from error
-                self.state = state_of(self.path)
-                self.memo = self._memo_of(self.state)
+                self._checked, self.memo = self.state, self._memo_of(self.state)
                 yield db
         except (duckdb.Error, ForeignDatabaseError) as error:
             problem = self._diagnose(error)

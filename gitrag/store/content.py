@@ -131,6 +131,8 @@ def look_up(db: DuckDBPyConnection, wanted: Sequence[ContentKey]) -> dict[Conten
 def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | None) -> list[PendingContent]:
     """List the unread contents among the given ones and those of a view, smallest id first."""
     columns = [integers(content_ids)]
+    if view_id is None and not len(columns[0]):
+        return []
     rows = run(
         db,
         columns,

@@ -6,6 +6,7 @@ the store's lock is acquired, and kept: other processes wait only while the file
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,11 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": _MEMORY_LIMIT,
     "autoinstall_known_extensions": False,  # no downloads: an index must work offline
     "autoload_known_extensions": False,
+    "threads": 1,  # until a file is large
 }
+
+_LEAST_SHARED_BYTES = 32 << 20
+"""Files from this size on are read by several threads; to wake them doubles the cost of a small statement."""
 
 
 def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
@@ -49,6 +54,14 @@ def confined(db: DuckDBPyConnection, directory: Path, beside: Iterable[Path]) ->
     return db
 
 
+def share_work(db: DuckDBPyConnection, path: Path) -> bool:
+    """Have a DuckDB use all processors for a file, if it is large; tell whether it does."""
+    is_large = path.exists() and path.stat().st_size >= _LEAST_SHARED_BYTES
+    if is_large:
+        db.execute(f"SET threads = {os.cpu_count() or 1}")
+    return is_large
+
+
 def quoted(path: Path) -> str:
     """Return a path as an SQL literal, for statements that take no parameters."""
     return "'" + str(path).replace("'", "''") + "'"
@@ -67,6 +80,7 @@ class Engine:
         self._beside = tuple(beside)
         self._engine: DuckDBPyConnection | None = None
         self._db: DuckDBPyConnection | None = None
+        self._shares_work = False
 
     def start(self) -> None:
         """Start it unless it is running."""
@@ -93,6 +107,7 @@ class Engine:
         if self._engine is None:
             raise AssertionError("it has just been started")
         how = "TYPE duckdb, READ_ONLY" if read_only else "TYPE duckdb"
+        self._shares_work = self._shares_work or share_work(self._engine, path)
         self._engine.execute(f"ATTACH {quoted(path)} AS disk ({how})")
         self._db = self._engine.cursor()
         self._db.execute("USE disk")
@@ -117,6 +132,7 @@ class Engine:
             if db is not None:
                 db.close()
         self._db = self._engine = None
+        self._shares_work = False
 
 
 class SharedEngines:

@@ -23,6 +23,11 @@ def read_chunk_columns(db: DuckDBPyConnection, memo: Memo) -> dict[str, NDArray[
     return memo.get("chunks", lambda: db.execute(sql).fetchnumpy())
 
 
+def _read_path_texts(db: DuckDBPyConnection, memo: Memo) -> dict[str, NDArray[np.int32]]:
+    sql = "SELECT path_id, text_id FROM paths"
+    return memo.get("texts of paths", lambda: db.execute(sql).fetchnumpy())
+
+
 def flags(ids: NDArray[Any], size: int) -> NDArray[np.bool_]:
     """Tell of each number below a size whether it is among some ids."""
     found = np.zeros(size, dtype=bool)
@@ -35,7 +40,7 @@ def held_texts(
 ) -> NDArray[np.bool_]:
     """Tell of each text id whether some paths or contents need it; 0 stands for no text."""
     chunks = read_chunk_columns(db, memo)
-    paths = db.execute("SELECT path_id, text_id FROM paths").fetchnumpy()
+    paths = _read_path_texts(db, memo)
     size = 1 + max(int(column.max(initial=0)) for column in (chunks["text_id"], paths["text_id"]))
     found = np.zeros(size, dtype=bool)
     for rows, key, ids in ((chunks, "content_id", content_ids), (paths, "path_id", path_ids)):
@@ -64,7 +69,7 @@ def count_by_group(
         memo: Cache for what else is asked of the same state.
     """
     chunks = read_chunk_columns(db, memo)
-    paths = db.execute("SELECT path_id, text_id FROM paths").fetchnumpy()
+    paths = _read_path_texts(db, memo)
     parts = []
     for rows, key, ids in ((chunks, "content_id", content_ids), (paths, "path_id", path_ids)):
         text = rows["text_id"]

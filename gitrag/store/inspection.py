@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -157,37 +158,38 @@ class StoreCounts(Struct, frozen=True):
 
 def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> ViewCounts:
     """Count what a view contains."""
-    states = dict(
-        db.execute(
-            f"SELECT {WHY} AS why, count(*) FROM entries"
-            " LEFT JOIN contents USING (content_id) WHERE view_id = ? GROUP BY why ORDER BY 2 DESC, 1",
-            [view.view_id],
-        ).fetchall()
-    )
-    languages = db.execute(
-        "SELECT coalesce(nullif(language, ''), 'other') AS name, count(*) FROM entries"
-        " JOIN contents USING (content_id) WHERE view_id = ? AND state = ? GROUP BY name ORDER BY 2 DESC, 1",
-        [view.view_id, INDEXED],
-    ).fetchall()
+    memo = memo or Memo()
+    states: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    for why, language, is_indexed, files in db.execute(
+        f"SELECT {WHY}, language, coalesce(state = ?, false), count(*) FROM entries"
+        " LEFT JOIN contents USING (content_id) WHERE view_id = ? GROUP BY ALL",
+        [INDEXED, view.view_id],
+    ).fetchall():
+        states[why] += files
+        if is_indexed:
+            languages[language or "other"] += files
     held = db.execute(
         "SELECT path_id, content_id, contents.chunks FROM entries JOIN contents USING (content_id)"
         " WHERE view_id = ?",
         [view.view_id],
     ).fetchnumpy()
-    texts = held_texts(db, held["path_id"], held["content_id"], memo or Memo())
+    texts = held_texts(db, held["path_id"], held["content_id"], memo)
     _ids, once = np.unique(held["content_id"], return_index=True)
     chunks = int(held["chunks"][once].sum())
-    embedded = int(np.count_nonzero(texts & _embedded(db, len(texts))))
-    files = states.pop(INDEXED, 0) + states.get(Skip.OUTLINED, 0)
+    embedded = int(np.count_nonzero(texts & _embedded(db, len(texts), memo)))
+    files = states.pop(INDEXED, 0) + states[Skip.OUTLINED]
     waiting = states.pop(PENDING, 0)
-    return ViewCounts(
-        files, waiting, tuple(states.items()), chunks, tuple(languages), int(texts.sum()), embedded
+    left_out, named = (
+        tuple(sorted(each.items(), key=lambda item: (-item[1], item[0]))) for each in (states, languages)
     )
+    return ViewCounts(files, waiting, left_out, chunks, named, int(texts.sum()), embedded)
 
 
-def _embedded(db: DuckDBPyConnection, size: int) -> NDArray[np.bool_]:
+def _embedded(db: DuckDBPyConnection, size: int, memo: Memo) -> NDArray[np.bool_]:
     """Tell of each text id below a size whether it has a vector of the model's."""
-    return flags(db.execute("SELECT text_id FROM vectors").fetchnumpy()["text_id"], size)
+    sql = "SELECT text_id FROM vectors"
+    return flags(memo.get("embedded", lambda: db.execute(sql).fetchnumpy())["text_id"], size)
 
 
 _HELD = """
@@ -286,8 +288,9 @@ def count_collections(
     names = sorted(set(held["collection"].tolist()))
     place = {name: number for number, name in enumerate(names)}
     group = np.array([place[name] for name in held["collection"].tolist()], dtype=np.intp)
-    lacking = ~_embedded(db, next_id(db, "texts", "text_id"))
-    waiting = count_by_group(db, held["path_id"], held["content_id"], group, lacking, memo or Memo())
+    memo = memo or Memo()
+    lacking = ~_embedded(db, next_id(db, "texts", "text_id"), memo)
+    waiting = count_by_group(db, held["path_id"], held["content_id"], group, lacking, memo)
     indexed = held["indexed"]
     documents = np.bincount(group[indexed], minlength=len(names))
     chunks = np.bincount(group[indexed], held["chunks"][indexed], len(names))
@@ -340,9 +343,3 @@ def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:
         ).fetchone()
         found.append(TableSize(name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
     return sorted(found, key=lambda each: (-each.size_bytes, each.name))
-
-
-def updated_at(db: DuckDBPyConnection, view: View) -> float | None:
-    """Return when a view was last updated, in Unix seconds."""
-    row = db.execute("SELECT epoch(updated) FROM views WHERE view_id = ?", [view.view_id]).fetchone()
-    return None if row is None else float(row[0])

@@ -307,7 +307,9 @@ def pending_counts(
         view_id: The view; None for all views.
         memo: Cache for what else is asked of the same state.
     """
-    if not db.execute("SELECT 1 FROM drafts LIMIT 1").fetchone():
+    memo = memo or Memo()
+    drafts = memo.get("drafts", lambda: db.execute("SELECT text_id FROM drafts").fetchnumpy())["text_id"]
+    if not len(drafts):
         yield from (0, 0)
         return
     where = "content_id <> 0 AND (?::INTEGER IS NULL OR view_id = ?)"
@@ -318,9 +320,8 @@ def pending_counts(
         np.concatenate([held[key], own])
         for key, own in zip(("path_id", "content_id"), pairs(entries), strict=True)
     )
-    drafts = db.execute("SELECT text_id FROM drafts").fetchnumpy()["text_id"]
     for own in (paths, paths[:0]):
-        needed = held_texts(db, own, contents, memo or Memo())
+        needed = held_texts(db, own, contents, memo)
         yield int(np.count_nonzero(needed & flags(drafts, len(needed))))
 
 

@@ -102,6 +102,14 @@ def current(db: DuckDBPyConnection, worktree: str) -> View | None:
     return None if row is None else View(*row)
 
 
+def updated_at(db: DuckDBPyConnection, worktree: str) -> float | None:
+    """Return when the view that a worktree points to was last brought up to date, Unix seconds."""
+    row = db.execute(
+        "SELECT epoch(updated) FROM views JOIN worktrees USING (view_id) WHERE worktree = ?", [worktree]
+    ).fetchone()
+    return None if row is None else float(row[0])
+
+
 def find(db: DuckDBPyConnection, tree: str, rules: str) -> View | None:
     """Find a view of a tree under the same rules."""
     row = db.execute(

@@ -10,6 +10,8 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
+from gitrag.late import late_re
+
 
 class Bulk(StrEnum):
     """A kind of file that comes in numbers."""
@@ -56,7 +58,7 @@ _DATA = r"\.(?:json5?|ya?ml|properties|php|strings|xml|toml|resx)$"
 _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     (
         Bulk.VENDORED,
-        re.compile(
+        late_re(
             r"(?:^|/)(?:_?vendor(?:s|ed)?|third[_-]?party|3rd[_-]?party|node_modules|bower_components"
             r"|jspm_packages|c?extern|externals|submodules|subprojects(?!/[^/]+/src/)|(?-i:Pods|Carthage|Godeps)"
             r")/(?P<folder>[^/]+)"
@@ -69,7 +71,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Bulk.GENERATED,
-        re.compile(
+        late_re(
             r"(?:^|/)(?:__generated__|_?generated|autogen(?:erated)?|priv/static)/"
             r"|(?:^|/)single[_-]?(?:include|header)s?/.*\.(?:h|hh|hpp|c|cc|cpp)$"
             r"|[._](?:pb2|pb2_grpc|generated|freezed|pb\.go|pb\.h|pb\.cc|g\.dart|designer\.cs)(?:\.\w+)?$"
@@ -82,7 +84,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Bulk.TRANSLATION,
-        re.compile(
+        late_re(
             r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings)$"
             rf"|(?<=_){_LOCALE}\.properties$|(?:^|/){_LOCALE}\.lproj/|(?:^|/)values-(?:{_LOCALE}|{'|'.join(_WORDS)})(?:-r[A-Z]{{2}})?/[^/]*\.xml$"
             rf"|(?:^|/)(?i:locales?|i18n|l10n|translations?)/(?:.*[/._-])?(?P<locale>{_LOCALE})(?:/|\.\w+$)"
@@ -93,7 +95,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Bulk.CHANGELOG,
-        re.compile(
+        late_re(
             r"(?:^|/)(?:changelogs?|changes|history|news|release[-_.]?notes|whats[-_]?new)(?:[-_][^/.]*|\.\d[^/]*)?"
             r"(?:\.(?:mdx?|markdown|rst|txt|adoc|org))?$|(?:^|/)(?:changelogs?|release[-_.]?notes)[^/]*\.html?$"
             r"|(?:^|/)(?:changelogs?(?:\.d)?|release[-_]?notes|whats[-_]?new|newsfragments|\.changesets?)/"
@@ -104,7 +106,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Bulk.RECORDED,
-        re.compile(
+        late_re(
             r"\.(?:har|dic|aff)$|(?:^|/)(?:vcr\w*|__recordings__|(?:tests?|spec|.*fixtures)/(?:.*/)?(?:\w*cassettes?|recordings))/"
             r".*\.(?:ya?ml|json)$"
             r"|(?:^|/)(?:(?:db|data(?:base)?|prisma|sql|repo|tests?|spec|fixtures)/(?:.*/)?seeds?"
@@ -124,7 +126,7 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Bulk.FIXTURE,
-        re.compile(
+        late_re(
             r"(?:^|/)(?:_*fixtures?_*|testdata|test[-_]data|__snapshots__|golden)/|\.snap$",
             re.IGNORECASE,
         ),

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from enum import IntFlag
 
+from gitrag.late import late_re
+
 
 class Trait(IntFlag):
     """A kind of file that repeats the words of other code."""
@@ -47,7 +49,7 @@ _TEMPLATES = (
 _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     (
         Trait.TEST,
-        re.compile(
+        late_re(
             _words(
                 "tests?",
                 "testing",
@@ -66,7 +68,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Trait.EXAMPLE,
-        re.compile(
+        late_re(
             _words(
                 "examples?",
                 "samples?",
@@ -86,7 +88,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Trait.DOCUMENT,
-        re.compile(
+        late_re(
             rf"^(?!.*{_COMPILED})((?!{_PRODUCT})[^/]+/)*(docs?|documentation|website|_artifacts)/"
             rf"|(^|/)(docs?|documentation|website|_artifacts)/(?!.*{_PROGRAM})"
             r"|(^|/)(www|site|man|guides?)/.*\.(mdx?|markdown|rst|adoc|asciidoc|org|pod|txt|\d\w?)$"
@@ -99,7 +101,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     ),
     (
         Trait.SUPPORT,
-        re.compile(
+        late_re(
             _words(
                 "legacy",
                 "_?compat",
@@ -123,7 +125,7 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
 )
 
 
-_EXAMPLES = re.compile(r"(^|/)(examples?|samples?|demos?|tutorials?|playgrounds?|docs?_src)/", re.IGNORECASE)
+_EXAMPLES = late_re(r"(^|/)(examples?|samples?|demos?|tutorials?|playgrounds?|docs?_src)/", re.IGNORECASE)
 
 
 def is_of_an_example(path: str) -> bool:
@@ -141,7 +143,7 @@ def traits(path: str, among: Trait | None = None) -> Trait:
     return found
 
 
-_OF_PACKAGES = re.compile(
+_OF_PACKAGES = late_re(
     r"(?<=[/_.-])(testing|mocks?|testutils?|_?compat|legacy|ci|third.?party|vendor\w*|dist|build|static|generated"
     r"|extras?|internals?)(?=[/_.-])",
     re.IGNORECASE,

@@ -122,6 +122,7 @@ def test_what_was_asked_while_git_looked_counts_of_the_same_index_only(make_repo
         return found
 
     monkeypatch.setattr(CurrentView, "_guess", guess)
+    monkeypatch.setattr(_Looking, "is_done", False)
     monkeypatch.setattr(_Looking, "wait", lambda self: None)  # git looks last
     monkeypatch.setattr(_Looking, "result", lambda self: workspace.snapshot())
     assert ask(workspace) == "def stamp():\n    return 1"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from duckdb import DuckDBPyConnection
 
 from gitrag.actions.search import search
 from gitrag.indexing.refresh import refresh
 from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
+from gitrag.store.engine import Engine
 from gitrag.store.views import ViewOverlay, current
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -247,3 +249,21 @@ def test_what_another_process_writes_meanwhile_is_asked_for_again(project, monke
     assert (refreshed.recorded, refreshed.waiting) == (False, 0)
     with workspace.store.read() as db:
         assert inspection.count_store(db).contents == len(FILES) + 1
+
+
+def test_an_update_opens_the_index_to_look_to_write_and_to_count(make_repository, monkeypatch):
+    repo = make_repository(FILES)
+    workspace = open_app(repo)
+    workspace.update()
+    repo.write({"loose.py": "def loose():\n    return 1\n"})
+    opened: list[bool] = []
+    attach = Engine.attach
+
+    def counted(engine: Engine, path: Path, *, read_only: bool = False) -> DuckDBPyConnection:
+        opened.append(read_only)
+        return attach(engine, path, read_only=read_only)
+
+    monkeypatch.setattr(Engine, "attach", counted)
+    indexed = workspace.update()
+    assert opened == [True, False, True]
+    assert indexed.unembedded == workspace.count_unembedded(indexed.refreshed.overlay.entries) > 0

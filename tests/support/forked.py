@@ -380,7 +380,7 @@ def _load() -> None:
 @functools.cache
 def _started() -> duckdb.DuckDBPyConnection:
     """Start DuckDB for those that are forked; without threads, which do not survive that."""
-    return duckdb.connect(":memory:", config={**engine.CONFIG, "threads": 1, "async_threads": 0})
+    return duckdb.connect(":memory:", config={**engine.CONFIG, "async_threads": 0})
 
 
 def _start_kept(
@@ -394,7 +394,7 @@ def _start_kept(
         db = kept.pop()  # several threads may start one
     except IndexError:
         return start(directory, beside)
-    db.execute("RESET threads; RESET async_threads")
+    db.execute("RESET async_threads")
     return engine.confined(db, directory, beside)
 
 

@@ -65,6 +65,7 @@ from gitrag.callgraph.general.records import (
 from gitrag.callgraph.general.ruby_types import held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
 from gitrag.callgraph.general.tables import SCRIPTS
+from gitrag.late import late_re
 from gitrag.model import Kind
 
 if TYPE_CHECKING:
@@ -98,31 +99,31 @@ _NAME_BYTES = 80
 _COMMENT_BYTES = 8_000
 _IMPORT_BYTES = 8_000
 """Of an import: Rust's ``use`` may be a tree of a hundred names."""
-_ARGUMENTS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
-_GENERICS = re.compile(r"(?:::)?<[^<>()]*>")
-_COMMENT = re.compile(r"//[^\n]*")
-_LIFETIME = re.compile(r"'[a-z_]\w*\b,?\s*")
-_WORD = re.compile(r"\w+")
-_TYPED = re.compile(
+_ARGUMENTS = late_re(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_GENERICS = late_re(r"(?:::)?<[^<>()]*>")
+_COMMENT = late_re(r"//[^\n]*")
+_LIFETIME = late_re(r"'[a-z_]\w*\b,?\s*")
+_WORD = late_re(r"\w+")
+_TYPED = late_re(
     r"\A\(\s*(?:new\s+(?P<made>[\w.\\]+)\s*(?:\([^()]*\))?|[\w.$@]+\s+as[?!]?\s+(?P<as>[\w.]+)\??"
     r"|\((?P<cast>[\w.]+)\)\s*[\w.$]+)\s*\)(?=\s*(?:[?!]?\.|\??->))"
 )
 """What is made or cast in brackets before a dot: ``(new A()).f``, ``(a as A).f``, ``((A) a).f``."""
-_SEPARATOR = re.compile(r"\?\.|!\.|\.|->|::|\\")
-_NAME = re.compile(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
+_SEPARATOR = late_re(r"\?\.|!\.|\.|->|::|\\")
+_NAME = late_re(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr"
     " Result Mutex RwLock Pin Cow OnceCell Weak Future Task ValueTask Lazy".split()
 )
 _MOST_WRAPPERS = 4
-_OUTER = re.compile(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
-_QUALIFIED = re.compile(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
-_OF_ANOTHER = re.compile(r"\[\s*(?:[\"']|\d*$)")
+_OUTER = late_re(r"(?:[\w:]+::|[\w.]+\.)?(\w+)\s*<(.+)>\s*\??$", re.DOTALL)
+_QUALIFIED = late_re(r"\s*(?:::)?\w+(?:<[^<>()]*>)?::")
+_OF_ANOTHER = late_re(r"\[\s*(?:[\"']|\d*$)")
 """An array of a named type, ``T[3]``, or a member's type, TypeScript's ``T["name"]``; up to the bracket."""
-_SCRIPT_MANY = re.compile(
+_SCRIPT_MANY = late_re(
     r"(?:readonly\s+)?([\w.]+)\[\]|(?:Readonly)?(?:Array|Set|Iterable|IterableIterator)<([\w.]+)>"
 )
-_LISTS = re.compile(
+_LISTS = late_re(
     r"(?:[\w.]+\.)?(?:Mutable|Array|Linked|Hash|Tree|Sorted|IReadOnly|I|Immutable)?"
     r"(?:List|Set|HashSet|Collection|Iterable|Enumerable|AsyncEnumerable|Stream|Sequence|Queue|Deque|Array)"
     r"<\s*(?:out\s+|in\s+|\?\s*extends\s+)?([\w.]+)\??\s*>\??|([\w.]+)\[\]\??"
@@ -131,17 +132,17 @@ _MANY = {
     "java": _LISTS,
     "kotlin": _LISTS,
     "csharp": _LISTS,
-    "swift": re.compile(r"\[\s*([\w.]+)\s*\][?!]?|(?:Array|Set)<([\w.]+)>[?!]?"),
-    "php": re.compile(
+    "swift": late_re(r"\[\s*([\w.]+)\s*\][?!]?|(?:Array|Set)<([\w.]+)>[?!]?"),
+    "php": late_re(
         r"(?:array|iterable|list|\\?\w*(?:Collection|Iterator|Traversable|Generator))"
         r"<(?:[^<>]*,\s*)?([\w\\]+)>|([\w\\]+)\[\]"
     ),
-    "go": re.compile(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
+    "go": late_re(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
     "tsx": _SCRIPT_MANY,
 }
 """Types of what has many of a type, by language."""
-_ONE_OF = re.compile(r"\s*\|\s*(?![^<]*>)")
+_ONE_OF = late_re(r"\s*\|\s*(?![^<]*>)")
 """What separates the types of a union."""
 _VAGUE = frozenset("array iterable object mixed callable".split())
 """Types of PHP that say nothing of what it is: a comment may."""
@@ -150,7 +151,7 @@ _CONTAINERS = frozenset("vector list deque set unordered_set multiset array span
 """Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
 _IMPORTING = frozenset({"require", "import"})
-_REBINDING = re.compile(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
+_REBINDING = late_re(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
 _PLAIN_BLOCKS = frozenset(
     "let also forEach forEachIndexed onEach map mapNotNull mapIndexed flatMap filter filterNot"
@@ -169,7 +170,7 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _LIMITING = frozenset({"only", "except"})
-_DECLARING = re.compile(
+_DECLARING = late_re(
     r"attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
     r"|module_function|serialize|cattr|mattr|class_attribute|let|subject"
 )
@@ -181,9 +182,9 @@ _NO_PART = frozenset(
 
 
 _ROUND = ord("(")
-_BRACKET = re.compile(rb"[()\[\]{}]")
+_BRACKET = late_re(rb"[()\[\]{}]")
 _CLOSING = frozenset({b")", b"]", b"}"})
-_MEMBER = re.compile(
+_MEMBER = late_re(
     rb"(?:([\w$.:]*\w[.][\w$]+)\s*=|(?<![\w$.])([\w$.]+)\s*\+="
     rb"|(?<![\w$.?])([\w$]+|'[^'\s]+'|\"[^\"\s]+\")\s*(?::|=>|=\{))\s*\Z"
 )
@@ -193,7 +194,7 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
-_SUITE = re.compile(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
+_SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
 
@@ -883,7 +884,7 @@ def _receiver(text: str) -> list[str]:
     return parts_of(f"{text}.x")[:-1]
 
 
-_DESTRUCTOR = re.compile(r"~\s*\w+$")
+_DESTRUCTOR = late_re(r"~\s*\w+$")
 
 
 def _scoped(text: str, parts: list[str]) -> list[str]:

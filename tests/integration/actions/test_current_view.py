@@ -45,12 +45,29 @@ def read(workspace: Workspace, **options: object) -> tuple[set[str], int]:
     return CurrentView(workspace, **options).read(paths).found, paths.times
 
 
+@pytest.fixture
+def slow_git(monkeypatch) -> None:
+    """Git has not answered yet when the index is asked."""
+    monkeypatch.setattr(current_view._Looking, "is_done", False)
+
+
+def test_what_git_has_said_already_is_not_guessed(repo):
+    workspace, paths = open_app(repo), Paths()
+    repo.write({"loose.py": DOOR})
+    workspace.update()
+    view = CurrentView(workspace)
+    view._looking.wait()
+    assert (view.read(paths).found, paths.times) == ({"door.py", "loose.py"}, 1)
+
+
+@pytest.mark.usefixtures("slow_git")
 def test_a_view_that_was_guessed_is_read_once(repo):
     workspace = open_app(repo)
     assert read(workspace) == ({"door.py"}, 1)
     assert read(workspace, revision="HEAD")[0] == {"door.py"}
 
 
+@pytest.mark.usefixtures("slow_git")
 def test_changes_seen_once_are_guessed_after_that(repo):
     """Also those that this process has indexed itself, and though a revision was asked in between."""
     workspace = open_app(repo)

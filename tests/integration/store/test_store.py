@@ -16,7 +16,7 @@ import pytest
 
 from gitrag.errors import BusyError, DiskFullError, StoreError
 from gitrag.machine.locks import StoreLock
-from gitrag.store import content, schema, views
+from gitrag.store import content, engine, schema, views
 from gitrag.store.connection import Store, StoreMissingError
 from tests.integration.store.filling import BLOB, OTHER, fill, open_store
 
@@ -420,3 +420,14 @@ def test_an_index_removed_while_a_reader_waits_is_missed(tmp_path: Path, monkeyp
     with pytest.raises(StoreMissingError, match="There is no index"), store.read():
         pass
     assert (said, store.exists(), list(tmp_path.glob("damaged*"))) == ([], False, [])
+
+
+@pytest.mark.parametrize(("least", "threads"), [(1 << 30, 1), (1, os.cpu_count())])
+def test_only_a_large_index_is_read_by_several_threads(tmp_path: Path, monkeypatch, least, threads):
+    store = open_store(tmp_path)
+    with store.write("test"):
+        pass
+    store.close()
+    monkeypatch.setattr(engine, "_LEAST_SHARED_BYTES", least)
+    with store.read() as db:
+        assert db.execute("SELECT current_setting('threads')").fetchone() == (threads,)
