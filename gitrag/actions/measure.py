@@ -47,6 +47,7 @@ _TYPE = re.compile(
 )
 """What a subject says of the kind of change, by the convention of conventionalcommits.org."""
 
+_NUMBER = re.compile(r"\([^()]*#\d+[^()]*\)|#\d+")
 _BOT = re.compile(
     r"(?i)\[bot\]|(?<![a-z])bot(?![a-z])|dependabot|renovate|greenkeeper|github[ -]actions?|pre-commit-ci"
 )
@@ -228,7 +229,7 @@ def _is_source(path: str) -> bool:
 
 
 def _subject(commit: Commit) -> str:
-    subject = commit_message.without_numbers(commit_message.read(commit.message).subject)
+    subject = _NUMBER.sub("", commit_message.read(commit.message).subject)
     return " ".join(_TYPE.sub("", subject).split())
 
 

@@ -46,7 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory, model_dir: Path) -> Project:
     """A history with one commit of each kind that is asked or left out."""
     project = make(tmp_path_factory.mktemp("measure"), model_dir)
     git = project.git
-    git.commit(changed("net/retry.py", "# a"), "fix(net): Wait longer before a peer is called again (#7)")
+    git.commit(
+        changed("net/retry.py", "# a"), "fix(net): Wait longer before a peer is called again (#7, ADR-3)"
+    )
     git.commit(changed("disk/atomic.py", "# b"), "Replace files atomically in one step")
     git.commit(changed("lib/plain.py", "# c"), NONSENSE)
     git.commit({"README.md": "# Peers, documented\n"}, "Write about peers and their failures")
