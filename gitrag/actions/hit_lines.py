@@ -69,23 +69,21 @@ def packed(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
     worth = [likelihood(each) / tokens(each[0].path, each[1].chunk.text) for each in every]
     left = max_tokens
     chosen: list[tuple[int, Passage]] = []
+    of_file: dict[tuple[str, str], list[Chunk]] = {}
     for at in sorted(range(len(every)), key=lambda at: -worth[at]):
         hit, own = every[at]
-        if not any(_overlap(every[at], other) for _at, other in chosen) and (
+        beside = of_file.setdefault((hit.repository, hit.path), [])
+        if not any(_overlap(own.chunk, other) for other in beside) and (
             chunk := _cut(hit.path, own.chunk, left, is_first=not chosen)
         ):
             chosen.append((at, (hit, replace(own, chunk=chunk))))
+            beside.append(chunk)
             left -= tokens(hit.path, chunk.text)
     return [passage for _at, passage in sorted(chosen, key=lambda each: each[0])]
 
 
-def _overlap(one: Passage, other: Passage) -> bool:
-    (hit, own), (other_hit, others) = one, other
-    return (
-        (hit.repository, hit.path) == (other_hit.repository, other_hit.path)
-        and own.chunk.line_start <= others.chunk.line_end
-        and others.chunk.line_start <= own.chunk.line_end
-    )
+def _overlap(one: Chunk, other: Chunk) -> bool:
+    return one.line_start <= other.line_end and other.line_start <= one.line_end
 
 
 def _cut(path: str, chunk: Chunk, most: int, *, is_first: bool) -> Chunk | None:

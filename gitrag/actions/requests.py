@@ -17,6 +17,7 @@ HISTORY = "history"
 """The collection of commits, which `gitrag history` searches."""
 
 MOST_HITS = 1_000
+MOST_TOKENS = 100_000
 SEVERAL, HUB, COMMITS, EXACT = "several", "hub", "commits", "exact"
 
 
@@ -250,7 +251,7 @@ class SearchCommand(SearchRequest, frozen=True):
             excludes={"context_lines": (), "full": ()},
             metavar="N",
             least=1,
-            most=100_000,
+            most=MOST_TOKENS,
         ),
     ] = None
     in_editor: Annotated[

@@ -79,6 +79,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.why:why",
         "Say why lines are as they are: which commits made them so, and for what reason.",
     ),
+    "measure": LazyCommand(
+        "gitrag.cli.measure:measure",
+        "Measure how well files are found in this repository, by its own history.",
+    ),
     "impact": LazyCommand("gitrag.cli.impact:impact", "Say what a change may break, and what it forgets."),
     "related": LazyCommand(
         "gitrag.cli.related:related",

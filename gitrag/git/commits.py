@@ -116,7 +116,9 @@ def all_tips(repo: Repository) -> Tips | None:
     return Tips(hashlib.sha1(" ".join(ids).encode(), usedforsecurity=False).hexdigest(), tuple(ids))
 
 
-def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | None = None) -> list[str]:
+def commit_ids(
+    repo: Repository, tips: Tips | str, most: int, *, beyond: str | None = None, first_parents: bool = False
+) -> list[str]:
     """List the newest commits of a history, newest first.
 
     Those at the boundary of a shallow clone are left out: their parents are not there to compare with.
@@ -124,6 +126,7 @@ def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | N
     Args:
         tips: Where the history begins: a commit, or several.
         beyond: A commit; what is reachable from it is left out.
+        first_parents: Whether of a merge only the first parent is followed.
 
     Raises:
         CommitError: git cannot walk the history.
@@ -131,7 +134,8 @@ def commit_ids(repo: Repository, tips: Tips | str, most: int, *, beyond: str | N
     commits = Tips.of(tips).commits
     walked = [*commits, *([] if beyond is None else [f"^{beyond}"])]
     listed = "".join(f"{each}\n" for each in walked).encode("ascii")
-    done = repo.git("rev-list", f"--max-count={most}", "--stdin", stdin=listed, environment=PLAIN_GRAPH)
+    how = ["--first-parent"] if first_parents else []
+    done = repo.git("rev-list", f"--max-count={most}", *how, "--stdin", stdin=listed, environment=PLAIN_GRAPH)
     if done.returncode:
         raise CommitError(f"The history of {commits[0]} cannot be read; look at: git fsck")
     ends = shallow_ends(repo)

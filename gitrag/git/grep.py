@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,12 @@ MOST_BYTES = 512 * 1024
 """Maximum output: thousands of lines, more than anybody ranks."""
 
 TIMEOUT_S = 3.0
+_MATCH = re.compile(rb"([^\0]*)\0([^\n]*)\n")
+"""Commit, colon, path, zero byte, match, line end; a path may have line ends."""
+
+_MOST_COUNTED = 16 << 20
+"""Output of a count at most: some 300,000 matches."""
+
 _MOST_IN_A_FILE = 40
 _LONGEST_PATTERN = 200
 _LONGEST_FILE = "2M"
@@ -117,6 +124,33 @@ def files_with(
     start = os.fsencode(f"{commit}:" if commit else "")
     paths = [os.fsdecode(each.removeprefix(start)) for each in done.stdout.split(b"\0") if each]
     return paths, done.returncode in (0, 1) and not done.stderr
+
+
+def count_words(
+    repo: Repository, commit: str, words: Sequence[str], timeout_s: float
+) -> dict[str, Counter[str]]:
+    """Count lower-case words in a commit's files as `git grep` finds them: parts of words too, in any case.
+
+    Returns:
+        By path, how many matches have each word, of the first 16 MB; nothing after a time-out.
+    """
+    wanted = [word for word in words if _can_occur(word)]
+    command = ["-I", "-z", "-i", "-F", "-o", "--full-name", "--no-color", "--no-textconv", "--no-line-number"]
+    patterns = [part for word in wanted for part in ("-e", word)]
+    try:
+        asked = (*command, "--no-column", "--no-recurse-submodules", *patterns, commit, "--")
+        out = repo.git("grep", *asked, timeout_s=timeout_s, most_bytes=_MOST_COUNTED).stdout
+    except GitTimeoutError:
+        return {}
+    except PrintedTooMuchError as error:
+        out = error.out
+    start = os.fsencode(f"{commit}:")
+    found: dict[str, Counter[str]] = {}
+    for (path, match), times in Counter(_MATCH.findall(out)).items():
+        own = found.setdefault(os.fsdecode(path.removeprefix(start)), Counter())
+        text = match.decode("utf-8", "replace").lower()
+        own.update({word: times for word in wanted if word in text})
+    return found
 
 
 def _can_occur(pattern: str) -> bool:

@@ -19,7 +19,7 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
-from gitrag.actions.requests import SearchRequest
+from gitrag.actions.requests import MOST_TOKENS, SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade
@@ -58,6 +58,8 @@ def search_code(
     """
     if asked.exact and max_tokens:
         raise UsageError("max_tokens is for questions, not for exact.", "Give limit instead.")
+    if max_tokens > MOST_TOKENS:
+        raise UsageError(f"max_tokens is {MOST_TOKENS:,} at most, not {max_tokens:,}.", "Give a smaller one.")
     limits = SearchOptions.of(asked, limit=PACKED_HITS if max_tokens else limit)
     if repositories or (bench.asks_several(call.roots) and not project and not asked.exact):
         if project or asked.exact:

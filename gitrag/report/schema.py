@@ -19,6 +19,7 @@ from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
 from gitrag.actions.issues import Issue, IssuesStatus, Synced
+from gitrag.actions.measure import Measured
 from gitrag.actions.prime import Primed
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.sharing.pull import Pulled
@@ -55,6 +56,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "similar": (Similar,),
     "history": (HistoryAnswer,),
     "why": (Why,),
+    "measure": (Measured,),
     "impact": (ChangeImpact,),
     "prime": (Primed,),
     "graph": (documents.GraphDocument,),

@@ -64,6 +64,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.hub.search.HubAnswer": "query matches=hits@HubHit searched@HubSearched files absent",
     "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
+    "actions.measure.Measured": "commits left_out found model notes replayed=given(replayed)?",
     "actions.prime.Primed": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
     " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",

@@ -67,6 +67,7 @@ RUNS = [
     ("history", ["servers are slow"]),
     ("why", ["client.py:1-2"]),
     ("why", ["client.py"]),
+    ("measure", ["--list"]),
     ("impact", ["HEAD"]),
     ("impact", ["HEAD~1..HEAD"]),
     ("prime", []),

@@ -84,6 +84,7 @@ WALKED: dict[str, list[list[str]]] = {
     "check": [["client.py"], [f"pkg/{SCRIPT}"], ["."], [LINE], ["--push"]],
     "history": [[QUESTION], [LINE]],
     "why": [["client.py"], [f"pkg/{SCRIPT}:4"], [LINE]],
+    "measure": [["--list"], ["-n", LINE]],
     "impact": [["HEAD~1..HEAD"], ["HEAD~2..HEAD"], [LINE]],
     "related": [
         [QUESTION],

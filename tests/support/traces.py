@@ -23,6 +23,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("search", "--regex", "(retry|call)+x?", "--ref", "HEAD"),
     ("search", "--word", "retry", "--json"),
     ("similar", "client.py:1"),
+    ("measure", "-n", "2"),
     ("schema", "search"),
     ("graph",),
     ("graph", "retry_with_backoff", "--callers"),

@@ -367,6 +367,11 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         ),
     ),
     ("search_code", {"query": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
+    (
+        "search_code",
+        {"query": "x", "max_tokens": 100_001},
+        "max_tokens is 100,000 at most, not 100,001. Give a smaller one.",
+    ),
     ("search_code", {"query": " "}, "The query is empty. Ask in words"),
     (
         "search_code",

@@ -1,0 +1,49 @@
+"""Passages in a budget: which are chosen, and at what cost."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from gitrag.actions.hit_lines import packed
+from gitrag.model import Chunk, Kind
+from gitrag.search.engine import FurtherHit, Hit
+
+
+def chunk(first: int, last: int) -> Chunk:
+    return Chunk(Kind.FUNCTION, "f", "f", "f()", "", "\n".join(["line"] * (last - first + 1)), first, last)
+
+
+def hit(path: str, *also: FurtherHit, repository: str = "") -> Hit:
+    return Hit(path, chunk(1, 5), 0.5, (), also, 1.0, 0.5, (), repository=repository)
+
+
+def calls_to_pack(files: int) -> int:
+    """Count the calls of Python's functions that choosing makes, generators' steps included."""
+    hits = [hit(f"{number}.py") for number in range(files)]
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _of: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        found = packed(hits, 100_000)
+    finally:
+        sys.setprofile(None)
+    assert len(found) == files
+    return calls
+
+
+def test_choosing_takes_calls_in_proportion_to_the_files():
+    assert calls_to_pack(400) <= 2.2 * calls_to_pack(200)
+
+
+def test_lines_of_a_file_are_given_once_and_the_same_lines_of_others_too():
+    beside = FurtherHit(chunk(4, 9), 0.3)
+    after = FurtherHit(chunk(6, 9), 0.3)
+    hits = [hit("a.py", beside, after), hit("b.py"), hit("a.py", repository="other")]
+    found = [(own.repository, own.path, each.chunk.line_start) for own, each in packed(hits, 1_000)]
+    assert found == [("", "a.py", 1), ("", "a.py", 6), ("", "b.py", 1), ("other", "a.py", 1)]
