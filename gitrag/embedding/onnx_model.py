@@ -1,4 +1,4 @@
-"""The model as an ONNX graph, built from its published weights.
+"""The model as an ONNX graph, built from its published weights and our low-rank difference to them.
 
 BERT with 6 layers, 12 heads and 384 dimensions (Devlin et al. 2018, arXiv:1810.04805), mean pooling and L2
 norm inside. Inputs ``input_ids`` and ``attention_mask``, int64 (batch, tokens); output ``embedding``,
@@ -21,6 +21,10 @@ from gitrag.model import DIMENSIONS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TUNING = Path(__file__).with_name("tuning.safetensors")
+"""What `scripts/training/tune_encoder.py` found: to some weights (rows, columns), ``up`` (rows, 16) times
+``down`` (16, columns) is added (LoRA, Hu et al. 2021, arXiv:2106.09685)."""
+
 _LAYERS = 6
 _HEADS = 12
 _HEAD_DIMENSIONS = DIMENSIONS // _HEADS
@@ -35,13 +39,13 @@ _WEIGHT_LEVELS = 63
 _ROW_LEVELS = 127
 
 
-def build_fp32(weights: Path, out: Path) -> None:
-    """Write the model in float32, one file of 90 MB.
+def build_fp32(weights: Path, out: Path, *, tuned: bool = True) -> None:
+    """Write the model in float32, one file of 90 MB; ``tuned`` as we use it, else as it is published.
 
     Raises:
         ModelError: A tensor is missing from the weights.
     """
-    save(_built(weights), out)
+    save(_built(weights, tuned=tuned), out)
 
 
 def build_int8(weights: Path, out: Path) -> None:
@@ -61,11 +65,21 @@ def data_file(model: Path) -> Path:
     return model.with_suffix(".bin")
 
 
-def _built(weights: Path) -> Graph:
+def _built(weights: Path, *, tuned: bool = True) -> Graph:
+    tensors = read_tensors(weights)
     try:
-        return _Builder(read_tensors(weights)).graph()
+        return _Builder(_tuned(tensors) if tuned else tensors).graph()
     except KeyError as error:
         raise ModelError(f"{weights} has no tensor {error}.") from error
+
+
+def _tuned(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    parts = read_tensors(TUNING)
+    for name in [name.removesuffix(".up") for name in parts if name.endswith(".up")]:
+        # Summed in float64, rounded once: the same weights whatever adds them.
+        up, down = (parts[f"{name}.{part}"].astype(np.float64) for part in ("up", "down"))
+        tensors[name] = (tensors[name] + up @ down).astype(np.float32)
+    return tensors
 
 
 class _Builder:

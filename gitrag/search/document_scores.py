@@ -31,7 +31,7 @@ _BEST_PARTS = 3
 _FEW = 8
 """Fewest documents whose median cosine is a background; missing ones count as unrelated."""
 
-_UNRELATED = 0.15
+_UNRELATED = 0.12
 """Median cosine of a sentence with a document, over the labelled repositories."""
 
 
@@ -72,7 +72,12 @@ def facts(evidence: Evidence, files: Files) -> Facts:
     f = len(files)
     words = np.zeros(f)
     np.maximum.at(words, evidence.file, evidence.bm25 / max(evidence.information, 1e-9))
-    found = {"bias": np.ones(f), "words": words, "verbatim": evidence.features["verbatim"].astype(np.float64)}
+    found = {
+        "bias": np.ones(f),
+        "words": words,
+        "verbatim": evidence.features["verbatim"].astype(np.float64),
+        "alone": evidence.alone.astype(np.float64),
+    }
     listed = evidence.cosine[evidence.cosine > -1]
     if not len(listed):
         missing = float(evidence.idf[~evidence.in_source].sum()) / max(float(evidence.idf.sum()), 1e-9)

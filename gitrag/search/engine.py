@@ -80,6 +80,9 @@ class FurtherHit(Struct, frozen=True):
     share: float = 0.0
 
 
+_ALONE = 2 / 3
+"""Share of the least score that is enough for the best, if hardly another has a word of the question."""
+
 LEAST_ANSWER = 0.3
 """Score below which a hit is shown as nearest, never as an answer."""
 
@@ -186,6 +189,7 @@ def ask(
     memo: Memo,
     *,
     are_documents: bool = False,
+    alone_too: bool = False,
 ) -> Found:
     """Answer a question from the store.
 
@@ -195,6 +199,7 @@ def ask(
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         memo: Cache for the next question.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
+        alone_too: Where nothing has the least score, keep the best if it is nearly alone with a word.
     """
     limit, min_score = scoped.limit, scoped.min_score or 0.0
     allowed = allowed_paths(source, scoped.filters, memo)
@@ -247,7 +252,7 @@ def ask(
         page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[:limit]
         read = _read_best(source, evidence, page, looked_at)
         found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
-    found = [item for item in found if item.score >= min_score]
+    found = _enough(found, evidence, min_score, alone_too=alone_too)
     if scoped.every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     wanted = [(item, item.chunks[:1] if scoped.every_chunk else item.chunks[:looked_at]) for item in found]
@@ -293,6 +298,14 @@ def ask(
         looked_up.is_path and not looked_up.named,
         unread_history=commit is not None and told is None,
     )
+
+
+def _enough(found: list[Ranked], evidence: Evidence, min_score: float, *, alone_too: bool) -> list[Ranked]:
+    """Return what has the least score; where nothing has, the best, if hardly another has a word of it."""
+    kept = [item for item in found if item.score >= min_score]
+    if kept or not alone_too:
+        return kept
+    return [item for item in found[:1] if evidence.alone[item.file] and item.score >= _ALONE * min_score]
 
 
 def _named(

@@ -188,6 +188,7 @@ def ask(
             vector,
             memo,
             are_documents=kind is not CollectionKind.CODE,
+            alone_too=scoped.min_score is None,
         )
         if least and scoped.min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
             found[kind] = replace(found[kind], hits=(), chunk_ids=())

@@ -39,12 +39,13 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 from questions import PAGE, draft_index, ndcg
 
 from gitrag.chunking.chunker import chunk

@@ -20,11 +20,11 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 from questions import chosen_projects, parser_of, prepare
 
 from gitrag.chunking import chunk, language_of

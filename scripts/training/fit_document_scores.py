@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.views import ViewOverlay
 
-FACTS = ("cosine", "above", "words", "lead")
+FACTS = ("cosine", "above", "words", "lead", "alone")
 FACTS_BY_WORDS = ("words", "lead", "missing")
 
 

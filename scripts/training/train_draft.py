@@ -3,11 +3,11 @@
     PYTHONPATH=. python scripts/training/train_draft.py WORK [--out FILE] [--epochs 6] [--linear] [--one-sum]
 
 It needs torch (a CPU build will do) and NumPy, in an environment of its own. Rows begin as the model's
-vectors of single word pieces; rows and layers then follow the gradient of the cosine itself (Adam), with a
-tenth of the pieces dropped at random in each step. Everything is seeded; torch's sums may differ in the last
-bits from machine to machine. It ends with the mean cosine to the true vectors on archives that were held
-out, by the product's own code on the written table. ``--linear`` and ``--one-sum`` are for comparison: they
-print that mean, and write nothing.
+vectors of single word pieces, or all as in today's table (``--go-on``: if the model changed little). Rows and
+layers then follow the gradient of the cosine itself (Adam), with a tenth of the pieces dropped at random in
+each step. Everything is seeded; torch's sums may differ in the last bits from machine to machine. It ends
+with the mean cosine to the true vectors on archives that were held out, by the product's own code on the
+written table. ``--linear`` and ``--one-sum`` are for comparison: they print that mean, and write nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from torch.nn import functional
 
 from gitrag.embedding.draft import HEAD_PIECES, MAX_PIECES, TABLE, Drafter
-from gitrag.embedding.safetensors import write_tensors
+from gitrag.embedding.safetensors import read_tensors, write_tensors
 from gitrag.embedding.word_pieces import WordPieces
 from gitrag.model import DIMENSIONS
 
@@ -96,6 +96,24 @@ class Student(torch.nn.Module):
         if self.out is not None:
             torch.nn.init.zeros_(self.out.bias)
             self.out.weight.data *= 0.1
+
+    def go_on(self, table: dict[str, np.ndarray]) -> None:
+        """Begin with a table that was written before."""
+        into, bias, out = (
+            torch.from_numpy(np.array(table[name], np.float32)) for name in ("into", "bias", "out")
+        )
+        rows = table["rows"] * table["scales"][:, None]
+        self.load_state_dict(
+            {
+                "rows": torch.from_numpy(rows),
+                "straight.weight": into.T[:DIMENSIONS],
+                "straight.bias": bias[:DIMENSIONS],
+                "into.weight": into.T[DIMENSIONS:] / SCALE,
+                "into.bias": bias[DIMENSIONS:],
+                "out.weight": out.T,
+                "out.bias": torch.zeros(DIMENSIONS),
+            }
+        )
 
     def forward(
         self, pieces: torch.Tensor, weights: torch.Tensor, offsets: torch.Tensor, dropped: float = 0.0
@@ -174,6 +192,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--texts", type=int, default=None, help="train on the first of them only")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--go-on", action="store_true", help="from today's table")
     parser.add_argument("--linear", action="store_true")
     parser.add_argument("--one-sum", action="store_true")
     options = parser.parse_args()
@@ -188,6 +207,8 @@ def main() -> None:
     test = np.flatnonzero(whole & corpus.held_out)
     print(f"{len(train):,} texts to train on, {len(test):,} held out")
     student = Student(singles[:-1], sums, 0 if options.linear else HIDDEN)
+    if options.go_on:
+        student.go_on(read_tensors(TABLE))
     fit(student, corpus, train, test, options.epochs)
     if options.linear or options.one_sum:
         return

@@ -1,4 +1,4 @@
-"""Tune the encoder on what `tune_pairs.py` left in WORK, and make drafts of what it says then.
+"""Tune the encoder on what `tune_pairs.py` left in WORK.
 
     PYTHONPATH=. python scripts/training/tune_encoder.py WORK [--fits 5] [--steps 900]
 
@@ -10,9 +10,9 @@ contrast: of the pairs of two repositories, each question is to be nearer to its
 (InfoNCE, both ways). Half of the questions lose most words that they share with the code. The mean of some
 fits, of which `STEP` is taken (Wortsman et al., arXiv:2203.05482 and arXiv:2109.01903: further on it forgets
 what the published model knew), is cut to rank 16 by singular values and written to
-WORK/tuning.safetensors. WORK/draft.safetensors goes on from today's table, by the cosine to the
-tuned model's vectors. `tuning.safetensors` beside this is what it has found, and no part of the product yet:
-`docs/figures.md` says what it brings. Seeded; sums differ in the last bits from machine to machine.
+WORK/tuning.safetensors: `gitrag/embedding/tuning.safetensors`; `docs/figures.md` says what it brings. Drafts
+follow: `draft_corpus.py`, then `train_draft.py --go-on`. Seeded; sums differ in the last bits from machine to
+machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gitrag.embedding.draft import HEAD_PIECES, TABLE
 from gitrag.embedding.safetensors import read_tensors, write_tensors
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -54,7 +53,6 @@ DULLED, KEPT = 0.5, 0.4
 """Share of questions that lose words they share with the code, and of these words, which stay."""
 
 QUESTION_PIECES = 40
-DRAFT_BATCH, DRAFT_EPOCHS = 1024, 8
 PRODUCTS = {
     "query": "attention.self.query",
     "key": "attention.self.key",
@@ -239,68 +237,6 @@ def cut(difference: dict[str, torch.Tensor]) -> dict[str, tuple[torch.Tensor, to
     return found
 
 
-class Student(torch.nn.Module):
-    """What `gitrag.embedding.draft` computes, with gradients."""
-
-    def __init__(self, table: dict[str, np.ndarray]) -> None:
-        super().__init__()
-
-        def parameter(values: np.ndarray) -> torch.nn.Parameter:
-            return torch.nn.Parameter(torch.from_numpy(np.array(values, np.float32)).to(DEVICE))
-
-        self.rows = parameter(table["rows"] * table["scales"][:, None].astype(np.float32))
-        self.into, self.bias, self.out = (parameter(table[name]) for name in ("into", "bias", "out"))
-
-    def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        place = torch.arange(ids.shape[1], device=DEVICE)[None]
-        there = place < lengths[:, None]
-        count = ((ids[:, :, None] == ids[:, None, :]) & there[:, None, :]).sum(2).clamp(min=1)
-        kept = there & (torch.rand(ids.shape, device=DEVICE) > 0.1)
-        rows = self.rows[ids]
-        weights = (torch.log1p(count) / count, torch.exp(place / -HEAD_PIECES).expand(ids.shape))
-        sums = [functional.normalize((rows * (own * kept)[..., None]).sum(1), dim=1) for own in weights]
-        hidden = torch.cat(sums, dim=1) @ self.into + self.bias
-        return functional.normalize(torch.relu(hidden[:, WIDTH:]) @ self.out + hidden[:, :WIDTH], dim=1)
-
-
-def learn_drafts(encoder: Encoder, texts: Texts) -> dict[str, np.ndarray]:
-    """Learn today's table anew, of what the encoder makes of texts."""
-    table = {name: np.array(values) for name, values in read_tensors(TABLE).items()}
-    student = Student(table)
-    optimiser = torch.optim.Adam(student.parameters(), lr=RATE, betas=(0.9, 0.99))
-    steps = max(1, DRAFT_EPOCHS * (len(texts) // DRAFT_BATCH))
-
-    def draws(seed: int) -> Iterator[Any]:
-        drawn = np.random.default_rng(seed)
-        while True:
-            chosen = [
-                texts[number]
-                for number in drawn.choice(len(texts), min(DRAFT_BATCH, len(texts)), replace=False)
-            ]
-            yield padded(chosen), padded([own[1:-1] for own in chosen])
-
-    for step, (whole, inner) in zip(range(steps), ahead(draws), strict=False):
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * min(1, (step + 1) / 100) * max(0.02, 1 - step / steps)
-        with torch.no_grad():
-            wanted = encoder(*(each.to(DEVICE) for each in whole))
-        loss = 1 - (student(*(each.to(DEVICE) for each in inner)) * wanted).sum(1).mean()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        if step % 200 == 199:
-            print(f"drafts, step {step + 1}: cosine {1 - loss.item():.4f}", flush=True)
-    rows = student.rows.detach().cpu().numpy()
-    scales = np.maximum(np.abs(rows).max(axis=1), 1e-12) / 127
-    table |= {"rows": np.rint(rows / scales[:, None]).astype(np.int8), "scales": scales.astype(np.float32)}
-    for name in ("into", "bias", "out"):
-        table[name] = getattr(student, name).detach().cpu().numpy().astype(table[name].dtype)
-    nothing = padded([texts[0][[0, -1]]])  # the marks of begin and end alone
-    with torch.no_grad():
-        table["empty"] = encoder(*(each.to(DEVICE) for each in nothing))[0].cpu().numpy()
-    return table
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("work", type=Path)
@@ -323,8 +259,6 @@ def main() -> None:
         for part, values in zip(("down", "up"), both, strict=True)
     }
     write_tensors(options.work / "tuning.safetensors", parts)
-    texts = Texts(*pickle.loads((options.work / "texts.pkl").read_bytes()))  # noqa: S301
-    write_tensors(options.work / TABLE.name, learn_drafts(Encoder(weights, found), texts))
 
 
 if __name__ == "__main__":

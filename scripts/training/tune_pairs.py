@@ -10,8 +10,7 @@ NAME.git; none of them is one that search is measured on. A pair is
 - one of two questions to a function, in everyday words and in the product's (`tune_questions.tsv`: written
   for this by readers of the code alone), and that function.
 
-WORK/pairs.pkl gets them as word pieces, WORK/texts.pkl the texts that drafts are learnt from.
-`tune_encoder.py` goes on from there. Nothing of a repository is run.
+WORK/pairs.pkl gets them as word pieces. `tune_encoder.py` goes on from there. Nothing of a repository is run.
 """
 
 from __future__ import annotations
@@ -48,9 +47,6 @@ MOST_BYTES = 200_000
 MOST_COMMITS, MOST_FILES, MOST_HUNKS = 6_000, 10, 40
 OF_A_COMMIT = 3
 """Functions of a commit that take part at most."""
-
-TEXTS, FEWER = 7_000, 1_200
-"""Chunks of a repository, and questions of each kind, that drafts are learnt from."""
 
 _DULL = re.compile(
     r"(?i)^(merge|bump|release|version|v?\d|update (dep|translation|lock|changelog|readme|submodule)|revert"
@@ -213,7 +209,7 @@ def main() -> None:
     cutter = Tokenizer.from_file(str(model_directory() / "tokenizer.json"))
     cutter.enable_truncation(MAX_TOKENS)
     cutter.no_padding()
-    rng, pairs, learnt = random.Random(SEED), Pairs(), dict[str, None]()
+    rng, pairs = random.Random(SEED), Pairs()
     written: dict[str, list[list[str]]] = defaultdict(list)
     for line in (HERE / "tune_questions.tsv").read_text("utf-8").splitlines():
         written[line.partition("\t")[0]].append(line.split("\t")[1:])
@@ -229,18 +225,12 @@ def main() -> None:
                 for kind, question in zip((EVERYDAY, PRODUCT), questions, strict=True):
                     pairs.add(kind, number, question, chunk_text(piece), path)
                 pairs.group += 1
-        rng.shuffle(own)
-        learnt |= dict.fromkeys(chunk_text(piece) for _path, piece in own[:TEXTS])
-        learnt |= dict.fromkeys(path_text(path) for path, _piece in own[:FEWER])
-        learnt |= dict.fromkeys(piece.docstring[:140] for _path, piece in own[:FEWER] if piece.docstring)
         print(f"{name}: {len(own):,} chunks, {len(pairs.rows):,} pairs so far", flush=True)
     options.work.mkdir(parents=True, exist_ok=True)
-    learnt |= dict.fromkeys(pairs.questions)
     data: dict[str, Any] = {"rows": np.array(pairs.rows, np.int64)}
     for key, texts in (("questions", pairs.questions), ("texts", pairs.texts), ("paths", pairs.paths)):
         data[key] = cut(cutter, texts)
     (options.work / "pairs.pkl").write_bytes(pickle.dumps(data))
-    (options.work / "texts.pkl").write_bytes(pickle.dumps(cut(cutter, filter(None, learnt))))
 
 
 if __name__ == "__main__":

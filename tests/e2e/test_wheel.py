@@ -96,8 +96,8 @@ def test_the_sdist_makes_the_same_wheel(distributions: Path, wheel: Path, tmp_pa
 
 
 def test_the_wheel_is_small(wheel: Path):
-    """15.1 MB (14.4 MiB) in November 2026, 13.9 of them the table of draft vectors: code has room to grow."""
-    assert wheel.stat().st_size <= 15_500_000
+    """16.5 MB (15.7 MiB) in November 2026, 13.9 of them the table of draft vectors, 1.3 the tuning."""
+    assert wheel.stat().st_size <= 17_000_000
 
 
 LARGEST_ENVIRONMENT_BYTES = 520_000_000

@@ -51,7 +51,7 @@ ABSENT = [
     "LDAP authentication backend",
 ]
 
-NEAREST = {"websocket backpressure": "backpressure"}
+NEAREST = {"memcached eviction": "memcached"}
 """What is absent too, by the word that says so, where something comes near enough to be shown."""
 
 PAGE = 3

@@ -192,7 +192,7 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
         text = "retry with backoff: call again after a failure, waiting longer each time"
         found = data_of(await client.call_tool("related", {"text": text, "mode": "duplicates"}))
         names = [each["name"] for each in found["duplicates"]]
-        assert names[:2] == ["ADR-0001: Retry with backoff", "retry_with_backoff"]
+        assert set(names[:2]) == {"ADR-0001: Retry with backoff", "retry_with_backoff"}
         review = await client.call_tool("related", {"diff": "HEAD~1..HEAD"})
         assert "## Review: HEAD~1..HEAD" in review.content[0].text
         both = await client.call_tool("related", {"text": "x", "diff": "HEAD"})

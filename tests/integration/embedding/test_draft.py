@@ -66,7 +66,7 @@ def test_pieces_are_the_tokenizers(model_dir, texts):
 def test_drafts_are_close_to_the_models_vectors(model_dir, drafter, texts):
     with Encoder.load(model_dir, threads=2) as encoder:
         cosines = (drafter.draft(texts) * encoder.encode(texts)).sum(axis=1)
-    assert cosines.mean() > 0.86
+    assert cosines.mean() > 0.84
     assert np.quantile(cosines, 0.05) > 0.7
 
 

@@ -43,8 +43,11 @@ def encoder(model_dir: Path) -> Iterator[Encoder]:
 
 @pytest.fixture(scope="module")
 def fp32_session(published_dir: Path, tmp_path_factory: pytest.TempPathFactory):
-    path = tmp_path_factory.mktemp("fp32") / "model.onnx"
-    build_fp32(published_dir / "model.safetensors", path)
+    return open_fp32(published_dir, tmp_path_factory.mktemp("fp32") / "model.onnx", tuned=True)
+
+
+def open_fp32(published_dir: Path, path: Path, *, tuned: bool):
+    build_fp32(published_dir / "model.safetensors", path, tuned=tuned)
     options = onnxruntime().SessionOptions()
     options.add_session_config_entry(
         "session.intra_op.allow_spinning", "0"
@@ -62,8 +65,9 @@ def cosines(a, b):
     return np.einsum("ij,ij->i", a, b)
 
 
-def test_fp32_equals_the_published_vectors(fp32_session, model_dir):
-    fp32 = in_fp32(fp32_session, model_dir, READ_BY_THE_PUBLISHED)
+def test_fp32_before_tuning_equals_the_published_vectors(published_dir, tmp_path, model_dir):
+    session = open_fp32(published_dir, tmp_path / "model.onnx", tuned=False)
+    fp32 = in_fp32(session, model_dir, READ_BY_THE_PUBLISHED)
     np.testing.assert_allclose(fp32.encode(PUBLISHED["sentences"]), PUBLISHED["vectors"], atol=1e-4)
 
 

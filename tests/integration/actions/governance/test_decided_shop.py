@@ -72,7 +72,7 @@ def test_a_file_that_nothing_is_about_has_only_low_scores(workspace):
         ("Use JWT for session tokens", "extends", "ADR-0011"),
         ("Retry-After", "extends", "ADR-0008"),
         ("send a mail again when the server is down", "extends", "SPEC-0003"),
-        ("which database do we use", "related", "ADR-0001"),
+        ("where is data stored", "extends", "ADR-0001"),
     ],
 )
 def test_a_plan_finds_the_decision_on_it(workspace, text, relation, wanted):
