@@ -17,7 +17,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from gitrag.report.documents import graph_json
-from gitrag.report.exact import exact_document, exact_notes
+from gitrag.report.exact import exact_notes
 from gitrag.report.impact import as_text as impact_text
 from gitrag.report.parts import notes_of, wording_line
 from gitrag.report.told import json_text
@@ -176,7 +176,7 @@ def test_programs_are_told_in_one_field(workspace):
     told = f"there is etl/pipeline.pas, but it is left out: {LARGE}"
     assert json.loads(as_json(search(workspace, "etl/pipeline.pas")))["not_indexed"] == [told]
     assert "not_indexed" not in json.loads(as_json(search(workspace, "run_pipelines")))
-    exact = exact_document(search_exactly(workspace, Pattern("run_zeta", is_regex=False)))
+    exact = search_exactly(workspace, Pattern("run_zeta", is_regex=False))
     assert exact.not_indexed == (f'"run_zeta" is in etl/pipeline.pas, left out: {LARGE}',)
     assert search_code(workspace, "run_zeta").not_indexed == exact.not_indexed
 
