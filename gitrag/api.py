@@ -13,11 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self
 
 from msgspec.structs import replace
 
@@ -43,7 +42,6 @@ from gitrag.actions.status import read_status
 from gitrag.api_types import (
     AddedDefinition,
     Answer,
-    BearingDocument,
     CallAnswer,
     CheckAnswer,
     DuplicatesAnswer,
@@ -73,19 +71,14 @@ from gitrag.machine.refusals import refusal, require_memory
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.home import home_directory
 from gitrag.model import Kind
-from gitrag.report import notes_of
 from gitrag.report.exact import exact_notes
+from gitrag.report.parts import notes_of
 from gitrag.report.prime import as_markdown as primed_text
+from gitrag.report.told import made
 from gitrag.search import engine, similar_chunks
 from gitrag.search.exact import Pattern
 
 _MOST_LINES = 1_000_000
-_DECIMALS = 4
-"""Of a score, as in the command's JSON."""
-
-_NO_COSINE = -1.0
-"""Stands for a cosine that is not known."""
-
 _PAUSE_S = 0.005
 """Between two rounds of embedding: a thread that waits for its turn gets it."""
 
@@ -219,15 +212,11 @@ class Workspace:
                 found = search_action.search(inner, query, inner_options)
                 notes, left_out = notes_of(found), found.not_indexed
             heard = self._notes()
-        return Answer(
-            query=found.query,
+        return made(
+            Answer,
+            found,
             hits=tuple(map(_hit, found.hits)),
-            commit=found.commit,
-            dirty=found.dirty,
-            drafts=found.drafts,
-            waiting=found.waiting,
             notes=self._told(heard, notes),
-            missing=found.wording.missing,
             only_beside=tuple(each.word for each in found.wording.only_beside),
             searched_for=found.wording.searched_for or found.wording.read_of,
             not_indexed=left_out,
@@ -338,10 +327,13 @@ class Workspace:
         with self._turn() as inner:
             issues_action.sync_before_reading(inner, self._listener(), text)
             found = related_action.duplicates(inner, text, threshold)
-            near = [] if found else related_action.nearest(inner, text)
             heard = self._notes()
         return DuplicatesAnswer(
-            text, threshold, tuple(map(_similar, found)), tuple(map(_similar, near)), self._told(heard)
+            text,
+            threshold,
+            tuple(map(_similar, found.duplicates)),
+            tuple(map(_similar, found.nearest)),
+            self._told(heard),
         )
 
     def review(
@@ -367,9 +359,7 @@ class Workspace:
             issues_action.sync_before_reading(inner, self._listener())
             found = review_action.review(inner, span, threshold, progress)
             heard = self._notes()
-        documents = tuple(
-            _document(TouchedDocument, each, touched_by=each.touched_by) for each in found.questions
-        )
+        documents = tuple(made(TouchedDocument, each) for each in found.questions)
         left_out = found.impact.left_out if found.impact is not None else ()
         notes = self._told(heard, [*_unreached(found.unreached), *left_out])
         called = found.impact.called if found.impact else ()
@@ -404,14 +394,13 @@ class Workspace:
             issues_action.sync_before_reading(inner, self._listener(), Path(path).stem)
             found = check_action.check(inner, self._root / path)
             heard = self._notes()
-        return CheckAnswer(
-            target=found.target,
-            documents=tuple(map(_governing, found.candidates)),
-            issues=tuple(map(_governing, found.issues)),
-            missing=found.missing,
-            notes=self._told(
-                heard, [*_line(found.lacking), *(found.impact.left_out if found.impact is not None else ())]
-            ),
+        left_out = found.impact.left_out if found.impact is not None else ()
+        return made(
+            CheckAnswer,
+            found,
+            documents=tuple(made(GoverningDocument, each) for each in found.candidates),
+            issues=tuple(made(GoverningDocument, each) for each in found.issues),
+            notes=self._told(heard, [*_line(found.lacking), *left_out]),
             called=found.impact.called if found.impact else (),
         )
 
@@ -428,7 +417,7 @@ class Workspace:
             found = lines_action.read_range(inner, what)
             left_out = of_path(inner, found.path)
         lines = found.line_start, found.line_end
-        return FileLines(found.path, lines, found.text, found.lines, found.moved, left_out)
+        return made(FileLines, found, lines=lines, not_indexed=left_out)
 
     def update(self, *, embed: bool = True, progress: Callable[[int, int], None] = _no_progress) -> Updated:
         """Index HEAD and the uncommitted changes now, as ``gitrag index`` does; the first time, everything.
@@ -451,15 +440,7 @@ class Workspace:
                 forget_fetch_failure(inner)
                 start_worker(inner)
             heard = self._notes()
-        return Updated(
-            files=done.counts.files,
-            chunks=done.counts.chunks,
-            new_files=done.refreshed.cut,
-            dirty=done.refreshed.dirty,
-            unembedded=unembedded,
-            seconds=done.seconds,
-            notes=self._told(heard),
-        )
+        return made(Updated, done, unembedded=unembedded, notes=self._told(heard))
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[int, int], None] = _no_progress
@@ -520,26 +501,9 @@ class Workspace:
             found = read_status(inner)
             failures = [found.failure, fetch_failure(inner)]
             heard = self._notes()
-        view = found.view
         notes = [*self._inner.config.warnings, *found.notes, *filter(None, failures)]
-        return IndexStatus(
-            name=found.name,
-            commit=found.commit,
-            branch=found.branch,
-            indexed=view is not None,
-            fresh=found.fresh,
-            dirty=found.dirty,
-            updated=None if found.updated is None else datetime.fromtimestamp(found.updated, UTC),
-            files=view.files if view else 0,
-            chunks=view.chunks if view else 0,
-            texts=view.texts if view else 0,
-            embedded=view.embedded if view else 0,
-            collections=tuple(each.name for each in found.collections),
-            size_bytes=found.size_bytes,
-            model_ready=found.model.ready,
-            working=found.worker is not None,
-            notes=self._told(heard, notes),
-        )
+        collections = tuple(each.name for each in found.collections)
+        return made(IndexStatus, found, collections=collections, notes=self._told(heard, notes))
 
     @contextmanager
     def _turn(self) -> Iterator[composition.Workspace]:
@@ -627,39 +591,11 @@ def _or_list(values: type[Kind | Direction]) -> str:
 
 
 def _hit(hit: engine.Hit) -> Hit:
-    chunk = hit.chunk
-    return Hit(
-        path=hit.path,
-        lines=(chunk.line_start, chunk.line_end),
-        score=round(hit.score, _DECIMALS),
-        name=chunk.qualified_name,
-        kind=chunk.kind.value,
-        language=hit.language,
-        text=chunk.text,
-        collection=hit.collection.value,
-        id=lines_action.hit_id(hit.path, chunk.line_start, chunk.line_end, chunk.text),
-        document_id=hit.document.id if hit.document else "",
-        title=hit.document.title if hit.document else "",
-        snippet=hit.lines,
-        note=hit.note,
-        cosine=hit.cosine if hit.cosine > _NO_COSINE else None,
-        bm25=hit.bm25,
-        reasons=hit.reasons,
-        repository=hit.repository,
-    )
+    return made(Hit, hit, id=lines_action.id_of(hit.path, hit.chunk))
 
 
 def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
-    chunk = found.chunk
-    return SimilarChunk(
-        path=found.path,
-        lines=(chunk.line_start, chunk.line_end),
-        name=chunk.qualified_name,
-        kind=chunk.kind.value,
-        cosine=round(found.cosine, _DECIMALS),
-        text=chunk.text,
-        id=lines_action.hit_id(found.path, chunk.line_start, chunk.line_end, chunk.text),
-    )
+    return made(SimilarChunk, found, id=lines_action.id_of(found.path, found.chunk))
 
 
 def _line(sentence: str) -> list[str]:
@@ -675,37 +611,8 @@ def _unreached(found: Unreached | None) -> list[str]:
 
 
 def _added(found: review_action.Added) -> AddedDefinition:
-    chunk = found.chunk
-    return AddedDefinition(
-        path=found.path,
-        lines=(chunk.line_start, chunk.line_end),
-        name=chunk.qualified_name,
-        kind=chunk.kind.value,
-        existing=tuple(map(_similar, found.existing)),
-    )
-
-
-_Document = TypeVar("_Document", bound=BearingDocument)
-
-
-def _document(kind: type[_Document], found: Bearing, **further: Any) -> _Document:
-    """Return a document as a method returns it, with what only this method says."""
-    return kind(
-        collection=found.kind.value,
-        id=found.document.id,
-        title=found.document.title,
-        path=found.document.path,
-        status=found.document.status,
-        score=round(found.score, _DECIMALS),
-        section=found.section,
-        note=found.note,
-        **further,
-    )
+    return made(AddedDefinition, found, existing=tuple(map(_similar, found.existing)))
 
 
 def _related(found: Bearing) -> RelatedDocument:
-    return _document(RelatedDocument, found, relation=found.relation)
-
-
-def _governing(found: Bearing) -> GoverningDocument:
-    return _document(GoverningDocument, found, why=found.why, line=found.line)
+    return made(RelatedDocument, found)

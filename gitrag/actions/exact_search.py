@@ -17,6 +17,7 @@ from gitrag.indexing.worker import running
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
 from gitrag.search.sections import AnswerSection, Wanted, choose
+from gitrag.search.snippet import Line
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
 
 LIMIT = 200
 """Lines that are returned if no other number is asked for: what somebody may read."""
+
+
+class Match(Struct, frozen=True):
+    """A line that matches.
+
+    Attributes:
+        hit: What it is in.
+        line: The line.
+        column: The byte at which the match begins, 1-based.
+    """
+
+    hit: Hit
+    line: Line
+    column: int
 
 
 class ExactAnswer(Struct, frozen=True):
@@ -58,6 +73,20 @@ class ExactAnswer(Struct, frozen=True):
     def omitted(self) -> int:
         """How many of the lines that match are not returned."""
         return self.lines - sum(len(hit.lines) for hit in self.answer.hits)
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """The lines, by path and number."""
+        return self.matches_in(self.answer)
+
+    def matches_in(self, answer: Answer) -> tuple[Match, ...]:
+        """Return the lines of an answer, and where each matches first."""
+
+        def column(text: str) -> int:
+            start = next(iter(self.pattern.spans(text)), (0, 0))[0]
+            return len(text[:start].encode("utf-8", "surrogateescape")) + 1
+
+        return tuple(Match(hit, line, column(line.text)) for hit in answer.hits for line in hit.lines)
 
     def marked(self, answer: Answer) -> Answer:
         """Return an answer whose lines, others than before, are marked where they match."""

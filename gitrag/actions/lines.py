@@ -49,6 +49,8 @@ class Range(Struct, frozen=True):
         text: The lines, exactly, joined by a newline.
         lines: How many lines the file has.
         moved: Whether they have moved or changed since the search that returned the hit.
+        is_outline: Whether the text is the file's outline instead, by what `read_outline` returns.
+        not_indexed: Why searches do not find the file, or only its outline: a sentence each.
     """
 
     path: str
@@ -57,6 +59,8 @@ class Range(Struct, frozen=True):
     text: str
     lines: int
     moved: str = ""
+    is_outline: bool = False
+    not_indexed: tuple[str, ...] = ()
 
 
 class Part(Struct, frozen=True):
@@ -78,6 +82,11 @@ class Outline(Struct, frozen=True):
 def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
     """Return the id of a hit: its place, and a hash of its text to find it again when it has moved."""
     return f"{path}:{line_start}-{line_end}#{_digest(text)}"
+
+
+def id_of(path: str, chunk: Chunk) -> str:
+    """Return the id of a chunk of a file, as of a hit."""
+    return hit_id(path, chunk.line_start, chunk.line_end, chunk.text)
 
 
 def read_range(workspace: Workspace, what: str) -> Range:

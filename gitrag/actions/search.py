@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
 from gitrag.actions import catch_up
@@ -19,6 +19,7 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.worker import running
 from gitrag.late import np
+from gitrag.model import CallGraph
 from gitrag.search import lookup, wording
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
 from gitrag.store.candidates import NO_FILTERS, Filters
@@ -155,6 +156,7 @@ class Answer(Struct, frozen=True):
         absent_names: Names of the question, written as in code, that nothing contains that was searched.
         outlined: Of which of the files found only the outline is indexed, a sentence each.
         asked: The repositories, where several were; each hit has the name of its own.
+        graph: The calls around what was found, if they were asked for.
     """
 
     query: str
@@ -172,6 +174,40 @@ class Answer(Struct, frozen=True):
     absent_names: tuple[str, ...] = ()
     outlined: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
+    graph: CallGraph | None = None
+
+    def of(self, kind: CollectionKind) -> tuple[Hit, ...]:
+        """Return the hits of a kind of collection, best first."""
+        return next((section.hits for section in self.sections if section.kind is kind), ())
+
+    def has_asked(self, kind: CollectionKind) -> bool:
+        """Return whether collections of a kind were searched."""
+        return any(section.kind is kind for section in self.sections)
+
+    @property
+    def decisions(self) -> tuple[Hit, ...]:
+        """Decisions, best first."""
+        return self.of(CollectionKind.ADRS)
+
+    @property
+    def specifications(self) -> tuple[Hit, ...]:
+        """Specifications, best first."""
+        return self.of(CollectionKind.SPECS)
+
+    @property
+    def code(self) -> tuple[Hit, ...]:
+        """Code and other files, best first."""
+        return self.of(CollectionKind.CODE)
+
+    @property
+    def issues(self) -> tuple[Hit, ...] | UnsetType:
+        """Issues, best first, if they were asked for."""
+        return self.of(CollectionKind.ISSUES) if self.has_asked(CollectionKind.ISSUES) else UNSET
+
+    @property
+    def call_graphs(self) -> tuple[CallGraph, ...]:
+        """One, if it was asked for."""
+        return () if self.graph is None else (self.graph,)
 
     @property
     def not_indexed(self) -> tuple[str, ...]:

@@ -78,7 +78,6 @@ class Snippet(Struct, frozen=True):
     """Lines of a file that bear on a query.
 
     Attributes:
-        id: The id by which `lines.read_range` reads them again.
         path: The file.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
@@ -93,7 +92,6 @@ class Snippet(Struct, frozen=True):
         repository: The repository's name, where several were asked; empty where one was.
     """
 
-    id: str
     path: str
     line_start: int
     line_end: int
@@ -106,6 +104,11 @@ class Snippet(Struct, frozen=True):
     text: str
     variants: tuple[str, ...] = ()
     repository: str = ""
+
+    @property
+    def id(self) -> str:
+        """What `lines.read_range` reads the lines again by."""
+        return hit_id(self.path, self.line_start, self.line_end, self.text)
 
     @property
     def is_nearest(self) -> bool:
@@ -304,7 +307,6 @@ def _of_chunk(path: str, chunk: Chunk, place: int) -> Snippet:
     last = min(first + len(lines) - 1, chunk.line_end)  # a chunk may be a part of a very long line
     text = "\n".join(lines)
     return Snippet(
-        id=hit_id(path, first, last, text),
         path=path,
         line_start=first,
         line_end=last,
@@ -393,7 +395,6 @@ def _around(workspace: Workspace, line: GrepLine, chunks: Sequence[Chunk]) -> Sn
     first, last = max(1, line.number - _AROUND), min(len(lines), line.number + _AROUND)
     text = "\n".join(lines[first - 1 : last])
     return Snippet(
-        id=hit_id(line.path, first, last, text),
         path=line.path,
         line_start=first,
         line_end=last,

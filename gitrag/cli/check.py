@@ -58,18 +58,10 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
     from gitrag.actions.governance.check import check as find
     from gitrag.git import meant_path
-    from gitrag.report import governance
 
     workspace = session.index_first(synced_for_reading(session, PurePath(target[0]).stem))
     found = find(workspace, meant_path(workspace.repo, session.start, target[0], directories=True))
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: governance.checked_text(found, style),
-        markdown=lambda: governance.checked_markdown(found),
-        answer=found,
-    )
+    print_finding(session.terminal, output, workspace.config.output, found)
     called = found.impact is not None and found.impact.called
     return OK if found.likely or found.issues or called else NOTHING
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gitrag.cli.frame import Example, command, json_option
@@ -13,9 +11,6 @@ from gitrag.config.loading import load, settings_of
 from gitrag.config.team_file import TEAM_FILE
 from gitrag.errors import ConfigError, RepositoryError, UsageError
 from gitrag.git.environment import message_of
-
-if TYPE_CHECKING:
-    from gitrag.report.documents import SettingRow
 
 _NOT_SET = 5
 """git config's exit status for a key that is not there (git-config(1))."""
@@ -70,7 +65,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
         changed = _change(session, words, everywhere=everywhere)
         if as_json:
             settings = [each for each in _load(session).explain() if each.key == changed]
-            session.terminal.print_document([_row(setting) for setting in settings])
+            session.terminal.print_document(settings)
         return
     if len(words) > 1 or everywhere:
         raise UsageError("config takes one setting, or set KEY VALUE, or unset KEY.", "gitrag config --help")
@@ -83,7 +78,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
     for warning in loaded.warnings:
         session.terminal.warn(warning)
     if as_json:
-        session.terminal.print_document([_row(setting) for setting in settings])
+        session.terminal.print_document(settings)
     elif key is not None:
         session.terminal.print(_text(settings[0]))
     else:
@@ -160,19 +155,3 @@ def _text(setting: Setting) -> str:
     if isinstance(setting.value, float):
         return f"{setting.value:g}"
     return "" if setting.value is None else str(setting.value)
-
-
-def _row(setting: Setting) -> SettingRow:
-    from gitrag.report.documents import SettingRow
-
-    key = find_key(setting.key)
-    return SettingRow(
-        key=setting.key,
-        value=setting.value,
-        origin=setting.origin,
-        help=setting.help,
-        git_config=key.git_name,
-        variable=key.variable,
-        team=key.team is not None,
-        allowed=key.rule.allowed,
-    )

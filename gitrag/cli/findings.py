@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -13,18 +13,6 @@ from gitrag.actions.options import Option, fields_of
 from gitrag.cli.frame import NumberRange
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import UsageError
-from gitrag.words.control_characters import Text
-
-if TYPE_CHECKING:
-    from gitrag.report import Style
-
-_STYLES = {
-    "title": ("bold",),
-    "path": ("magenta",),
-    "name": ("bold",),
-    "score": ("green",),
-    "dim": ("dim",),
-}
 
 FINDING_FORMS = ("text", "markdown", "json")
 
@@ -56,23 +44,17 @@ def form_of(output: str | None, setting: str, terminal: Terminal) -> str:
     return "text" if terminal.is_interactive else "markdown"
 
 
-def print_finding(
-    terminal: Terminal,
-    output: str | None,
-    setting: str,
-    *,
-    text: Callable[[Style], Text],
-    markdown: Callable[[], Text],
-    answer: object,
-) -> None:
-    """Print a finding in the form asked for."""
+def print_finding(terminal: Terminal, output: str | None, setting: str, found: object) -> None:
+    """Print what was found in the form asked for."""
+    from gitrag.report import presented
+
     form = form_of(output, setting, terminal)
     if form == "json":
-        terminal.print_document(answer)
+        terminal.print_document(found)
     elif form == "markdown":
-        terminal.print(markdown())
+        terminal.print(presented(found))
     else:
-        terminal.print_folded(text(lambda part, role: terminal.style(part, *_STYLES.get(role, ()))))
+        terminal.print_folded(presented(found, terminal.role))
 
 
 def options(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from gitrag.callgraph.answering import GraphQuestion
     from gitrag.callgraph.graph import Graph, Node
     from gitrag.workspace import Workspace
-
-_STYLES = {
-    "path": ("magenta",),
-    "number": ("dim",),
-    "name": ("bold",),
-    "likely": ("dim",),
-    "dim": ("dim",),
-}
 
 
 @command(
@@ -100,9 +92,9 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
         notes = tuple(filter(None, said))
         _say(terminal, *notes)
         if form == "json":
-            from gitrag.report.graph_data import empty_json
+            from gitrag.report.documents import graph_json
 
-            terminal.print_json_text(empty_json(notes, answer.not_indexed))
+            terminal.print_json_text(graph_json(None, not_indexed=answer.not_indexed, notes=notes))
         return NOTHING
     elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
     is_named_only = named is not None and not named.beside_graph
@@ -152,7 +144,7 @@ def _show(
 ) -> None:
     """Print an answer as text or for programs, and say what the form has no room for."""
     from gitrag.actions.graph import tests_of
-    from gitrag.report.elsewhere_lines import elsewhere_lines
+    from gitrag.report.beside_calls import elsewhere_lines
 
     if answer.graph is None:
         return
@@ -161,7 +153,7 @@ def _show(
         for line in _text_lines(answer, question, named, test_nodes, terminal, with_tests=tests):
             terminal.print(line)
         if elsewhere is not None:
-            for line in elsewhere_lines(elsewhere, _styler(terminal), with_tests=tests):
+            for line in elsewhere_lines(elsewhere, terminal.role, with_tests=tests):
                 terminal.print(line)
     elif form != "html":
         _print_data(answer, answer.graph, named, elsewhere, form, terminal)
@@ -198,7 +190,7 @@ def _print_data(
 ) -> None:
     """Print a graph for programs."""
     from gitrag.callgraph import drawing
-    from gitrag.report.graph_data import graph_json
+    from gitrag.report.documents import graph_json
 
     if form == "json":
         terminal.print_json_text(graph_json(graph, named, elsewhere, answer.none, answer.not_indexed))
@@ -227,10 +219,6 @@ def _page(
     return Text(as_page(graph, centre, test_nodes, title=title, sources=sources, with_tests=tests))
 
 
-def _styler(terminal: Terminal) -> Callable[[str, str], str]:
-    return lambda text, role: terminal.style(text, *_STYLES[role])
-
-
 def _text_lines(
     answer: GraphAnswer,
     question: GraphQuestion,
@@ -241,14 +229,14 @@ def _text_lines(
     with_tests: bool,
 ) -> Iterator[str]:
     """Yield an answer as text: chains of calls, a tree for each thing asked for, or all calls by file."""
+    from gitrag.report.beside_calls import reference_lines
     from gitrag.report.call_tree import ASCII, CallTree, Glyphs
-    from gitrag.report.reference_lines import reference_lines
 
     graph = answer.graph
     if graph is None:
         return
 
-    style = _styler(terminal)
+    style = terminal.role
     columns = terminal.width if terminal.is_interactive else None
     is_unicode = terminal.out.encoding.lower().replace("-", "") == "utf8"
     tree = CallTree(

@@ -1,4 +1,4 @@
-"""``gitrag history``."""
+"""``gitrag history`` and ``gitrag why``: what commits say."""
 
 from __future__ import annotations
 
@@ -64,15 +64,39 @@ def _answer(
     session: Session, workspace: Workspace, query: str, asked: HistoryOptions, output: str | None
 ) -> int:
     from gitrag.actions.history import history as find
-    from gitrag.report.history import as_markdown, as_text
 
     found = find(workspace, query, replace(asked, here=directory_of(session, workspace)))
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: as_text(found, style),
-        markdown=lambda: as_markdown(found),
-        answer=found,
-    )
+    print_finding(session.terminal, output, workspace.config.output, found)
     return OK if found.matches else NOTHING
+
+
+@command(
+    "why",
+    examples=[
+        Example("gitrag why src/auth.py:42", "why this line is as it is"),
+        Example("gitrag why src/auth.py:42-60", "the same for lines 42 to 60"),
+        Example("gitrag why src/auth.py", "the commits that most of the file is from"),
+        Example("gitrag why src/auth.py:42 --json", "for a script"),
+    ],
+)
+@output_option
+@json_alias
+@click.argument("target", metavar="PATH[:LINE[-LINE]]")
+@pass_session
+def why(session: Session, *, target: str, output: str | None) -> int:
+    """Say why lines are as they are: which commits made them so, and for what reason.
+
+    Lines that were moved are followed, white space does not count, and commits that
+    .git-blame-ignore-revs or git's blame.ignoreRevsFile lists are passed over. Shown of each commit are
+    its subject, the sentence of its message that gives a reason, and the issues, pull requests and
+    decisions that it names; then the commit that changed the lines or their function before, and the
+    decisions and specifications that likely bear on the file.
+
+    Asks git, so it needs no index; without one, decisions are not looked up.
+    """
+    from gitrag.actions.why import why as find
+
+    workspace = session.workspace()
+    found = find(workspace, session.start, target)
+    print_finding(session.terminal, output, workspace.config.output, found)
+    return OK if found.reasons or found.uncommitted else NOTHING

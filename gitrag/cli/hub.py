@@ -246,20 +246,12 @@ def search_hub(
     """Search the hub and print the answer; the arguments are those of the command."""
     from gitrag.actions.hub import search as hub_search
     from gitrag.actions.search import SearchOptions
-    from gitrag.report.hub import as_markdown, as_text
 
     config = session.config_anywhere()
     _require_hub(config.hub)
     limits = SearchOptions.of(asked)
     answer = hub_search.search(config.hub, query, config, repositories=repositories, options=limits)
-    print_finding(
-        session.terminal,
-        output,
-        config.output,
-        text=lambda style: as_text(answer, style),
-        markdown=lambda: as_markdown(answer),
-        answer=answer,
-    )
+    print_finding(session.terminal, output, config.output, answer)
     return OK if answer.hits else NOTHING
 
 

@@ -12,7 +12,7 @@ from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 from gitrag.git.meant import seen_from
-from gitrag.report.tests_to_run import PATHS, RUNNERS, arguments
+from gitrag.report.impact import PATHS, RUNNERS, arguments
 from gitrag.words.control_characters import joined
 
 
@@ -94,7 +94,6 @@ def impact(
     test, a companion a file that usually changes too, a decision one that bears on it and is not named.
     """
     from gitrag.actions.governance.change_impact import change_impact
-    from gitrag.report.impact import as_markdown, as_text
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
@@ -111,14 +110,7 @@ def impact(
                 f"No test was found that bears on it{'' if program == PATHS else f': for {program}'}."
             )
         return OK if tests else NOTHING
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: as_text(found, style),
-        markdown=lambda: as_markdown(found),
-        answer=found,
-    )
+    print_finding(session.terminal, output, workspace.config.output, found)
     return _told_to_ci(session, found, fatal, comment=comment)
 
 

@@ -109,7 +109,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
             say_embedding(step, terminal)
             steps.append(step)
     if as_json:
-        from gitrag.report.index_data import vectors_document
+        from gitrag.report.documents import vectors_document
 
         session.terminal.print_document(vectors_document(steps, waiting))
     return OK
@@ -134,14 +134,7 @@ def status(session: Session, *, as_json: bool) -> int:
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
     if as_json:
-        from gitrag.report.documents import CollectionRow
-
-        session.terminal.print_document(
-            [
-                CollectionRow(each.name, each.documents, each.chunks, each.unembedded, each.updated)
-                for each in rows
-            ]
-        )
+        session.terminal.print_document(rows, "Collection")
         return OK
     width = max(10, *(len(row.name) for row in rows))
     session.terminal.print(
@@ -197,11 +190,10 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     for step in steps:
         say_embedding(step, terminal)
     if as_json:
-        from gitrag.report.documents import UpdateDocument
-        from gitrag.report.index_data import indexed_document, vectors_document
+        from gitrag.report.documents import UpdateDocument, vectors_document
 
         vectors = vectors_document(steps, waiting) if steps else None
-        session.terminal.print_document(UpdateDocument(indexed_document(indexed), vectors))
+        session.terminal.print_document(UpdateDocument(indexed, vectors))
     return OK
 
 

@@ -110,8 +110,7 @@ def _document(steps: Sequence[InitStep], agents: AgentsDocument | None) -> InitD
     """Return what was done, for programs."""
     from gitrag.actions.embed import EmbeddedHere, EmbeddingInBackground
     from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
-    from gitrag.report.documents import InitDocument
-    from gitrag.report.index_data import indexed_document, vectors_document
+    from gitrag.report.documents import InitDocument, vectors_document
     from gitrag.workspace import Indexed
 
     installed = next((step for step in steps if isinstance(step, HooksInstalled)), HooksInstalled((), 0))
@@ -120,7 +119,7 @@ def _document(steps: Sequence[InitStep], agents: AgentsDocument | None) -> InitD
         hooks=installed.names,
         foreign_hooks=installed.foreign,
         gitignore_added=any(isinstance(step, LocalFilesIgnored) and step.added for step in steps),
-        indexed=next((indexed_document(step) for step in steps if isinstance(step, Indexed)), None),
+        indexed=next((step for step in steps if isinstance(step, Indexed)), None),
         vectors=vectors_document(vectors) if vectors else None,
         agents=agents,
     )

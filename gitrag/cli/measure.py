@@ -41,18 +41,10 @@ def measure(session: Session, *, limit: int, seed: int | None, is_listed: bool, 
     In a repository of 1,300 files a commit takes .7 s of processor time; gitrag gc drops the states.
     """
     from gitrag.actions.measure import measure as replay
-    from gitrag.report.measure import as_markdown, as_text
 
     workspace = session.index_first(session.workspace())
     with session.terminal.progress("Asking past commits", limit) as shown:
         found = replay(workspace, shown, limit, seed)
     answer = found if is_listed else replace(found, replayed=())
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: as_text(answer, style),
-        markdown=lambda: as_markdown(answer),
-        answer=answer,
-    )
+    print_finding(session.terminal, output, workspace.config.output, answer)
     return OK if found.commits else NOTHING

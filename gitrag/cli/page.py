@@ -5,33 +5,28 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.cli.pager import pager_of, print_paged
 from gitrag.cli.session import Session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import NOTHING, OK
+from gitrag.errors import NOTHING, OK, UsageError
 from gitrag.machine.files import within
 from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
+    from gitrag.actions.requests import SearchCommand
     from gitrag.actions.search import Answer
-    from gitrag.report import Style
     from gitrag.workspace import Workspace
 
 _SPECIAL = re.compile(r"([\\*?\[\]])")
 """What a directory's name must not mean in a glob."""
 
-_STYLES = {
-    "title": ("bold", "underline"),
-    "path": ("bold", "magenta"),
-    "number": ("dim",),
-    "name": ("bold",),
-    "score": ("green",),
-    "match": (),
-    "word": ("bold", "red"),  # as grep's: readable on dark and on light
-    "dim": ("dim",),
-}
+
+_OTHER_LINES = 4
+"""Lines of the screen for what stands below an answer: notes, the prompt."""
 
 
 def globs_from(globs: Sequence[str], directory: str) -> tuple[str, ...]:
@@ -54,17 +49,21 @@ def directory_of(session: Session, workspace: Workspace) -> str:
     return (within(root, session.start.absolute()) or "") if root is not None else ""
 
 
-def open_best(session: Session, workspace: Workspace, answer: Answer) -> int:
-    """Open the best hit in the user's editor."""
-    from gitrag import report
+def open_best(session: Session, answer: Answer, root: Path | None = None) -> int:
+    """Open the best hit in the user's editor: below a directory, or of one of several repositories."""
     from gitrag.cli.editor import editor_command, open_in_editor
+    from gitrag.report.parts import place_of
+    from gitrag.report.places import best_lines
+    from gitrag.report.text import as_text
 
-    root = workspace.repo.root
-    if not answer.hits or root is None:
-        session.terminal.note(report.as_text(answer))
+    if not answer.hits or (root is None and not answer.asked):
+        session.terminal.note(as_text(answer))
         return NOTHING
     best = answer.hits[0]
-    command = editor_command(session.environ, root / best.path, report.best_lines(best)[0].number)
+    path = (root or answer.roots[best.repository]) / best.path
+    if root is None and not path.is_file():
+        raise UsageError(f"{place_of(best)} is no file on this disk.", "Search without --open to read it.")
+    command = editor_command(session.environ, path, best_lines(best)[0].number)
     open_in_editor(command, session.start, session.environ)
     return OK
 
@@ -75,15 +74,84 @@ def say_revision(terminal: Terminal, revision: str | None, answer: Answer) -> No
         terminal.note(f"This is of {revision}: {answer.commit or 'a tree without a commit'}")
 
 
-def print_long(session: Session, workspace: Workspace, text: Text, *, paged: bool) -> None:
+def print_long(session: Session, workspace: Workspace | None, text: Text, *, paged: bool) -> None:
     """Print a text, through a pager where it is longer than the terminal."""
     if session.terminal.is_interactive and paged:
-        pager = pager_of(session.environ, workspace.repo.configuration.entries())
+        pager = pager_of(session.environ, workspace.repo.configuration.entries() if workspace else ())
         print_paged(session.terminal, text, pager, session.environ)
     else:
         session.terminal.print(text)
 
 
-def styler(terminal: Terminal) -> Style:
-    """Return what applies the style of a role to a text."""
-    return lambda text, role: terminal.style(text, *_STYLES[role])
+def show(
+    session: Session, workspace: Workspace | None, answer: Answer, form: str, asked: SearchCommand
+) -> None:
+    """Write an answer in the form asked for, of a repository, or where that is None of several."""
+    from gitrag.actions import hit_lines
+    from gitrag.report.markdown import as_markdown
+    from gitrag.report.parts import nearest_line
+    from gitrag.report.places import as_paths, as_vimgrep, located, relative_to
+
+    terminal = session.terminal
+    if form == "json":
+        terminal.print_document(answer)
+        if answer.hits and (line := nearest_line(answer)):
+            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
+        return
+    if form == "markdown":
+        today = datetime.now().astimezone().date().isoformat()
+        text = as_markdown(answer if asked.budget else hit_lines.for_report(answer), date=today)
+    elif form == "text" or not answer.hits:
+        text = _text(session, workspace, answer, asked)
+    elif workspace is None:
+        places = located(answer, session.start.absolute())
+        text = as_vimgrep(places) if form == "vimgrep" else as_paths(places)
+    else:
+        places = relative_to(answer, directory_of(session, workspace))
+        text = as_vimgrep(places) if form == "vimgrep" else as_paths(places)
+    if form in {"vimgrep", "paths"} and not answer.hits:
+        terminal.note(text)  # no place: a program that reads places must not take it for one
+    else:
+        print_long(session, workspace, text, paged=not asked.no_pager)
+
+
+def _text(session: Session, workspace: Workspace | None, answer: Answer, asked: SearchCommand) -> Text:
+    """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
+    from gitrag.actions import hit_lines
+    from gitrag.report.places import relative_to
+    from gitrag.report.text import as_text
+
+    terminal = session.terminal
+    on_screen = terminal.is_interactive
+    gaps = asked.context_lines is not None or asked.budget is not None
+    if workspace is not None and asked.full:
+        answer = hit_lines.with_definitions(workspace, answer)
+    elif workspace is not None and asked.context_lines is not None:
+        answer = hit_lines.with_context(workspace, answer, asked.context_lines)
+    elif not asked.why and not asked.budget:
+        answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
+    is_long = asked.full or gaps or asked.why or asked.limit or answer.graph is not None
+    shown = relative_to(answer, "" if workspace is None else directory_of(session, workspace))
+    says_lately = workspace is not None and asked.why == "words"
+    return as_text(
+        shown,
+        terminal.role,
+        explain=asked.why,
+        lately=_lately(workspace, answer, shown) if workspace is not None and says_lately else None,
+        columns=terminal.width if on_screen else None,
+        rows=terminal.height - _OTHER_LINES if on_screen and not is_long else None,
+        gaps=gaps,
+    )
+
+
+def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:
+    """Return for each path, as it is shown, which commit changed it last."""
+    from gitrag.actions.history import changed_last
+    from gitrag.report.commits import changed_last_sentence
+
+    found = changed_last(workspace, answer.commit, [hit.path for hit in answer.hits])
+    return {
+        each.path: changed_last_sentence(*found[hit.path])
+        for hit, each in zip(answer.hits, shown.hits, strict=True)
+        if hit.path in found
+    }

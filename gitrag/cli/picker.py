@@ -19,11 +19,13 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
-from gitrag import report
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer, Searcher, SearchOptions
 from gitrag.cli.editor import editor_command, open_in_editor
 from gitrag.errors import GitragError, NotSetUpError
+from gitrag.report.parts import PIECE, cut, notes_of, place_of
+from gitrag.report.places import best_lines
+from gitrag.report.text import as_text
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
 from gitrag.words.control_characters import printable
@@ -190,7 +192,7 @@ class Picker:
             return
         try:
             root = self._workspace_of(hit).place
-            command = editor_command(self._environ, root / hit.path, report.best_lines(hit)[0].number)
+            command = editor_command(self._environ, root / hit.path, best_lines(hit)[0].number)
             open_in_editor(command, self._start, self._environ)
             self._problem = ""
         except GitragError as error:
@@ -232,14 +234,14 @@ class Picker:
             return _Shown()
         self._heard.clear()
         answer = self._search(query, _OPTIONS)
-        notes = [*answer.lacking, *report.notes_of(answer), *dict.fromkeys(self._heard)]
+        notes = [*answer.lacking, *notes_of(answer), *dict.fromkeys(self._heard)]
         words = frozenset(read(answer.wording.searched_for or answer.query).words)
         return _Shown(query, answer.hits, self._said(answer, notes), words)
 
     @staticmethod
     def _said(answer: Answer, notes: list[str]) -> str:
         if not answer.hits:
-            return "  ".join([report.as_text(answer), *notes])
+            return "  ".join([as_text(answer), *notes])
         return "  ".join([count(len(answer.hits), "file"), *notes[:1]])
 
     def _list(self) -> StyleAndTextTuples:
@@ -251,12 +253,12 @@ class Picker:
         found: StyleAndTextTuples = []
         for number, hit in enumerate(hits[first : first + rows], first):
             chosen = "class:chosen " if number == self._row else ""
-            line = report.best_lines(hit)[0].number
+            line = best_lines(hit)[0].number
             name = hit.document.title if hit.document else hit.chunk.qualified_name
-            place = report.place_of(hit)
+            place = place_of(hit)
             room = columns - _SCORE_COLUMNS
             place = _shortened(place, room - len(f":{line}"))
-            text = report.cut(f"{place}:{line}  {name}", room)
+            text = cut(f"{place}:{line}  {name}", room)
             end = min(len(place), len(text))
             found += [
                 (f"{chosen}class:score", f"{hit.score:.2f} "),
@@ -272,14 +274,14 @@ class Picker:
             return []
         size = self._app.output.get_size()
         rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
-        best = {line.number for line in report.best_lines(hit)}
+        best = {line.number for line in best_lines(hit)}
         try:
             lines = file_lines(self._workspace_of(hit), hit.path)
         except GitragError as error:
             return [("class:quiet", str(error))]
         first = max(min(best) - rows // 4, 1)
         found: StyleAndTextTuples = [
-            ("class:path", _shortened(report.place_of(hit), columns)),
+            ("class:path", _shortened(place_of(hit), columns)),
             ("", "\n"),
         ]
         for number, line in enumerate(lines[first - 1 : first + rows], first):
@@ -303,7 +305,7 @@ def _safe(made: Callable[[], StyleAndTextTuples]) -> Callable[[], StyleAndTextTu
 def _shortened(path: str, columns: int) -> str:
     """Return a path without its first folders where it is too long: its name says most."""
     rest = path
-    while report.cut(rest, columns) != rest and "/" in rest.removeprefix("…/"):
+    while cut(rest, columns) != rest and "/" in rest.removeprefix("…/"):
         rest = "…/" + rest.removeprefix("…/").partition("/")[2]
     return rest
 
@@ -312,7 +314,7 @@ def _marked(text: str, words: frozenset[str], style: str) -> StyleAndTextTuples:
     """Return a line with the question's words marked."""
     found: StyleAndTextTuples = []
     end = 0
-    for piece in report.PIECE.finditer(text):
+    for piece in PIECE.finditer(text):
         if words.intersection(query_terms(piece[0])):
             found += [(style, text[end : piece.start()]), (f"{style} class:match", piece[0])]
             end = piece.end()

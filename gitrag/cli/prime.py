@@ -40,16 +40,8 @@ def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output
     and an overview of the repository, from its files and commits. With TOPIC: the decisions on it, in full.
     """
     from gitrag.actions.prime import prime as gather
-    from gitrag.report.prime import as_markdown, as_text
 
     workspace = session.index_first(session.workspace())
     primed = gather(workspace, " ".join(topic), session.core_files(), since=since)
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: as_text(primed, style),
-        markdown=lambda: as_markdown(primed),
-        answer=primed,
-    )
+    print_finding(session.terminal, output, workspace.config.output, primed)
     return OK

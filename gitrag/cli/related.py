@@ -82,14 +82,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
     from gitrag.report import governance
 
     found = propose(workspace, text, (use,) if use else ("adr", "spec"))
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: governance.related_markdown(text, found, style),
-        markdown=lambda: governance.related_markdown(text, found),
-        answer=found,
-    )
+    print_finding(session.terminal, output, workspace.config.output, found)
     for line in governance.nearest_lines(found.hinted):
         session.terminal.hint(line)
     return OK if found.proposals or found.instead else NOTHING
@@ -98,37 +91,19 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
 def _duplicates(
     session: Session, workspace: Workspace, text: str, threshold: float, output: str | None
 ) -> int:
-    from gitrag.actions.governance.related import duplicates, nearest
-    from gitrag.report import governance
-    from gitrag.report.documents import DuplicatesDocument
+    from gitrag.actions.governance.related import duplicates
 
     found = duplicates(workspace, text, threshold)
-    near = [] if found else nearest(workspace, text)
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: governance.duplicates_markdown(found, threshold, style, nearest=near),
-        markdown=lambda: governance.duplicates_markdown(found, threshold, nearest=near),
-        answer=DuplicatesDocument(text, threshold, tuple(found), tuple(near)),
-    )
-    return OK if found else NOTHING
+    print_finding(session.terminal, output, workspace.config.output, found)
+    return OK if found.duplicates else NOTHING
 
 
 def _review(session: Session, span: str, threshold: float, output: str | None) -> int:
     from gitrag.actions.governance.review import review
-    from gitrag.report import governance
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
         found = review(workspace, span, threshold, progress.update)
-    print_finding(
-        session.terminal,
-        output,
-        workspace.config.output,
-        text=lambda style: governance.review_markdown(found, style),
-        markdown=lambda: governance.review_markdown(found),
-        answer=found,
-    )
+    print_finding(session.terminal, output, workspace.config.output, found)
     called = found.impact is not None and found.impact.called
     return OK if found.questions or found.added or called else NOTHING

@@ -49,7 +49,7 @@ actions.repositories.ask actions.repositories.calls actions.repositories.chosen 
 memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution
 embedding.draft embedding.encoder git.libgit2 indexing.refresh indexing.embed_texts
-report report.call_tree report.elsewhere_lines report.reference_lines
+report report.call_tree report.beside_calls
 search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
 machine.prerequisites search.language_filter store.connection workspace
 """

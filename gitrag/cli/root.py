@@ -76,7 +76,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "gitrag.cli.history:history", "Search what commits say: which were made for what QUERY asks."
     ),
     "why": LazyCommand(
-        "gitrag.cli.why:why",
+        "gitrag.cli.history:why",
         "Say why lines are as they are: which commits made them so, and for what reason.",
     ),
     "measure": LazyCommand(

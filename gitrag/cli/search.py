@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from gitrag.actions.requests import HISTORY, SearchCommand
 from gitrag.cli.findings import form_of, hits_output_option, json_alias, options
 from gitrag.cli.frame import Example, ExampleCommand, command
-from gitrag.cli.page import directory_of, globs_from, open_best, print_long, say_revision, styler
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long, say_revision, show
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, USAGE, UsageError
-from gitrag.words.control_characters import Text
 
 if TYPE_CHECKING:
-    from gitrag.actions.search import Answer, SearchOptions
-    from gitrag.model import CallGraph
+    from gitrag.actions.search import SearchOptions
     from gitrag.workspace import Workspace
 
 _STDIN = "-"
-_OTHER_LINES = 4
-"""Lines of the screen for what stands below an answer: notes, the prompt."""
-
 _MOST_READ = 100_000
 """Bytes read from stdin: a long bug report."""
 
@@ -122,8 +117,8 @@ def search(
 
 def _search_here(session: Session, text: str, output: str | None, asked: SearchCommand) -> int:
     """Ask the repository around."""
-    from gitrag import report
     from gitrag.actions import hit_lines, search
+    from gitrag.report.parts import notes_of
 
     terminal = session.terminal
     workspace = session.index_first(session.workspace(auto_index="on" if asked.make_index else None))
@@ -146,88 +141,21 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
         return _exactly(session, workspace, text.rstrip("\r\n"), form, asked, limits)
     answer = hit_lines.within_budget(search.search(workspace, text, limits), asked.budget)
     if asked.in_editor:
-        return open_best(session, workspace, answer)
-    graph = None
+        return open_best(session, answer, workspace.repo.root)
     if asked.unfiltered or (form in {"markdown", "json"} if asked.with_graph is None else asked.with_graph):
         from gitrag.actions.graph import graph_of
 
-        graph = graph_of(
-            workspace,
-            answer,
-            limits,
-            unfiltered=asked.unfiltered,
-            asked_for=bool(asked.with_graph),
+        drawn = graph_of(
+            workspace, answer, limits, unfiltered=asked.unfiltered, asked_for=bool(asked.with_graph)
         )
-    _show(session, workspace, answer, graph, form, asked)
+        answer = replace(answer, graph=drawn)
+    show(session, workspace, answer, form, asked)
     say_revision(terminal, asked.ref, answer)
-    for note in report.notes_of(answer):
+    for note in notes_of(answer):
         terminal.note(note)
     if named := _ABOUT_USES.fullmatch(answer.query.strip()):
         terminal.hint(f"gitrag graph {named['name']} --references lists its callers, and where it is named.")
     return OK if answer.hits else NOTHING
-
-
-def _show(
-    session: Session,
-    workspace: Workspace,
-    answer: Answer,
-    graph: CallGraph | None,
-    form: str,
-    asked: SearchCommand,
-) -> None:
-    """Write an answer in the form asked for."""
-    from gitrag import report
-    from gitrag.actions import hit_lines
-
-    terminal = session.terminal
-    shown = answer if asked.budget else hit_lines.for_report(answer)
-    if form == "json":
-        terminal.print_json_text(report.as_json(answer, graph))
-        if answer.hits and (line := report.nearest_line(shown)):
-            terminal.note(f"{line[0].upper()}{line[1:]}; the hits are the nearest.")
-        return
-    if form == "markdown":
-        today = datetime.now().astimezone().date().isoformat()
-        text = report.as_markdown(shown, graph, date=today)
-    elif form == "text" or not answer.hits:
-        text = _text(session, workspace, answer, graph, asked)
-    else:
-        places = report.relative_to(answer, directory_of(session, workspace))
-        text = report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places)
-    if form in {"vimgrep", "paths"} and not answer.hits:
-        terminal.note(text)  # no place: a program that reads places must not take it for one
-    else:
-        print_long(session, workspace, text, paged=not asked.no_pager)
-
-
-def _text(
-    session: Session, workspace: Workspace, answer: Answer, graph: CallGraph | None, asked: SearchCommand
-) -> Text:
-    """Return an answer as text: that fits the screen on a terminal, with more of the code in a pipe."""
-    from gitrag import report
-    from gitrag.actions import hit_lines
-
-    terminal = session.terminal
-    on_screen = terminal.is_interactive
-    gaps = asked.context_lines is not None or asked.budget is not None
-    if asked.full:
-        answer = hit_lines.with_definitions(workspace, answer)
-    elif asked.context_lines is not None:
-        answer = hit_lines.with_context(workspace, answer, asked.context_lines)
-    elif not asked.why and not asked.budget:
-        answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
-    is_long = asked.full or gaps or asked.why or asked.limit or graph is not None
-    shown = report.relative_to(answer, directory_of(session, workspace))
-    return report.as_text(
-        shown,
-        styler(terminal),
-        explain=asked.why,
-        lately=_lately(workspace, answer, shown) if asked.why == "words" else None,
-        columns=terminal.width if on_screen else None,
-        rows=terminal.height - _OTHER_LINES if on_screen and not is_long else None,
-        gaps=gaps,
-        graph=graph,
-    )
 
 
 def _exactly(
@@ -239,55 +167,42 @@ def _exactly(
     limits: SearchOptions,
 ) -> int:
     """Find lines exactly, and print them, or open the first one."""
-    from gitrag import report
     from gitrag.actions import hit_lines
     from gitrag.actions.exact_search import search_exactly
     from gitrag.report import exact
+    from gitrag.report.places import as_paths, relative_to
     from gitrag.search.exact import Pattern
 
     terminal = session.terminal
     found = search_exactly(workspace, Pattern(text, asked.exact == "regex"), limits)
     if asked.in_editor and found.answer.hits:
-        return open_best(session, workspace, found.answer)
+        return open_best(session, found.answer, workspace.repo.root)
     shown = found.answer
     if asked.full:
         shown = found.marked(hit_lines.with_definitions(workspace, shown))
     elif asked.context_lines is not None:
         shown = found.marked(hit_lines.with_context(workspace, shown, asked.context_lines))
     if form == "json":
-        terminal.print_document(exact.exact_document(found))
+        terminal.print_document(found)
     elif not shown.hits:
         terminal.note(exact.nothing_line(found))
     elif form == "markdown":
         terminal.print(exact.exact_markdown(found, shown))
     else:
-        places = report.relative_to(shown, limits.directory)
+        places = relative_to(shown, limits.directory)
         if form == "vimgrep":
             lines = exact.exact_vimgrep(found, places)
         elif form == "paths":
-            lines = report.as_paths(places)
+            lines = as_paths(places)
         else:
             columns = terminal.width if terminal.is_interactive else None
             gaps = asked.context_lines is not None
-            lines = exact.exact_text(found, places, styler(terminal), columns=columns, gaps=gaps)
+            lines = exact.exact_text(found, places, terminal.role, columns=columns, gaps=gaps)
         print_long(session, workspace, lines, paged=not asked.no_pager)
     say_revision(terminal, asked.ref, found.answer)
     for note in exact.exact_notes(found):
         terminal.note(note)
     return OK if shown.hits else NOTHING
-
-
-def _lately(workspace: Workspace, answer: Answer, shown: Answer) -> dict[str, str]:
-    """Return for each path, as it is shown, which commit changed it last."""
-    from gitrag.actions.history import changed_last
-    from gitrag.report.history import changed_last_sentence
-
-    found = changed_last(workspace, answer.commit, [hit.path for hit in answer.hits])
-    return {
-        each.path: changed_last_sentence(*found[hit.path])
-        for hit, each in zip(answer.hits, shown.hits, strict=True)
-        if hit.path in found
-    }
 
 
 def _pasted() -> str:

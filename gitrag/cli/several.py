@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gitrag.cli import resident
 from gitrag.cli.findings import form_of
-from gitrag.cli.page import styler
+from gitrag.cli.page import open_best, show
 from gitrag.cli.session import Session
-from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError, UsageError
+from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError
 
 if TYPE_CHECKING:
     from gitrag.actions.repositories.chosen import Chosen
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 8
 """Repositories without an answer that are named one by one."""
-
-_OTHER_LINES = 4
 
 
 def search_several(session: Session, text: str, output: str | None, asking: SearchCommand) -> int:
@@ -47,9 +45,9 @@ def search_several(session: Session, text: str, output: str | None, asking: Sear
         chosen += [elsewhere.of_dependency(each, session.start) for each in dict.fromkeys(scope.dependencies)]
     found = ask(chosen, text, partial(open_one, session, heard), options, limit=config.limit)
     if asking.in_editor:
-        return _open_best(session, found)
+        return open_best(session, found)
     _require_an_answer(found.asked)
-    _show(session, found, form, asking)
+    show(session, None, found, form, asking)
     _say_unanswered(session, found, heard)
     return OK if found.hits else NOTHING
 
@@ -84,74 +82,14 @@ def _require_an_answer(asked: Sequence[Asked]) -> None:
         )
 
 
-def _show(session: Session, found: Answer, form: str, asking: SearchCommand) -> None:
-    from gitrag import report
-    from gitrag.actions import hit_lines
-
-    terminal = session.terminal
-    shown = hit_lines.for_report(found)
-    if form == "json":
-        terminal.print_json_text(report.as_json(found))
-    elif form == "markdown":
-        terminal.print(report.as_markdown(shown))
-    elif form == "text" or not found.hits:
-        _print_text(session, found, asking)
-    else:
-        places = report.located(found, session.start.absolute())
-        terminal.print(report.as_vimgrep(places) if form == "vimgrep" else report.as_paths(places))
-
-
-def _print_text(session: Session, answer: Answer, asking: SearchCommand) -> None:
-    from gitrag import report
-    from gitrag.actions import hit_lines
-    from gitrag.cli.pager import pager_of, print_paged
-
-    terminal = session.terminal
-    on_screen = terminal.is_interactive
-    if not asking.explain:
-        answer = hit_lines.with_passages(answer, 0 if on_screen else hit_lines.CODE_CHARACTERS)
-    text = report.as_text(
-        answer,
-        styler(terminal),
-        explain=asking.why,
-        columns=terminal.width if on_screen else None,
-        rows=terminal.height - _OTHER_LINES if on_screen and not (asking.why or asking.limit) else None,
-    )
-    if on_screen and not asking.no_pager:
-        print_paged(terminal, text, pager_of(session.environ, ()), session.environ)
-    else:
-        terminal.print(text)
-
-
-def _open_best(session: Session, found: Answer) -> int:
-    from gitrag import report
-    from gitrag.cli.editor import editor_command, open_in_editor
-
-    if not found.hits:
-        session.terminal.note(report.as_text(found))
-        return NOTHING
-    best = found.hits[0]
-    path = found.roots[best.repository] / best.path
-    if not path.is_file():
-        raise UsageError(
-            f"{best.repository}:{best.path} is no file on this disk.", "Search without --open to read it."
-        )
-    open_in_editor(
-        editor_command(session.environ, path, report.best_lines(best)[0].number),
-        session.start,
-        session.environ,
-    )
-    return OK
-
-
 def _say_unanswered(session: Session, found: Answer, heard: Sequence[str]) -> None:
     """Say what the answer lacks: who has not answered, and why."""
-    from gitrag import report
+    from gitrag.report.parts import notes_of
 
     terminal = session.terminal
     for line in dict.fromkeys(heard):
         terminal.note(line)
-    for line in report.notes_of(found):
+    for line in notes_of(found):
         terminal.note(line)
     lacking = [each for each in found.asked if each.why]
     for each in lacking[:_MOST_NAMED]:

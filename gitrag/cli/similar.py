@@ -7,7 +7,7 @@ import click
 from gitrag.actions.requests import SearchRequest
 from gitrag.cli.findings import form_of, hits_output_option, json_alias, options
 from gitrag.cli.frame import Example, NumberRange, command
-from gitrag.cli.page import directory_of, globs_from, open_best, print_long, styler
+from gitrag.cli.page import directory_of, globs_from, open_best, print_long
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
 
@@ -47,12 +47,13 @@ def similar(
     Vectors are compared, not words. The number of each hit is the cosine; two definitions of one repository
     seldom have 0.7 or more. Exact copies are named apart.
     """
-    from gitrag import report
     from gitrag.actions import hit_lines
     from gitrag.actions.search import SearchOptions
     from gitrag.actions.similar import similar as compare
     from gitrag.indexing.notices import drafts_line
-    from gitrag.report import similar as written
+    from gitrag.report import markdown as written
+    from gitrag.report.places import as_paths, as_vimgrep, relative_to
+    from gitrag.report.text import as_text
 
     terminal = session.terminal
     workspace = session.index_first(session.workspace())
@@ -62,8 +63,8 @@ def similar(
     limits = SearchOptions.of(asked, limit=limit, paths=paths, directory=directory)
     found = compare(workspace, place, limits, at_least=-1.0 if threshold is None else threshold)
     if in_editor and found.answer.hits:
-        return open_best(session, workspace, found.answer)
-    shown = report.relative_to(found.answer, directory)
+        return open_best(session, found.answer, workspace.repo.root)
+    shown = relative_to(found.answer, directory)
     status = OK if found.answer.hits or found.copies else NOTHING
     if form == "json":
         terminal.print_document(found)
@@ -78,10 +79,10 @@ def similar(
     elif form == "text":
         shown = shown if on_screen else hit_lines.with_passages(shown)
         columns = terminal.width if on_screen else None
-        text = report.as_text(shown, styler(terminal), columns=columns)
+        text = as_text(shown, terminal.role, columns=columns)
         print_long(session, workspace, text, paged=not no_pager)
     else:
-        text = report.as_vimgrep(shown) if form == "vimgrep" else report.as_paths(shown)
+        text = as_vimgrep(shown) if form == "vimgrep" else as_paths(shown)
         print_long(session, workspace, text, paged=not no_pager)
     if copies := written.copies_line(found):
         terminal.note(copies)

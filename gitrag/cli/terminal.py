@@ -31,6 +31,19 @@ _STYLES = {
 }
 """Colours that can be read on a dark and on a light background: not yellow and cyan, nor blue."""
 
+_ROLES = {
+    "section": ("bold", "underline"),
+    "title": ("bold",),
+    "path": ("bold", "magenta"),
+    "number": ("dim",),
+    "name": ("bold",),
+    "score": ("green",),
+    "word": ("bold", "red"),  # as grep's: readable on dark and on light
+    "likely": ("dim",),
+    "dim": ("dim",),
+}
+"""The styles of the roles that an answer's parts have; of others none."""
+
 _OURS = f"\x1b{os.urandom(8).hex()}"
 """Begins a style until it is written: nobody else's text can, for nobody else knows it."""
 
@@ -127,6 +140,10 @@ class Terminal:
         """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""
         return _styled(text, styles) if self.color else text
 
+    def role(self, text: str, role: str) -> str:
+        """Return a part of an answer in the style of its role, such as path."""
+        return self.style(text, *_ROLES.get(role, ()))
+
     def print(self, text: str = "") -> None:
         """Write a line of the result, or several of a `Text`; nothing in it steers the terminal."""
         self.write(safe(text))
@@ -135,11 +152,11 @@ class Terminal:
         """Write a line of the result as it is."""
         self.out.write(text + "\n")
 
-    def print_document(self, document: object) -> None:
+    def print_document(self, document: object, form: str = "") -> None:
         """Write an answer, or a list of them, as JSON, for programs; `gitrag schema` prints its schema."""
         from gitrag.report.told import json_text
 
-        self.print_json_text(json_text(document))
+        self.print_json_text(json_text(document, form))
 
     def print_folded(self, text: str) -> None:
         """Write lines of the result, on a terminal folded at spaces where they are longer than its width."""

@@ -79,21 +79,33 @@ class Key(Struct, frozen=True):
         return "GITRAG_" + self.name.upper()
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A key's value and where it comes from.
 
     Attributes:
-        key: Its name.
+        source: The key.
         value: Plain data, as in ``.gitrag.yaml``.
         origin: ``default``, or the source with the key's name there.
-        help: Its meaning in one line.
     """
 
-    key: str
+    source: Key
     value: str | int | float | list[str] | None
     origin: str
-    help: str
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return self.source.name
+
+    @property
+    def help(self) -> str:
+        """Its meaning in one line."""
+        return self.source.help
+
+    @property
+    def allowed(self) -> str:
+        """What values it may have."""
+        return self.source.rule.allowed
 
 
 def _key(
@@ -290,8 +302,7 @@ class Config:
     def explain(self) -> list[Setting]:
         """Return every setting with its value, origin and meaning."""
         return [
-            Setting(key.name, _plain(getattr(self, key.name)), self.origins.get(key.name, DEFAULT), key.help)
-            for key in KEYS
+            Setting(key, _plain(getattr(self, key.name)), self.origins.get(key.name, DEFAULT)) for key in KEYS
         ]
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.from_thread
@@ -15,17 +15,17 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata, func_metadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from msgspec import Struct
 from pydantic import ConfigDict, Field, ValidationError
 
 from gitrag.actions.options import Option, fields_of
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
+from gitrag.mcp_server.replies import Freshness, WordData
 from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
 from gitrag.report.told import plain_data
 from gitrag.words.control_characters import printable, sanitise, sanitise_line
-
-D = TypeVar("D")
 
 _CONTEXT = "protocol context"
 """The key under which the protocol's context is passed: with its space, no argument can have that name."""
@@ -34,12 +34,24 @@ _MOST_PROBLEMS = 5
 _LONGEST_PLACE = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[D]):
-    """What a tool answers: a text to read, a `Text` if it has several lines, and the same as data."""
+class Reply(Struct, frozen=True):
+    """What a tool answers: a text to read, a `Text` if it has several lines, and the same as data.
+
+    Attributes:
+        text: The text.
+        found: What was found, or the data themselves.
+        form: The row of `gitrag.report.told` that it is told by; empty where ``found`` is all there is.
+        freshness: What the answer rests on.
+        project: The name of the project that was asked.
+        words: What is known of the question's words.
+    """
 
     text: str
-    data: D
+    found: Any
+    form: str = ""
+    freshness: Freshness | None = None
+    project: str = ""
+    words: WordData = WordData()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +105,12 @@ class _BoundTool(Tool):
         return await super().run(given, context, convert_result)
 
 
-def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints, *, core: bool) -> Tool:
+def bind(bench: Workbench, function: Callable[..., Reply], hints: Hints, *, core: bool) -> Tool:
     """Return a function as a tool of the same name; its docstring is the description.
 
     Args:
         bench: The workbench it works on.
-        function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply[Data]``.
+        function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply``.
         hints: What to tell clients about it.
         core: Whether clients that look tools up only when they need them are to load it at the start.
     """
@@ -114,7 +126,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints, *,
         return CallToolResult(
             content=list(content),
             # Control characters are escaped as in the text: a client may show either in a terminal.
-            structured_content=plain_data(reply.data, text=sanitise),
+            structured_content=plain_data(reply if reply.form else reply.found, reply.form, sanitise),
         )
 
     return _BoundTool(
@@ -131,7 +143,7 @@ def bind(bench: Workbench, function: Callable[..., Reply[Any]], hints: Hints, *,
     )
 
 
-def _asking(function: Callable[..., Reply[Any]]) -> Callable[..., Reply[Any]]:
+def _asking(function: Callable[..., Reply]) -> Callable[..., Reply]:
     """Return a function that takes, one by one, the options for this tool of the request that is ``asked``.
 
     Where a request has several values, an agent gives one.
@@ -147,7 +159,7 @@ def _asking(function: Callable[..., Reply[Any]]) -> Callable[..., Reply[Any]]:
     }
 
     @wraps(function)
-    def ask(*args: Any, **given: Any) -> Reply[Any]:
+    def ask(*args: Any, **given: Any) -> Reply:
         own = {}
         for parameter, (name, _option, default) in options.items():
             value = given.pop(parameter)
@@ -207,11 +219,11 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 async def _run(
     bench: Workbench,
-    function: Callable[..., Reply[Any]],
+    function: Callable[..., Reply],
     context: Context[Any, Any],
     arguments: dict[str, Any],
     hints: Hints,
-) -> Reply[Any]:
+) -> Reply:
     """Run a tool in a thread when its turn comes; stop it when the client cancels."""
 
     def tell(done: float, total: float | None, what: str) -> None:
@@ -222,7 +234,7 @@ async def _run(
 
     call = ToolCall(tell)
 
-    def work() -> Reply[Any]:
+    def work() -> Reply:
         with bench.lock:
             call.check()
             bench.workspace.require_repository()

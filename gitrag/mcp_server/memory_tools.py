@@ -32,7 +32,7 @@ def explore(
     project: Owner = "",
     scope: str = DEFAULT_SCOPE,
     session_id: str = DEFAULT_SESSION,
-) -> Reply[replies.Remembered]:
+) -> Reply:
     """Remember what a discussion brought up before a change; call it again as it goes on.
 
     What is given replaces that section, the others stay.
@@ -57,7 +57,7 @@ def memory_search(
     type: Annotated[str, Field(description="explore")] = "",  # noqa: A002 - the protocol's name
     project: Annotated[str, Field(description="Empty: all.")] = "",
     limit: Annotated[int, Field(ge=1, le=50)] = 5,
-) -> Reply[replies.Recollection]:
+) -> Reply:
     """Find what explore remembered, by semantic search."""
     del call
     explorations = bench.explorations()
@@ -71,12 +71,11 @@ def memory_search(
         found = explorations.all(kind=kind, project=owner)[:limit]
         results = [replies.Remembered(each) for each in found]
     text = Text("\n\n".join(observation_text(each) for each in found))
-    data = replies.Recollection(results)
     if not found:
         remembered = len(explorations.all(kind=kind, project=owner))
         more = "Leave query out to list them." if remembered else "explore remembers what you give it."
         text = joined([f"{nothing_recalled(remembered, asked=bool(query.strip()))} {more}"])
-    return Reply(text, data)
+    return Reply(text, {"results": results})
 
 
 def mark_core(
@@ -84,7 +83,7 @@ def mark_core(
     call: ToolCall,
     path: str,
     summary: Annotated[str, Field(description="Empty keeps the one before.")] = "",
-) -> Reply[replies.Core]:
+) -> Reply:
     """Mark a file as core: every session is told of it."""
     del call
     own = core_path(bench.workspace, path, _root(bench))
@@ -93,7 +92,7 @@ def mark_core(
     return Reply(text, replies.Core(marked.project, [marked], changed=True))
 
 
-def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[replies.Core]:
+def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply:
     """List the core files."""
     del call
     marked = marked_files(bench.core, project_of(bench.workspace), project)
@@ -106,7 +105,7 @@ def list_core(bench: Workbench, call: ToolCall, project: Owner = "") -> Reply[re
     )
 
 
-def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply[replies.Core]:
+def unmark_core(bench: Workbench, call: ToolCall, path: str) -> Reply:
     """Take the mark from a core file."""
     del call
     here = project_of(bench.workspace)

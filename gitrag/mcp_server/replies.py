@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.references import Reference, References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
-from gitrag.actions.search_code import Cascade, Snippet
+from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
@@ -20,9 +20,8 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.report import listed_paths, reworded_lines, wording_line
-from gitrag.report.documents import SearchDocument
-from gitrag.report.graph_data import uncalled
+from gitrag.report.documents import uncalled
+from gitrag.report.parts import listed_paths, reworded_lines, wording_line
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
 
@@ -64,31 +63,6 @@ class WordData(Struct, frozen=True):
     english_only: bool = False
 
 
-class CodeFound(Struct, frozen=True):
-    """Snippets, best first; what exists and is ``not_indexed``, or not all of it, a sentence each."""
-
-    query: str
-    project: str
-    sufficient: bool
-    results: Sequence[Snippet]
-    freshness: Freshness
-    words: WordData = WordData()
-    not_indexed: list[str] = []
-
-
-class Searched(Struct, frozen=True):
-    """Decisions, specifications, code, and issues where there are copies of any.
-
-    ``variants``: for the path of a code snippet, those of files that are nearly the same.
-    """
-
-    found: SearchDocument
-    freshness: Freshness
-    words: WordData
-    variants: Mapping[str, Sequence[str]]
-    not_indexed: Sequence[str]
-
-
 class CallsOfRepository(Struct, frozen=True):
     """Calls between the repository that was asked and another one; the other's end has that one's path."""
 
@@ -117,72 +91,12 @@ class Calls(Struct, frozen=True):
     not_indexed: Sequence[str] = ()
 
 
-class IndexedCode(Struct, frozen=True):
-    """What is indexed."""
-
-    project: str
-    files: int
-    chunks: int
-    freshness: Freshness
-
-
-class Accepted(Struct, frozen=True):
-    """That it will be done."""
-
-    files: int
-
-
-class Lines(Struct, frozen=True):
-    """Lines of a file; or, of a long one of which no range was asked for, its outline as ``text``.
-
-    ``not_indexed``: why searches do not find the file, or only its outline.
-    """
-
-    path: str
-    line_start: int
-    line_end: int
-    lines_in_file: int
-    text: str
-    moved: str
-    freshness: Freshness
-    is_outline: bool = False
-    not_indexed: list[str] = []
-
-
-class Standing(Struct, frozen=True):
-    """How the index stands."""
-
-    project: str
-    indexed: bool
-    fresh: bool
-    files: int
-    chunks: int
-    embedded: int
-    texts: int
-    model_ready: bool
-    working: bool
-    freshness: Freshness
-
-
-class Told(Struct, frozen=True):
-    """Markdown for a session's start."""
-
-    markdown: str
-    freshness: Freshness
-
-
 class Remembered(Struct, frozen=True):
     """Something remembered."""
 
     observation: Observation
     created: bool = False
     score: float | None = None
-
-
-class Recollection(Struct, frozen=True):
-    """What is remembered, best or latest first."""
-
-    results: list[Remembered]
 
 
 class Core(Struct, frozen=True):
@@ -330,7 +244,7 @@ def _elsewhere(between: CallsBetween, limit: int) -> CallsOfRepository:
     edges = sorted(between.edges, key=lambda edge: is_test(edge.caller))
     return CallsOfRepository(
         repository=between.repository,
-        direction="callers" if between.by_other else "callees",
+        direction=between.direction,
         found_by=between.found_by,
         calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
@@ -392,13 +306,13 @@ def outline_text(found: Outline) -> Text:
     return joined([asked, *rows])
 
 
-def indexed_text(data: IndexedCode, path: str, *, is_named: bool) -> Text:
-    """Return what was indexed, as text, and how to search it; is_named: as a project of its own."""
-    said = [f"Indexed {data.chunks} chunks from {data.files} files"]
-    if data.files and is_named:
-        said.append(f'search_code with project "{data.project}" searches them.')
-    elif data.files:
+def indexed_text(files: int, chunks: int, path: str, named: str, freshness: Freshness) -> Text:
+    """Return what was indexed, as text, and how to search it; ``named``: as a project of its own."""
+    said = [f"Indexed {chunks} chunks from {files} files"]
+    if files and named:
+        said.append(f'search_code with project "{named}" searches them.')
+    elif files:
         said.append("search_code finds them; no project needs to be given.")
     else:
         said.append(f"Git ignores what is in {path}, or the settings leave it out: `gitrag status` says why.")
-    return joined([*said, f"[{freshness_line(data.freshness)}]"])
+    return joined([*said, f"[{freshness_line(freshness)}]"])

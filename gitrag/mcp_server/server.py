@@ -18,7 +18,7 @@ from gitrag import __version__
 from gitrag.actions.hub.push import OFF
 from gitrag.errors import UsageError
 from gitrag.machine.serving import listen
-from gitrag.mcp_server import governance_tools, history_tools, hub_tools, memory_tools, stdio, tools
+from gitrag.mcp_server import memory_tools, question_tools, stdio, tools
 from gitrag.mcp_server.bearer import RequireToken
 from gitrag.mcp_server.binding import Hints, Reply, bind
 from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
@@ -51,7 +51,7 @@ _ASKS_TRACKER = Hints(needs_index=True, reaches_out=True)
 _ADDS = Hints(reads_only=False)
 _REPLACES = Hints(reads_only=False, replaces=True)
 
-TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
+TOOLS: tuple[tuple[Callable[..., Reply], Hints], ...] = (
     (tools.search_code, _ASKS_SEVERAL),
     (tools.search, _ASKS),
     (tools.get, _READS),
@@ -61,9 +61,9 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
     (tools.status, _READS),
     (tools.continuity_status, _READS),
     (tools.prime, _ASKS),
-    (governance_tools.check, _ASKS_TRACKER),
-    (governance_tools.related, _ASKS_TRACKER),
-    (history_tools.history, _ASKS),
+    (question_tools.check, _ASKS_TRACKER),
+    (question_tools.related, _ASKS_TRACKER),
+    (question_tools.history, _ASKS),
     (memory_tools.explore, Hints(reads_only=False, replaces=True, repeatable=False)),
     (memory_tools.memory_search, _READS),
     (memory_tools.mark_core, _REPLACES),
@@ -72,8 +72,8 @@ TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
 )
 """Every tool, in the order in which clients list them."""
 
-HUB_TOOLS: tuple[tuple[Callable[..., Reply[Any]], Hints], ...] = (
-    (hub_tools.search_hub, Hints(reaches_out=True)),
+HUB_TOOLS: tuple[tuple[Callable[..., Reply], Hints], ...] = (
+    (question_tools.search_hub, Hints(reaches_out=True)),
 )
 """Further tools where the user has set a hub."""
 

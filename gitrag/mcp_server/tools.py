@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from gitrag.actions import graph as graph_action
@@ -30,9 +31,8 @@ from gitrag.errors import UsageError
 from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.report import as_markdown
-from gitrag.report.documents import search_document
 from gitrag.report.exact import exact_notes
+from gitrag.report.markdown import as_markdown
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
 from gitrag.words.control_characters import Text, joined
@@ -51,7 +51,7 @@ def search_code(
     max_tokens: Budget = 0,
     asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
-) -> Reply[replies.CodeFound]:
+) -> Reply:
     """Semantic code search: vector embeddings and words, else exact grep.
 
     Gives code with its line range. When it says sufficient, search no further.
@@ -83,20 +83,18 @@ def search_code(
 
 def _code_found(
     bench: Workbench, found: Cascade, asked: workbench.Project | None = None, said: Sequence[str] = ()
-) -> Reply[replies.CodeFound]:
+) -> Reply:
     """Return what was found in a project, or in several repositories."""
     commit = asked.workspace.repo.head().commit if asked else None
     freshness = replies.of_answer(found.answer, commit, [*found.notes, *said, *bench.notes()])
-    data = replies.CodeFound(
-        query=found.query,
-        project=asked.name if asked else "",
-        sufficient=found.sufficient,
-        results=found.snippets,
-        freshness=freshness,
-        words=replies.word_data(found.answer),
-        not_indexed=list(found.not_indexed),
+    return Reply(
+        replies.code_text(found, freshness),
+        found,
+        "CodeReply",
+        freshness,
+        asked.name if asked else "",
+        replies.word_data(found.answer),
     )
-    return Reply(replies.code_text(found, freshness), data)
 
 
 def search(
@@ -107,24 +105,22 @@ def search(
     limit: Annotated[int, Field(ge=1, le=50, description="Of each kind.")] = 8,
     graph: Annotated[bool, Field(description="Draw the calls around the hits.")] = False,
     unfiltered: Annotated[bool, Field(description="Draw all calls.")] = False,
-) -> Reply[replies.Searched]:
+) -> Reply:
     """Semantic (vector embedding) search over decisions (ADRs), specifications, code and issues."""
     workspace = bench.workspace
     limits = SearchOptions.of(asked, limit=limit, with_issues=True, grouped=True)
     answer = ask(workspace, query, limits)
-    drawn = None
     if graph or unfiltered:
         drawn = graph_action.graph_of(workspace, answer, limits, unfiltered=unfiltered, check=call.tick)
+        answer = replace(answer, graph=drawn)
     freshness = replies.of_answer(answer, answer.commit, bench.notes())
     today = date.today().isoformat()  # noqa: DTZ011 - the reader's local date
     words = replies.word_data(answer)
-    text = as_markdown(for_report(answer), drawn, date=today)
+    text = as_markdown(for_report(answer), date=today)
     if words.note and not answer.hits:
         text = text.followed_by(f"{words.note[0].upper()}{words.note[1:]}.")
     text = text.followed_by("", f"[{replies.freshness_line(freshness)}]")
-    variants = {hit.path: hit.variants for hit in answer.hits if hit.variants}
-    found = search_document(answer, drawn)
-    return Reply(text, replies.Searched(found, freshness, words, variants, answer.not_indexed))
+    return Reply(text, answer, "SearchReply", freshness, words=words)
 
 
 def call_graph(
@@ -140,7 +136,7 @@ def call_graph(
     references: Annotated[bool, Field(description="Names too.")] = False,
     project: Project = "",
     repositories: Annotated[list[str], Field(description="These, too; * all.")] = [],  # noqa: B006
-) -> Reply[replies.Calls]:
+) -> Reply:
     """Who calls whom around a definition, with lines; who uses a constant or a type."""
     asked = bench.project(project)
     workspace = asked.workspace
@@ -187,7 +183,7 @@ def get(
     call: ToolCall,
     what: Annotated[str, Field(description="path:first-last, path:line, path, or id.")],
     project: Project = "",
-) -> Reply[replies.Lines]:
+) -> Reply:
     """Read exact lines of a file as it is now, by range or hit id; of a long file alone, its outline."""
     del call
     workspace = bench.project(project).workspace
@@ -197,21 +193,12 @@ def get(
     freshness = replies.of_answer(None, workspace.repo.head().commit, [*left_out, *bench.notes()])
     if isinstance(found, lines.Outline):
         text = replies.outline_text(found)
-        told = replies.Lines(
-            found.path, 0, 0, found.lines, text, "", freshness, is_outline=True, not_indexed=list(left_out)
-        )
-        return Reply(text.followed_by(f"[{replies.freshness_line(freshness)}]"), told)
-    data = replies.Lines(
-        path=found.path,
-        line_start=found.line_start,
-        line_end=found.line_end,
-        lines_in_file=found.lines,
-        text=found.text,
-        moved=found.moved,
-        freshness=freshness,
-        not_indexed=list(left_out),
-    )
-    return Reply(replies.range_text(found, freshness), data)
+        told = lines.Range(found.path, 0, 0, text, found.lines, is_outline=True, not_indexed=left_out)
+        said = text.followed_by(f"[{replies.freshness_line(freshness)}]")
+    else:
+        told = replace(found, not_indexed=left_out)
+        said = replies.range_text(found, freshness)
+    return Reply(said, told, "LinesReply", freshness)
 
 
 def index_code(
@@ -219,7 +206,7 @@ def index_code(
     call: ToolCall,
     path: Annotated[str, Field(description="A directory in a git repository.")] = ".",
     project: Annotated[str, Field(description="What to call another one.")] = "",
-) -> Reply[replies.IndexedCode]:
+) -> Reply:
     """Index a directory for semantic search, as a project of its own.
 
     Not needed for this repository: its searches catch up by themselves.
@@ -231,15 +218,16 @@ def index_code(
     files, chunks = count_indexed(workspace, opened.directory)
     start_worker(workspace)
     freshness = replies.of_status(read_status(workspace), bench.notes())
-    data = replies.IndexedCode(opened.name, files, chunks, freshness)
-    return Reply(replies.indexed_text(data, path, is_named=bench.is_named(opened)), data)
+    named = opened.name if bench.is_named(opened) else ""
+    data = {"project": opened.name, "files": files, "chunks": chunks, "freshness": freshness}
+    return Reply(replies.indexed_text(files, chunks, path, named, freshness), data)
 
 
 def reindex(
     bench: Workbench,
     call: ToolCall,
     files: list[str],
-) -> Reply[replies.Accepted]:
+) -> Reply:
     """Update vector embeddings of changed files, in the background. Optional, once after many edits."""
     del call
     try:
@@ -247,32 +235,35 @@ def reindex(
     except OSError:  # a search picks up the changes too; nothing waits for this
         logging.getLogger("gitrag").warning("reindex could not start the worker", exc_info=True)
     what = replies.counted(len(files), "changed file")
-    return Reply(f"Reindexing {what} in the background.", replies.Accepted(len(files)))
+    return Reply(f"Reindexing {what} in the background.", {"files": len(files)})
 
 
-def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Standing]:
+def status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply:
     """What is indexed, how fresh. For when answers surprise you."""
     del call
     asked = bench.project(project)
-    data = _standing(asked.name, read_status(asked.workspace), bench)
-    return Reply(_status_text(data), data)
+    found = read_status(asked.workspace)
+    freshness = _standing(found, bench)
+    text = _status_text(asked.name, found, freshness)
+    return Reply(text, found, "StandingReply", freshness, asked.name)
 
 
-def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply[replies.Told]:
+def continuity_status(bench: Workbench, call: ToolCall, project: Project = "") -> Reply:
     """At a session's start: the status, and the core files."""
     del call
     asked = bench.project(project)
     context = core_context(asked.workspace, marked_files(bench.core, project_of(asked.workspace)))
-    standing = _standing(asked.name, read_status(asked.workspace), bench)
-    text = Text(_status_text(standing) + context)
-    return Reply(text, replies.Told(text, standing.freshness))
+    found = read_status(asked.workspace)
+    freshness = _standing(found, bench)
+    text = Text(_status_text(asked.name, found, freshness) + context)
+    return Reply(text, {"markdown": text, "freshness": freshness})
 
 
 def prime(
     bench: Workbench,
     call: ToolCall,
     topic: str = "",
-) -> Reply[replies.Told]:
+) -> Reply:
     """What a session should know: an overview (languages, entry points, tests); with topic, its decisions."""
     primed = gather(
         bench.workspace,
@@ -284,33 +275,23 @@ def prime(
     text = primed_text(primed)
     freshness = replies.of_status(read_status(bench.workspace), bench.notes())
     said = text.followed_by("", f"[{replies.freshness_line(freshness)}]")
-    return Reply(said, replies.Told(text, freshness))
+    return Reply(said, {"markdown": text, "freshness": freshness})
 
 
-def _standing(project: str, found: WorkspaceStatus, bench: Workbench) -> replies.Standing:
-    view = found.view
+def _standing(found: WorkspaceStatus, bench: Workbench) -> replies.Freshness:
+    """Return how fresh an index is, with what else is to be said of it."""
     failed = [f"The last background worker failed: {found.failure}."] if found.failure else []
-    return replies.Standing(
-        project=project,
-        indexed=view is not None,
-        fresh=found.fresh,
-        files=view.files if view else 0,
-        chunks=view.chunks if view else 0,
-        embedded=view.embedded if view else 0,
-        texts=view.texts if view else 0,
-        model_ready=found.model.ready,
-        working=found.worker is not None,
-        freshness=replies.of_status(found, [*found.notes, *failed, *bench.notes()]),
-    )
+    return replies.of_status(found, [*found.notes, *failed, *bench.notes()])
 
 
-def _status_text(standing: replies.Standing) -> Text:
-    if not standing.indexed:
-        return joined([f"{standing.project}: not indexed yet. Call index_code, or run `gitrag index`."])
-    state = "up to date with HEAD" if standing.fresh else "not up to date; the next search catches up"
-    model = "" if standing.model_ready else "; no model yet, `gitrag model fetch` gets it"
+def _status_text(project: str, found: WorkspaceStatus, freshness: replies.Freshness) -> Text:
+    view = found.view
+    if view is None:
+        return joined([f"{project}: not indexed yet. Call index_code, or run `gitrag index`."])
+    state = "up to date with HEAD" if found.fresh else "not up to date; the next search catches up"
+    model = "" if found.model.ready else "; no model yet, `gitrag model fetch` gets it"
     said = (
-        f"{standing.project}: index {state}; {standing.files} files, {standing.chunks} chunks,"
-        f" {standing.embedded} of {standing.texts} texts embedded{model}"
+        f"{project}: index {state}; {view.files} files, {view.chunks} chunks,"
+        f" {view.embedded} of {view.texts} texts embedded{model}"
     )
-    return joined([said, f"[{replies.freshness_line(standing.freshness)}]"])
+    return joined([said, f"[{replies.freshness_line(freshness)}]"])

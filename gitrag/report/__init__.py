@@ -1,97 +1,34 @@
-"""An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes.
-
-Its parts are imported when they are first used: `gitrag status` needs none of a search's.
-"""
+"""An answer as text, Markdown or JSON. Pure: the same answer gives the same bytes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from gitrag.report.documents import as_json
-    from gitrag.report.markdown import as_markdown
-    from gitrag.report.parts import (
-        PIECE,
-        Style,
-        cut,
-        hits_of,
-        kind_of,
-        listed_paths,
-        nearest_line,
-        notes_of,
-        place_of,
-        plain,
-        reworded_lines,
-        shown,
-        standing,
-        wording_line,
-    )
-    from gitrag.report.places import as_paths, as_vimgrep, best_lines, located, relative_to
-    from gitrag.report.text import as_text
+    from collections.abc import Mapping
 
-__all__ = [
-    "PIECE",
-    "Style",
-    "as_json",
-    "as_markdown",
-    "as_paths",
-    "as_text",
-    "as_vimgrep",
-    "best_lines",
-    "cut",
-    "hits_of",
-    "kind_of",
-    "listed_paths",
-    "located",
-    "nearest_line",
-    "notes_of",
-    "place_of",
-    "plain",
-    "relative_to",
-    "reworded_lines",
-    "shown",
-    "standing",
-    "wording_line",
-]
+    from gitrag.report.parts import Style
+    from gitrag.words.control_characters import Text
 
-_MODULES = {
-    "documents": ("as_json",),
-    "markdown": ("as_markdown",),
-    "parts": (
-        "PIECE",
-        "Style",
-        "cut",
-        "hits_of",
-        "kind_of",
-        "listed_paths",
-        "nearest_line",
-        "notes_of",
-        "place_of",
-        "plain",
-        "reworded_lines",
-        "shown",
-        "standing",
-        "wording_line",
-    ),
-    "places": (
-        "as_paths",
-        "as_vimgrep",
-        "best_lines",
-        "located",
-        "relative_to",
-    ),
-    "text": ("as_text",),
+PRESENTED: Final[Mapping[str, tuple[str, str, str]]] = {
+    "ChangeImpact": ("impact", "as_text", "as_markdown"),
+    "Checked": ("governance", "checked_text", "checked_markdown"),
+    "Duplicates": ("governance", "duplicates_markdown", "duplicates_markdown"),
+    "HistoryAnswer": ("commits", "history_text", "history_markdown"),
+    "HubAnswer": ("hub", "as_text", "as_markdown"),
+    "Measured": ("measure", "as_text", "as_markdown"),
+    "Primed": ("prime", "as_text", "as_markdown"),
+    "Related": ("governance", "related_markdown", "related_markdown"),
+    "Review": ("governance", "review_markdown", "review_markdown"),
+    "Why": ("commits", "why_text", "why_markdown"),
 }
-"""The module that each name is of."""
+"""By what was found: the module here that puts it to words, as text with a style, and as Markdown."""
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of these
 
-    def __getattr__(name: str) -> object:
-        """Load what is asked for (PEP 562)."""
-        from importlib import import_module
-
-        for module, names in _MODULES.items():
-            if name in names:
-                found = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-                return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def presented(found: object, style: Style | None = None) -> Text:
+    """Return what was found as text in a style; without one as Markdown."""
+    module, text, markdown = PRESENTED[type(found).__name__]
+    put = getattr(import_module(f"{__name__}.{module}"), markdown if style is None else text)
+    shown: Text = put(found) if style is None else put(found, style)
+    return shown

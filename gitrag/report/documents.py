@@ -7,91 +7,49 @@ type is `UnsetType` too is left out where it has no value. Paths start at the re
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from msgspec import UNSET, Struct, UnsetType
 
-from gitrag.actions.impact import NoCaller
+from gitrag.actions.embed import EmbeddedHere, EmbeddingInBackground
+from gitrag.actions.graph import NoCall, not_looked_at
+from gitrag.actions.impact import NoCaller, no_callers
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
-from gitrag.actions.search import Answer, Asked
+from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.uninstall import Left, Piece
 from gitrag.agents.setup import FileStep
-from gitrag.callgraph.graph import Provenance
-from gitrag.callgraph.published import Package
-from gitrag.corpus.layout import CollectionKind
+from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.memory.observations import Observation
-from gitrag.model import CallGraph
-from gitrag.report.parts import asked_for, hits_of
 from gitrag.report.told import json_text
-from gitrag.search.engine import Hit
-from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.garbage import Garbage
-
-
-class SearchDocument(Struct, frozen=True):
-    """What `gitrag search` prints for a question.
-
-    Attributes:
-        query: The question.
-        adr_matches: Decisions, best first.
-        spec_matches: Specifications, best first.
-        code_snippets: Code and other files, best first.
-        call_graphs: One, if it was asked for.
-        issue_matches: Issues, best first, if they were asked for.
-        repositories: Those that were asked, where several were.
-        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
-    """
-
-    query: str
-    adr_matches: tuple[Hit, ...]
-    spec_matches: tuple[Hit, ...]
-    code_snippets: tuple[Hit, ...]
-    call_graphs: tuple[CallGraph, ...]
-    issue_matches: tuple[Hit, ...] | UnsetType = UNSET
-    repositories: tuple[Asked, ...] | UnsetType = UNSET
-    not_indexed: tuple[str, ...] | UnsetType = UNSET
+from gitrag.workspace import Indexed
 
 
 class GraphNode(Struct, frozen=True):
-    """A definition in a graph of calls.
+    """A definition in a graph of calls, and whether it is what was asked for.
 
     Attributes:
-        path: The file.
-        name: Its qualified name; ``<module>`` for code outside of definitions.
-        kind: module, function or class.
-        line_start: First line.
-        line_end: Last line.
+        node: The definition; ``<module>`` for code outside of definitions.
         matched: Whether it is what was asked for.
     """
 
-    path: str
-    name: str
-    kind: str
-    line_start: int
-    line_end: int
+    node: Node
     matched: bool
 
 
 class GraphEdge(Struct, frozen=True):
-    """A call.
+    """A call, with the indexes of its ends in ``nodes``.
 
     Attributes:
         caller: Index of the caller in ``nodes``.
         callee: Index of the callee.
-        line: The line of the first such call.
-        confidence: 1 where it is certain, less where it is likely.
-        lines: The lines of all such calls.
-        provenance: ``resolved`` by names, imports and types; ``rule``: the caller names the callee, and
-            another is expected to call it; ``compiler``: an index that a compiler made has it.
-        rule: That other, as it is written: ``app.get``, ``before_action``; empty where it is no rule.
+        edge: The call.
     """
 
     caller: int
     callee: int
-    line: int
-    confidence: float
-    lines: tuple[int, ...]
-    provenance: Provenance
-    rule: str
+    edge: Edge
 
 
 class CallElsewhere(Struct, frozen=True):
@@ -100,39 +58,23 @@ class CallElsewhere(Struct, frozen=True):
     Attributes:
         caller: The calling definition.
         callee: The called one.
-        line: The line of the first such call, in the caller's file.
-        confidence: From 0 to 1; 1 where it is certain.
-        lines: The lines of all such calls.
-        provenance: As of a call within a repository.
-        rule: As of a call within a repository.
+        edge: The call; its line is one of the caller's file.
     """
 
     caller: GraphNode
     callee: GraphNode
-    line: int
-    confidence: float
-    lines: tuple[int, ...]
-    provenance: Provenance
-    rule: str
+    edge: Edge
 
 
 class RepositoryCalls(Struct, frozen=True):
     """Calls between the repository around and another one.
 
     Attributes:
-        repository: The other one.
-        direction: ``callers`` where it calls, ``callees`` where it is called.
-        packages: The packages that the calling files import.
-        files: How many files import them.
-        found_by: How the calls were found, for a reader.
+        between: Which.
         calls: The calls; the other repository's end has a path relative to its top.
     """
 
-    repository: str
-    direction: str
-    packages: tuple[Package, ...]
-    files: int
-    found_by: str
+    between: CallsBetween
     calls: tuple[CallElsewhere, ...]
 
 
@@ -174,60 +116,6 @@ class PushDocument(Struct, frozen=True):
     stopped: bool
 
 
-class DuplicatesDocument(Struct, frozen=True):
-    """What `gitrag related --duplicates` prints.
-
-    Attributes:
-        text: The text.
-        threshold: The least cosine.
-        duplicates: What covers it already.
-        nearest: Where nothing does, what is nearest.
-    """
-
-    text: str
-    threshold: float
-    duplicates: tuple[SimilarChunk, ...]
-    nearest: tuple[SimilarChunk, ...]
-
-
-class CollectionRow(Struct, frozen=True):
-    """A collection, as `gitrag index status` lists it.
-
-    Attributes:
-        collection: Its name.
-        documents: How many files it has.
-        chunks: How many chunks these have.
-        unembedded: How many texts have only draft vectors.
-        updated: When it last changed, Unix seconds; null where it has only uncommitted files.
-    """
-
-    collection: str
-    documents: int
-    chunks: int
-    unembedded: int
-    updated: float | None
-
-
-class IndexedDocument(Struct, frozen=True):
-    """What `gitrag index update` and `gitrag init` did to the text of the index.
-
-    Attributes:
-        files: How many files are indexed.
-        chunks: How many chunks they have.
-        new: How many contents were read now.
-        dirty: How many paths with uncommitted changes are on top.
-        left_out: How many files are left out, by reason.
-        seconds: How long it took.
-    """
-
-    files: int
-    chunks: int
-    new: int
-    dirty: int
-    left_out: dict[str, int]
-    seconds: float
-
-
 class VectorsDocument(Struct, frozen=True):
     """What was done for the vectors.
 
@@ -252,7 +140,7 @@ class UpdateDocument(Struct, frozen=True):
         vectors: The vectors; null where nothing was to be done, or was not asked for.
     """
 
-    indexed: IndexedDocument
+    indexed: Indexed
     vectors: VectorsDocument | None
 
 
@@ -271,7 +159,7 @@ class InitDocument(Struct, frozen=True):
     hooks: tuple[str, ...]
     foreign_hooks: int
     gitignore_added: bool
-    indexed: IndexedDocument | None
+    indexed: Indexed | None
     vectors: VectorsDocument | None
     agents: AgentsDocument | None
 
@@ -362,30 +250,6 @@ class UnmarkedDocument(Struct, frozen=True):
     unmarked: bool
 
 
-class SettingRow(Struct, frozen=True):
-    """A setting.
-
-    Attributes:
-        key: Its name.
-        value: Its value.
-        origin: Where the value comes from.
-        help: What it is for.
-        git_config: Its name in git's configuration.
-        variable: Its environment variable.
-        team: Whether .gitrag.yaml may set it.
-        allowed: What values it may have.
-    """
-
-    key: str
-    value: str | int | float | list[str] | None
-    origin: str
-    help: str
-    git_config: str
-    variable: str
-    team: bool
-    allowed: str
-
-
 class CommandRow(Struct, frozen=True):
     """A command whose JSON has a schema: `gitrag schema` lists them."""
 
@@ -393,25 +257,73 @@ class CommandRow(Struct, frozen=True):
     id: str
 
 
-def as_json(answer: Answer, graph: CallGraph | None = None) -> str:
-    """Return an answer as one JSON object."""
-    return json_text(search_document(answer, graph))
+def vectors_document(steps: Iterable[object], waiting: int = 0) -> VectorsDocument:
+    """Return what was done for the vectors; ``waiting``: how many had only drafts where nothing was done."""
+    document = VectorsDocument(0, waiting, in_background=False, seconds=0.0)
+    for step in steps:
+        match step:
+            case EmbeddedHere(texts, seconds, left):
+                document = VectorsDocument(texts, left, in_background=left > 0, seconds=round(seconds, 3))
+            case EmbeddingInBackground(texts):
+                document = VectorsDocument(0, texts, in_background=True, seconds=0.0)
+            case _:
+                pass
+    return document
 
 
-def search_document(answer: Answer, graph: CallGraph | None = None) -> SearchDocument:
-    """Return an answer for programs.
+def graph_json(
+    graph: Graph | None,
+    named: References | None = None,
+    elsewhere: CallsElsewhere | None = None,
+    none: Sequence[NoCall] = (),
+    not_indexed: Sequence[str] = (),
+    *,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return a whole graph as JSON, with where its target is named besides, if that is known.
 
-    It always has the same five keys, ``issue_matches`` too if issues were searched, ``repositories`` if
-    several were asked, and ``not_indexed`` if anything asked for is left out of the index.
+    Args:
+        graph: The graph; None where there is none, which the notes say.
+        named: Where the target is named besides.
+        elsewhere: The calls between it and other repositories; None if none were asked.
+        none: What was not found.
+        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
+        notes: What was not followed.
     """
-    hits = {kind: hits_of(answer, kind) for kind in CollectionKind}
-    return SearchDocument(
-        query=answer.query,
-        adr_matches=hits[CollectionKind.ADRS],
-        spec_matches=hits[CollectionKind.SPECS],
-        code_snippets=hits[CollectionKind.CODE],
-        call_graphs=() if graph is None else (graph,),
-        issue_matches=hits[CollectionKind.ISSUES] if asked_for(answer, CollectionKind.ISSUES) else UNSET,
-        repositories=answer.asked or UNSET,
-        not_indexed=answer.not_indexed or UNSET,
+    if graph is None:
+        return json_text(
+            GraphDocument((), (), left_out=tuple(notes), not_indexed=tuple(not_indexed) or UNSET)
+        )
+    places = {node: place for place, node in enumerate(graph.nodes)}
+    left_out = (*graph.followed.notes, *not_looked_at(none), *(elsewhere.notes if elsewhere else ()))
+    return json_text(
+        GraphDocument(
+            nodes=tuple(GraphNode(node, node in graph.matches) for node in graph.nodes),
+            edges=tuple(GraphEdge(places[edge.caller], places[edge.callee], edge) for edge in graph.edges),
+            files=tuple(graph.files) or UNSET,
+            left_out=left_out or UNSET,
+            references=UNSET if named is None else named,
+            elsewhere=UNSET if elsewhere is None else tuple(map(_repository_calls, elsewhere.found)),
+            without_callers=uncalled(none) or UNSET,
+            not_indexed=tuple(not_indexed) or UNSET,
+        )
     )
+
+
+def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
+    """Return what no call was resolved to."""
+    return no_callers(
+        (each.subject.own, each.subject.name, each.known, each.looked_at)
+        for each in none
+        if each.known is not None
+    )
+
+
+def _repository_calls(between: CallsBetween) -> RepositoryCalls:
+    """Return the calls between the repository around and another one."""
+    by_other = between.by_other
+    calls = (
+        CallElsewhere(GraphNode(each.caller, not by_other), GraphNode(each.callee, by_other), each)
+        for each in between.edges
+    )
+    return RepositoryCalls(between, tuple(calls))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from msgspec import UNSET, Struct, UnsetType
-
 from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.search import Answer
 from gitrag.model import Kind
 from gitrag.report.markdown import as_code
-from gitrag.report.parts import TAB, Style, cut, kind_of, place_of, plain, shown
+from gitrag.report.parts import TAB, Style, cut, kind_of, place_of, plain
 from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
@@ -24,90 +22,6 @@ LONGEST_LINE = 400
 
 _BEFORE = 60
 """Characters shown before what matches, where a line is too long."""
-
-
-class Match(Struct, frozen=True):
-    """A line that matches.
-
-    Attributes:
-        path: The file, from the repository's top.
-        line: Its number, 1-based.
-        column: The byte at which the match begins, 1-based.
-        text: The whole line.
-        name: The definition or heading that it is in; empty for none.
-        kind: What that is: function, method, class, module or section.
-        repository: The repository that it is in, and whose top its path starts at, where several were asked.
-    """
-
-    path: str
-    line: int
-    column: int
-    text: str
-    name: str
-    kind: str
-    repository: str | UnsetType = UNSET
-
-
-class ExactDocument(Struct, frozen=True):
-    """What `gitrag search --regex` and `--word` print as JSON.
-
-    Attributes:
-        query: What was searched for.
-        mode: How: regex, or word.
-        matches: The lines, by path and number.
-        lines: How many lines match, also of those left out beyond the limit.
-        files: How many files they are in.
-        omitted: How many of them are beyond the limit.
-        searched_files: How many files were looked at.
-        left_out_files: How many text files were not: left out of the index.
-        unread_files: How many were not: not read yet, or not readable.
-        commit: The commit that was searched; null before the first one.
-        dirty: How many paths with uncommitted changes are in the answer.
-        not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
-    """
-
-    query: str
-    mode: str
-    matches: tuple[Match, ...]
-    lines: int
-    files: int
-    omitted: int
-    searched_files: int
-    left_out_files: int
-    unread_files: int
-    commit: str | None
-    dirty: int
-    not_indexed: tuple[str, ...] | UnsetType = UNSET
-
-
-def exact_document(found: ExactAnswer) -> ExactDocument:
-    """Return an answer for programs."""
-    return ExactDocument(
-        query=found.pattern.text,
-        mode="regex" if found.pattern.is_regex else "word",
-        matches=tuple(
-            Match(
-                path=shown(hit.path),
-                line=line.number,
-                column=_column(found.pattern, line.text),
-                text=line.text,
-                name=hit.chunk.qualified_name,
-                kind=hit.chunk.kind.value,
-                repository=hit.repository or UNSET,
-            )
-            for hit in found.answer.hits
-            for line in hit.lines
-        ),
-        lines=found.lines,
-        files=found.files,
-        omitted=found.omitted,
-        searched_files=found.searched,
-        left_out_files=found.left_out,
-        unread_files=found.unread,
-        commit=found.answer.commit,
-        dirty=found.answer.dirty,
-        not_indexed=tuple(map(shown, found.not_indexed)) or UNSET,
-    )
 
 
 def exact_text(
@@ -186,10 +100,9 @@ def exact_markdown(found: ExactAnswer, answer: Answer) -> Text:
 def exact_vimgrep(found: ExactAnswer, answer: Answer) -> Text:
     """Return ``path:line:column:text`` for each line that matches; columns are bytes, from 1."""
     return joined(
-        place_line(place_of(hit), line, _column(found.pattern, line.text))
-        for hit in answer.hits
-        for line in hit.lines
-        if line.matches
+        place_line(place_of(each.hit), each.line, each.column)
+        for each in found.matches_in(answer)
+        if each.line.matches
     )
 
 
@@ -235,8 +148,3 @@ def _marked(text: str, pattern: Pattern, style: Style) -> str:
         parts += [text[end:first], style(text[first:last], "word")]
         end = last
     return "".join([*parts, text[end:]])
-
-
-def _column(pattern: Pattern, text: str) -> int:
-    start = next(iter(pattern.spans(text)), (0, 0))[0]
-    return len(text[:start].encode("utf-8", "surrogateescape")) + 1

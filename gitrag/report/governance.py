@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.bearings import Bearing, Unreached
 from gitrag.actions.governance.check import Checked
-from gitrag.actions.governance.related import NONE_RELATED, Related
+from gitrag.actions.governance.related import NONE_RELATED, Duplicates, Related
 from gitrag.actions.governance.review import Added, Review
-from gitrag.report import Style, plain, shown, standing
-from gitrag.report.impact_lines import impact_lines
-from gitrag.report.instead import instead_lines
-from gitrag.report.parts import lines_of
+from gitrag.report.commits import instead_lines
+from gitrag.report.impact import impact_lines
+from gitrag.report.parts import Style, lines_of, plain, shown, standing
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
@@ -54,7 +53,7 @@ def checked_markdown(found: Checked) -> Text:
     return joined(lines)
 
 
-def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
+def related_markdown(found: Related, style: Style = plain) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
     Args:
@@ -62,10 +61,10 @@ def related_markdown(text: str, found: Related, style: Style = plain) -> Text:
         style: How parts of it look.
     """
     if found.instead and not found.proposals:
-        return joined([f"## Related: {text}", "", found.lacking, *instead_lines(found.instead, style)])
+        return joined([f"## Related: {found.text}", "", found.lacking, *instead_lines(found.instead, style)])
     if not (found.proposals or found.near):
         return joined([NONE_RELATED, *([found.lacking] if found.lacking else [])])
-    lines = [f"## Related: {text}", ""]
+    lines = [f"## Related: {found.text}", ""]
     for each in (*found.proposals, *found.near):
         document = each.document
         said = standing(document)
@@ -88,21 +87,15 @@ def nearest_lines(nearest: Sequence[Bearing]) -> list[str]:
     ]
 
 
-def duplicates_markdown(
-    found: Sequence[SimilarChunk],
-    threshold: float,
-    style: Style = plain,
-    *,
-    nearest: Sequence[SimilarChunk] = (),
-) -> Text:
+def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
     """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
-    if found:
-        return joined(_alike(each, style) for each in found)
-    none = f"No chunk has a cosine of {threshold:.2f} or more to it"
-    if not nearest:
+    if found.duplicates:
+        return joined(_alike(each, style) for each in found.duplicates)
+    none = f"No chunk has a cosine of {found.threshold:.2f} or more to it"
+    if not found.nearest:
         return joined([f"{none}: there is none to compare with."])
     less = f"{none}; the nearest, which may cover it in other words:"
-    return joined([less, *(_alike(each, style) for each in nearest)])
+    return joined([less, *(_alike(each, style) for each in found.nearest)])
 
 
 def review_markdown(found: Review, style: Style = plain) -> Text:

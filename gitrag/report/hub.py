@@ -9,7 +9,7 @@ from msgspec import Struct
 from gitrag.actions.hub.search import HubAnswer, away
 from gitrag.hub.hub import FRONT
 from gitrag.hub.upkeep import HubStatus
-from gitrag.report import Style, plain, shown
+from gitrag.report.parts import Style, plain, shown
 from gitrag.search.engine import Hit
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count, size

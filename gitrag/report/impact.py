@@ -7,24 +7,34 @@ link nor a picture of it: what a pull request calls its files is up to whoever o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from posixpath import basename, dirname, splitext
+
+from msgspec import Struct
 
 from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, Closing
+from gitrag.actions.impact import Called, Impact
 from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
-from gitrag.report import Style, plain, shown
+from gitrag.report.parts import Style, plain, shown
 from gitrag.search.cochange import Companion
-from gitrag.words.control_characters import Text, joined
+from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.numbers import count
 
 MOST_CHARACTERS = 60_000
 """Of the Markdown: a forge refuses a comment of more than 65,536."""
 
 MOST_DEFINITIONS = 10
+"""Definitions that are listed with their callers, or without any; of the others the number is."""
+
 MOST_CALLERS = 3
+_MOST_CALLERS_ALONE = 5
+"""Callers of each that are named, so many of product code and so many tests; where only callers are said."""
+
 MOST_TESTS = 10
 _MOST_NAMED = 8
+_LIKELY = "~ likely, not certain"
 _SHOWN_CHARACTERS = 160
 
 Form = Callable[[str, str], str]
@@ -75,16 +85,16 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
         place = form(f"{shown(each.path)}:{each.line_start}", "path")
         yield f"- {form(each.name, 'name')} {place} {_fate(each)}"
         if each.called and each.called.callers:
-            yield f"  {_edges(each.called.callers, form)}"
+            yield f"  {_callers(each.called.callers, form)}"
         if each.called and each.called.tests:
-            yield f"  tests: {_edges(each.called.tests, form)}"
+            yield f"  tests: {_callers(each.called.tests, form)}"
         if each.named:
             places = [form(f"{shown(line.path)}:{line.number}", "path") for line in each.named[:MOST_CALLERS]]
             yield f"  {', '.join(places)}{_more(len(each.named), MOST_CALLERS)}"
     if len(risky) > MOST_DEFINITIONS:
         yield f"- … and {count(len(risky) - MOST_DEFINITIONS, 'more definition')} with callers"
     if any(edge.confidence < 1 for each in risky for edge in _shown_edges(each)):
-        yield "~ likely, not certain"
+        yield _LIKELY
     rest = [each for each in found.definitions if each not in risky]
     where = found.callers.looked_at if found.callers else ""
     gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
@@ -125,15 +135,24 @@ def _fate(each: Touched) -> str:
     return f"{each.how}; called from {places} in {count(each.called.files, 'file')}; {tests}"
 
 
-def _edges(edges: tuple[Edge, ...], form: Form) -> str:
-    named = [
+def _edges(edges: Sequence[Edge], place: Form, name: Form, most: int) -> str:
+    return ", ".join(
         ("~" if edge.confidence < 1 else "")
-        + form(f"{shown(edge.caller.path)}:{edge.line}", "path")
-        + (f" {form(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
-        + (f" by {form(edge.rule, '')}" if edge.rule else "")
-        for edge in edges[:MOST_CALLERS]
-    ]
-    return ", ".join(named) + _more(len(edges), MOST_CALLERS)
+        + place(f"{shown(edge.caller.path)}:{edge.line}", "path")
+        + (f" {name(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
+        + (f" by {name(edge.rule, '')}" if edge.rule else "")
+        for edge in edges[:most]
+    )
+
+
+def _callers(edges: Sequence[Edge], form: Form) -> str:
+    return _edges(edges, form, form, MOST_CALLERS) + _more(len(edges), MOST_CALLERS)
+
+
+def _beside(edges: Sequence[Edge]) -> str:
+    left = len(edges) - _MOST_CALLERS_ALONE
+    named = _edges(edges, plain, lambda text, _role: f"`{text}`", _MOST_CALLERS_ALONE)
+    return named + (f", {left:,} more" if left > 0 else "")
 
 
 def _more(there: int, most: int) -> str:
@@ -228,3 +247,109 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#@|!~&])")
 def _inert(text: str) -> str:
     """Return a sentence in which no character is read as Markdown, a mention or a reference."""
     return _ACTIVE.sub(lambda found: f"\\{found[1]}\u200b" if found[1] in "@#" else f"\\{found[1]}", text)
+
+
+def impact_lines(  # noqa: C901 - one kind of definition after another
+    found: Impact, style: Style = plain
+) -> Iterator[str]:
+    """Yield who calls some definitions, tests apart, and what was looked at for it."""
+    for each in found.called[:MOST_DEFINITIONS]:
+        yield from _called(each, style)
+    if len(found.called) > MOST_DEFINITIONS:
+        further = len(found.called) - MOST_DEFINITIONS
+        yield f"… and {count(further, 'more definition')} with callers; --output json has them all."
+    shown_edges = [
+        edge
+        for each in found.called[:MOST_DEFINITIONS]
+        for edge in (*each.callers[:_MOST_CALLERS_ALONE], *each.tests[:_MOST_CALLERS_ALONE])
+    ]
+    if any(edge.confidence < 1 for edge in shown_edges):
+        yield style(_LIKELY, "dim")
+    if found.uncalled:
+        known = list(zip(found.uncalled, found.known, strict=True))
+        unsure = [(node, own) for node, own in known if not own.is_without_caller]
+        for node, own in unsure[:MOST_DEFINITIONS]:
+            yield f"`{node.name}`: {no_caller(found.looked_at, own)}."
+        if len(unsure) > MOST_DEFINITIONS:
+            others = count(len(unsure) - MOST_DEFINITIONS, "more definition")
+            yield f"… and {others} that no call was resolved to; --output json has them all."
+        bare = [node for node, own in known if own.is_without_caller]
+        if bare:
+            names = ", ".join(f"`{node.name}`" for node in bare[:MOST_DEFINITIONS])
+            more = ", …" if len(bare) > MOST_DEFINITIONS else ""
+            yield f"No caller of {count(len(bare), 'definition')} in {found.looked_at}: {names}{more}."
+    elif found.called:
+        yield style(f"Looked at: {found.looked_at}.", "dim")
+    elif found.looked_at and not found.definitions:
+        yield "It changes no function and no class that the call graph has."
+    for sentence in found.left_out:
+        yield style(sentence, "dim")
+
+
+def _called(each: Called, style: Style) -> Iterator[str]:
+    place = f"{style(shown(each.node.path), 'path')}:{each.node.line_start}"
+    said = []
+    if each.callers:
+        said.append(f"called from {count(len(each.callers), 'place')} in {count(each.files, 'file')}")
+    if each.tests:
+        tests = count(len(each.tests), "test")
+        said.append(tests if each.callers else f"called from {tests} only")
+    yield f"- `{style(each.node.name, 'name')}` ({place}): {'; '.join(said)}"
+    if each.callers:
+        yield f"  {_beside(each.callers)}"
+    if each.tests:
+        yield f"  {style('tests:', 'dim')} {_beside(each.tests)}"
+
+
+PATHS = "paths"
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+_SPLIT = re.compile(r"[\s\"'\\\ud800-\udfff]")
+"""What `xargs`, or a shell, splits a word at or changes in it, and what is not UTF-8."""
+_PATTERN = re.compile(r"[][(){}+*?^$|]")
+"""What has a meaning in a regular expression, which is what jest takes: ``app/[id]/page.test.tsx``."""
+
+
+class TestsToRun(Struct, frozen=True):
+    """The tests that bear on a change, as arguments of a program.
+
+    Attributes:
+        program: pytest, go, cargo or jest.
+        arguments: The arguments, the likeliest first.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+
+
+def _of_cargo(path: str) -> str:
+    """Return the target of Cargo that a file is of: one of its integration tests, or the library."""
+    folder, name = dirname(path), splitext(basename(path))[0]
+    if name in {"main", "mod"} and basename(dirname(folder)) == "tests":
+        return f"--test={basename(folder)}"
+    return f"--test={name}" if basename(folder) == "tests" else "--lib"
+
+
+RUNNERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
+    PATHS: (("",), str),
+    "pytest": ((".py",), lambda path: "" if "[" in path or "::" in path else path),  # a test's name
+    "go": (("_test.go",), lambda path: f"./{dirname(path)}"),
+    "cargo": ((".rs",), _of_cargo),
+    "jest": (_SCRIPTS, lambda path: _PATTERN.sub(".", path)),
+}
+"""By program: what its files of tests end with, and what one is called among its arguments, if it can be."""
+
+
+def arguments(tests: Iterable[str], program: str) -> tuple[str, ...]:
+    """Return files of tests as arguments of a program, each once; none that a shell would split."""
+    endings, argument = RUNNERS[program]
+    found = (argument(path) for path in tests if path.endswith(endings) and basename(path) != "conftest.py")
+    safe = (each for each in found if each and not _SPLIT.search(each) and sanitise_line(each) == each)
+    plain = (f"./{each}" if each[0] in "-@" and program not in {"cargo", "go"} else each for each in safe)
+    return tuple(dict.fromkeys(plain))
+
+
+def tests_to_run(tests: Iterable[BearingTest]) -> tuple[TestsToRun, ...]:
+    """Return files of tests as arguments of each program that runs any of them."""
+    paths = [each.path for each in tests]
+    found = (TestsToRun(program, arguments(paths, program)) for program in RUNNERS if program != PATHS)
+    return tuple(each for each in found if each.arguments)

@@ -7,20 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.search import Answer
+from gitrag.actions.similar import Place, Similar
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     asked,
-    asked_for,
     cut,
     gist,
-    hits_of,
+    kind_of,
     lines_of,
     listed_paths,
     nearest_line,
     no_match,
     place_of,
     range_of,
+    shown,
     standing,
 )
 from gitrag.search.engine import Hit
@@ -38,20 +39,17 @@ _BRIEF = 100
 """Characters on what a hit is where its lines are shown beside, or where it is likely none."""
 
 
-def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "", refine: str = "") -> Text:
+def as_markdown(answer: Answer, *, date: str = "", refine: str = "") -> Text:
     """Return an answer as Markdown.
 
     Args:
-        graph: The call graph of its code.
         date: When the graph was made, formatted.
         refine: The filter for the command in the summary, which would draw a more focused call graph.
     """
     if not answer.hits:
         return no_match(answer)
-    adrs, specs, code = (
-        hits_of(answer, kind) for kind in (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
-    )
-    issues = hits_of(answer, CollectionKind.ISSUES) if asked_for(answer, CollectionKind.ISSUES) else None
+    adrs, specs, code, graph = answer.decisions, answer.specifications, answer.code, answer.graph
+    issues = answer.of(CollectionKind.ISSUES) if answer.has_asked(CollectionKind.ISSUES) else None
     missing = nearest_line(answer)
     lines = [
         f"## Search Results: {asked(answer)}",
@@ -98,7 +96,7 @@ def as_markdown(answer: Answer, graph: CallGraph | None = None, *, date: str = "
 
 def _none(answer: Answer, kind: CollectionKind, sentence: str) -> list[str]:
     """Return that nothing of a kind was found, and where none was searched, that too."""
-    return [sentence] if asked_for(answer, kind) else [sentence, "", "None were searched."]
+    return [sentence] if answer.has_asked(kind) else [sentence, "", "None were searched."]
 
 
 def _documents(hits: Sequence[Hit]) -> list[str]:
@@ -188,3 +186,37 @@ def _graph(graph: CallGraph | None, date: str) -> Iterator[str]:
         yield "```mermaid"
         yield from graph.mermaid.rstrip("\n").split("\n")
         yield "```"
+
+
+NONE = "Nothing else was found with these options."
+
+
+def similar_markdown(found: Similar) -> Text:
+    """Return an answer for readers of reports and for agents."""
+    lines = [f"## Similar to {place_text(found.place)}", ""]
+    for hit in found.answer.hits:
+        lines.append(f"- **{shown(hit.path)}** (cosine: {hit.cosine:.2f}) {lines_of(hit.chunk)}")
+        name = f"{kind_of(hit.chunk)} {hit.chunk.qualified_name}: " if hit.chunk.qualified_name else ""
+        lines.append(f"  {name}{gist(hit)}")
+    if not found.answer.hits:
+        lines.append(NONE)
+    if found.copies:
+        lines += ["", f"{copies_line(found)}."]
+    return joined(lines)
+
+
+def place_text(place: Place) -> str:
+    """Return ``src/app.py:3-9 (method App.run)``."""
+    name = f" ({place.kind} {place.name})" if place.name else ""
+    return f"{shown(place.path)}:{range_of(place.line_start, place.line_end)}{name}"
+
+
+def copies_line(found: Similar) -> str:
+    """Return where the same text lies; empty for nowhere else."""
+    if not found.copies:
+        return ""
+    places = ", ".join(
+        f"{shown(each.path)}:{range_of(each.line_start, each.line_end)}" for each in found.copies
+    )
+    many = len(found.copies)
+    return f"{many:,} exact {'copy' if many == 1 else 'copies'}: {places}"

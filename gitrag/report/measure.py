@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gitrag.actions.measure import FIGURES, ISSUES, SUBJECTS, Measured
-from gitrag.report import Style, plain
-from gitrag.report.parts import cut
-from gitrag.report.why import SHORT
+from gitrag.report.commits import SHORT
+from gitrag.report.parts import Style, cut, plain
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
-from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.notices import drafts_line, looked_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import LEAST_ANSWER, Hit
@@ -142,16 +141,6 @@ _TYPES = frozenset(
 )
 _HEAD_WORDS = 4
 """Words of a signature that may come before a type's own: public static abstract, create or replace."""
-
-
-def hits_of(answer: Answer, kind: CollectionKind) -> tuple[Hit, ...]:
-    """Return the hits of a kind of collection, best first."""
-    return next((section.hits for section in answer.sections if section.kind is kind), ())
-
-
-def asked_for(answer: Answer, kind: CollectionKind) -> bool:
-    """Return whether collections of a kind were searched."""
-    return any(section.kind is kind for section in answer.sections)
 
 
 def gist(hit: Hit) -> str:

@@ -8,11 +8,9 @@ from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.overview import LATELY, Overview
 from gitrag.actions.prime import KINDS, Passed, Primed
 from gitrag.corpus.layout import CollectionKind
-from gitrag.report import Style, plain, shown, standing
+from gitrag.report.commits import SHORT, instead_lines
 from gitrag.report.governance import unreached_lines
-from gitrag.report.instead import instead_lines
-from gitrag.report.parts import cut, day
-from gitrag.report.why import SHORT
+from gitrag.report.parts import Style, cut, day, plain, shown, standing
 from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.numbers import count
 

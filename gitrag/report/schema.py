@@ -6,14 +6,15 @@ import re
 from collections.abc import Mapping
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
 
 from gitrag.actions.core_context import Suggested
+from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
-from gitrag.actions.governance.related import Related
+from gitrag.actions.governance.related import Duplicates, Related
 from gitrag.actions.governance.review import Review
 from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
@@ -22,12 +23,14 @@ from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.measure import Measured
 from gitrag.actions.prime import Primed
 from gitrag.actions.repositories.known import KnownRepository
+from gitrag.actions.search import Answer
 from gitrag.actions.sharing.pull import Pulled
 from gitrag.actions.sharing.push import Pushed
 from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
 from gitrag.actions.similar import Similar
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.actions.why import Why
+from gitrag.config.keys import Setting
 from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
 from gitrag.hooking.status import HookReport
@@ -38,9 +41,9 @@ from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported
 from gitrag.report import documents
-from gitrag.report.exact import ExactDocument
 from gitrag.report.hub import HubMade, HubTried
 from gitrag.report.told import shape_of
+from gitrag.store.inspection import CollectionCounts
 from gitrag.words.spelling import did_you_mean
 
 VERSION: Final = 1
@@ -52,7 +55,7 @@ _ATTRIBUTE = re.compile(r"^    (?P<name>\w+): (?P<text>.+?)(?=^    \w+: |^\S|\Z)
 
 DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "init": (documents.InitDocument, documents.AgentsDocument),
-    "search": (documents.SearchDocument, ExactDocument),
+    "search": (Answer, ExactAnswer),
     "similar": (Similar,),
     "history": (HistoryAnswer,),
     "why": (Why,),
@@ -64,7 +67,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "index": (documents.UpdateDocument,),
     "index update": (documents.UpdateDocument,),
     "index embed": (documents.VectorsDocument,),
-    "index status": (list[documents.CollectionRow],),
+    "index status": (Annotated[list[CollectionCounts], "Collection"],),
     "index remove": (documents.RemovedDocument,),
     "uninstall": (documents.UninstallDocument,),
     "repos add": (list[KnownRepository],),
@@ -92,7 +95,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "core adopt": (list[CoreFile],),
     "core suggest": (list[Suggested],),
     "check": (Checked, documents.PushDocument),
-    "related": (Related, documents.DuplicatesDocument, Review),
+    "related": (Related, Duplicates, Review),
     "share pull": (Pulled,),
     "share push": (Pushed,),
     "share status": (SharedStatus,),
@@ -115,10 +118,11 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "hooks install": (list[HookReport],),
     "hooks uninstall": (list[HookReport],),
     "hooks status": (list[HookReport],),
-    "config": (list[documents.SettingRow],),
+    "config": (list[Setting],),
     "schema": (list[documents.CommandRow],),
 }
-"""For each command what it prints with ``--json``; one of several, by its options."""
+"""For each command what it prints with ``--json``; one of several, by its options; annotated with the row of
+`told` that is not its class's."""
 
 
 def schema_id(command: str) -> str:
@@ -143,7 +147,9 @@ def schema_of(command: str) -> dict[str, Any]:
             f'There is no schema of "{command[:60]}".{did_you_mean(command, list(DOCUMENTS))}',
             "`gitrag schema` lists the commands that have one.",
         )
-    shapes = list(map(shape_of, types))
+    shapes = [
+        shape_of(*get_args(each)) if get_origin(each) is Annotated else shape_of(each) for each in types
+    ]
     roots, definitions = msgspec.json.schema_components(shapes, schema_hook=_of_path, ref_template=_REF)
     for each in definitions.values():
         _describe(each)

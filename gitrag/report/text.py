@@ -22,11 +22,12 @@ from gitrag.report.parts import (
     no_match,
     place_of,
     plain,
+    plain_list,
     range_of,
     standing,
 )
-from gitrag.report.reasons import sentences
 from gitrag.search.engine import Hit
+from gitrag.search.features import FEATURES, OWN_CODE
 from gitrag.search.question import read
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
@@ -63,7 +64,6 @@ def as_text(
     columns: int | None = None,
     rows: int | None = None,
     gaps: bool = False,
-    graph: CallGraph | None = None,
 ) -> Text:
     """Return an answer as text: only sections with hits; no title when there is only code.
 
@@ -75,10 +75,10 @@ def as_text(
         rows: Lines of a page: of as many hits as fit, the likeliest first, more is shown than the place.
             None to show it of every hit.
         gaps: Mark where lines of a file are left out between two that are shown.
-        graph: The call graph, if it was asked for.
     """
     if not answer.hits:
         return no_match(answer)
+    graph = answer.graph
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
     line = nearest_line(answer)
@@ -103,7 +103,7 @@ def as_text(
     parts = [f"{line}; nearest:", ""] if line else []
     for section in held:
         if titled:
-            parts.append(style(_TITLES[section.kind], "title"))
+            parts.append(style(_TITLES[section.kind], "section"))
         for hit in section.hits:
             block = blocks[id(hit)]
             parts += [*block.head, *block.lines, *([""] if block.lines else [])]
@@ -205,7 +205,7 @@ def _below(
 
 def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
     """Yield the calls as lines: Mermaid is not readable in a terminal."""
-    yield style("Call graph", "title")
+    yield style("Call graph", "section")
     yield from graph.notes
     if graph.error is not None:
         yield graph.error
@@ -218,3 +218,41 @@ def _graph(graph: CallGraph, style: Style, columns: int) -> Iterator[str]:
         yield style(f"Only calls between the {part} that are best connected.", "dim")
     if graph.mermaid is not None and not graph.calls:
         yield style(f"{graph.nodes} definitions, no call found between those looked at", "dim")
+
+
+_MOST_WORDS = 6
+_NAMED = 2
+_LONGEST = 40
+
+
+def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
+    """Return three sentences: the question's words in a hit, what counted most, how sure the score is.
+
+    Args:
+        words: The terms of the question.
+    """
+    text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"
+    pieces: dict[str, str] = {}  # by term, as the hit spells it
+    for piece in PIECE.findall(text):
+        for term in words.intersection(query_terms(piece)):
+            pieces.setdefault(term, cut(piece.casefold(), _LONGEST))
+    held = list(dict.fromkeys(pieces.values()))[:_MOST_WORDS]
+    first = f"It has {plain_list(held)} of the question." if held else "It has no word of the question."
+    worth = dict(hit.reasons)
+    weighed = dict.fromkeys((each.said for each in FEATURES if each.said), 0.0)
+    for each in FEATURES:
+        if each.said:
+            weighed[each.said] += worth.get(each.name, 0.0)
+    best = sorted(
+        (said for said in weighed if weighed[said] > 0), key=lambda said: (said == OWN_CODE, -weighed[said])
+    )[:_NAMED]
+    second = f"For it counts most that {' and that '.join(best)}" if best else "It was looked up by its name"
+    against = [each.against for each in FEATURES if each.against and worth.get(each.name, 0.0) < 0]
+    second += f"; against it, that {against[0]}." if against else "."
+    third = f"It is {chance(hit.score)} to answer."
+    return [first, second, third]
+
+
+def chance(score: float) -> str:
+    """Return a score in words: ``72 % likely``."""
+    return f"{round(score * 100)} % likely"

@@ -9,19 +9,24 @@ import json
 import re
 import types
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, reduce
 from inspect import cleandoc, getdoc
 from operator import or_
 from pathlib import Path
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gitrag.report.impact import TestsToRun, tests_to_run
 from gitrag.report.parts import day, standing
-from gitrag.report.tests_to_run import TestsToRun, tests_to_run
 from gitrag.words.control_characters import in_whole_characters
+
+_T = TypeVar("_T")
+NO_COSINE = -1.0
+"""Stands for a cosine that is not known."""
 
 _CHUNK = "name=chunk.qualified_name kind=chunk.kind line_start=chunk.line_start line_end=chunk.line_end"
 _DOCUMENT = "id=document.id title=document.title status=standing(document) path=document.path"
@@ -36,6 +41,7 @@ _OBSERVATION = (
     " revision=observation.revision created=observation.created updated=observation.updated"
     " sections=observation.sections"
 )
+_CALL = "line=edge.line confidence=edge.confidence lines=edge.lines provenance=edge.provenance rule=edge.rule"
 _NODE = "path=node.path name=node.name line_start=node.line_start"
 _CALLED = f"{_NODE} places=len(callers) files test_places=len(tests)"
 _IMPACT = "with_callers=len(called) without_callers{} definitions looked_at left_out"
@@ -51,11 +57,17 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
     "actions.governance.bearings.Bearing": f"relation {_DOCUMENT} kind score~ section note",
     "actions.governance.check.Checked": "target query candidates@Candidate issues@Candidate missing impact",
+    "actions.governance.related.Duplicates": "text threshold duplicates nearest",
     "actions.governance.related.Related": "text edges=proposals nearest instead",
     "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
     " line_end=chunk.line_end existing",
     "actions.governance.review.Review": "range=span questions@ReviewQuestion helpers=added named"
     f" {_NEAREST} impact",
+    "actions.exact_search.ExactAnswer": "query=pattern.text mode=way(pattern.is_regex) matches lines files"
+    " omitted searched_files=searched left_out_files=left_out unread_files=unread commit=answer.commit"
+    " dirty=answer.dirty not_indexed=given(not_indexed)?",
+    "actions.exact_search.Match": "path=hit.path line=line.number column text=line.text"
+    " name=hit.chunk.qualified_name kind=hit.chunk.kind repository=given(hit.repository)?",
     "actions.history.CommitMatch": "commit=commit.id date=day(commit.authored) author=commit.author"
     " subject=said.subject rank paths=commit.paths definitions snippet=said.reason found_by",
     "actions.history.HistoryAnswer": "query commit_matches=matches searched notes",
@@ -69,6 +81,9 @@ TOLD: Final[Mapping[str, str]] = {
     " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
+    "actions.search.Answer": "query adr_matches=decisions@DocumentMatch"
+    " spec_matches=specifications@DocumentMatch code_snippets=code@CodeMatch call_graphs"
+    " issue_matches=issues@DocumentMatch? repositories=given(asked)? not_indexed=given(not_indexed)?",
     "actions.search.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
@@ -87,11 +102,11 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.uninstall.Piece": "what place",
     "agents.setup.FileStep": "path action note",
     "callgraph.published.Package": "name manifest",
+    "config.keys.Setting": "key value origin help git_config=source.git_name variable=source.variable"
+    " team=known(source.team) allowed",
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
     "machine.prerequisites.Check": "name state message mend=fix",
-    "mcp_server.governance_tools.Governing": "target=found.target candidates=found.candidates@Candidate"
-    " issues=found.issues@Candidate missing=found.missing impact=found.impact@ShortImpact freshness",
-    "mcp_server.governance_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion helpers"
+    "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion helpers"
     " impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
     " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
@@ -101,26 +116,33 @@ TOLD: Final[Mapping[str, str]] = {
     " topic_key=observation.identity.topic_key title=observation.title project=observation.identity.name"
     " scope=observation.identity.scope revision=observation.revision updated=observation.updated"
     " sections=observation.sections created score~",
-    "mcp_server.replies.Searched": "query=found.query adr_matches=found.adr_matches@DocumentMatch"
-    " spec_matches=found.spec_matches@DocumentMatch code_snippets=found.code_snippets@CodeMatch"
-    " call_graphs=found.call_graphs freshness words issue_matches=many(found.issue_matches)@DocumentMatch"
-    " variants not_indexed",
     "memory.observations.Identity": "topic_key project=name scope",
     "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
     "model.CallGraph": "filter mermaid error",
     "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
     " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",
-    "report.documents.SearchDocument": "query adr_matches@DocumentMatch spec_matches@DocumentMatch"
-    " code_snippets@CodeMatch call_graphs issue_matches@DocumentMatch? repositories? not_indexed?",
+    "report.documents.CallElsewhere": f"caller callee {_CALL}",
+    "report.documents.GraphEdge": f"caller callee {_CALL}",
+    "report.documents.GraphNode": "path=node.path name=node.name kind=node.kind line_start=node.line_start"
+    " line_end=node.line_end matched",
+    "report.documents.RepositoryCalls": "repository=between.repository direction=between.direction"
+    " packages=between.packages files=between.files found_by=between.found_by calls",
     "report.documents.TopicDocument": f"{_OBSERVATION} score~? section? is_new?",
     "search.cochange.Companion": "path beside together of usual=is_usual",
     "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
+    "workspace.Indexed": "files=counts.files chunks=counts.chunks new=refreshed.cut dirty=refreshed.dirty"
+    " left_out=mapping(counts.skipped) seconds=thousandths(seconds)",
     "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
     " references body?",
     "trackers.issue.References": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
     " callee_line=callee.line_start confidence lines provenance rule",
     "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
+    "Collection": "collection=name documents chunks unembedded updated",
+    "CheckReply": "target=found.target candidates=found.candidates@Candidate issues=found.issues@Candidate"
+    " missing=found.missing impact=found.impact@ShortImpact freshness",
+    "CodeReply": "query=found.query project sufficient=found.sufficient results=found.snippets freshness"
+    " words not_indexed=found.not_indexed",
     "CodeMatch": f"path score~ snippet=chunk.text {_CHUNK} repository=given(repository)?"
     " nearest=given(is_nearest)?",
     "Candidate": f"{_DOCUMENT} kind score~ section why named=known(line) named_line=line"
@@ -130,6 +152,9 @@ TOLD: Final[Mapping[str, str]] = {
     " repository=given(repository)? nearest=given(is_nearest)?",
     "HubHit": f"repository path collection score~ {_CHUNK} snippet=chunk.text",
     "HubSearched": "repository=name branch commit",
+    "LinesReply": "path=found.path line_start=found.line_start line_end=found.line_end"
+    " lines_in_file=found.lines text=found.text moved=found.moved freshness is_outline=found.is_outline"
+    " not_indexed=found.not_indexed",
     "NamedLine": "path line use within text sure=is_sure",
     "NearDocument": f"{_DOCUMENT} kind score~",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
@@ -138,7 +163,14 @@ TOLD: Final[Mapping[str, str]] = {
     "PrimedDocument": f"kind {_DOCUMENT} text=given(note)?",
     "ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section touched_by note",
     "RuledBy": f"{_DOCUMENT} score~",
+    "SearchReply": "query=found.query adr_matches=found.decisions@DocumentMatch"
+    " spec_matches=found.specifications@DocumentMatch code_snippets=found.code@CodeMatch"
+    " call_graphs=found.call_graphs freshness words issue_matches=many(found.issues)@DocumentMatch"
+    " variants=variants(found.hits) not_indexed=found.not_indexed",
     "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
+    "StandingReply": "project indexed=known(found.view) fresh=found.fresh files=number(found.view.files)"
+    " chunks=number(found.view.chunks) embedded=number(found.view.embedded) texts=number(found.view.texts)"
+    " model_ready=found.model.ready working=known(found.worker) freshness",
     "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",
 }
 """The keys of a class's JSON in their order, by its name in gitrag; or of a form that a key asks for.
@@ -150,21 +182,54 @@ TOLD: Final[Mapping[str, str]] = {
     path?             left out where it has no value
 """
 
+_LINES = "path lines=span(chunk) name=chunk.qualified_name kind=chunk.kind.value"
+_FOUND = (
+    "collection=kind.value id=document.id title=document.title path=document.path status=document.status"
+    " score~ section note"
+)
+
+API: Final[Mapping[str, str]] = {
+    "AddedDefinition": _LINES,
+    "Answer": "query commit dirty drafts waiting missing=wording.missing",
+    "CheckAnswer": "target missing",
+    "FileLines": "path text lines_in_file=lines moved",
+    "GoverningDocument": f"{_FOUND} why line",
+    "Hit": f"{_LINES} score~ language text=chunk.text collection=collection.value document_id=document.id"
+    " title=document.title snippet=lines note cosine=cosine(cosine) bm25 reasons repository",
+    "IndexStatus": "name commit branch indexed=known(view) fresh dirty updated=moment(updated)"
+    " files=number(view.files) chunks=number(view.chunks) texts=number(view.texts)"
+    " embedded=number(view.embedded) size_bytes model_ready=model.ready working=known(worker)",
+    "RelatedDocument": f"{_FOUND} relation",
+    "SimilarChunk": f"{_LINES} cosine~ text=chunk.text",
+    "TouchedDocument": f"{_FOUND} touched_by",
+    "Updated": "files=counts.files chunks=counts.chunks new_files=refreshed.cut dirty=refreshed.dirty"
+    " seconds",
+}
+"""The attributes of what the Python API returns, by the name of their class, as in `TOLD`."""
+
 _KEY = re.compile(
     r"(?:(?P<key>\w+)=)?(?:(?P<function>\w+)\()?(?P<path>[\w.]+)\)?(?:@(?P<form>\w+))?(?P<rounded>~)?(?P<optional>\??)"
 )
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[[Any], Any], Any]]] = {
     "bool": (bool, bool),
+    "cosine": (lambda value: value if value > NO_COSINE else None, None),
     "day": (day, str),
     "five": (lambda value: value[:5], None),
     "given": (lambda value: value or UNSET, None),
     "known": (lambda value: value is not None, bool),
     "len": (len, int),
+    "mapping": (dict, dict[str, int]),
     "many": (lambda value: value or (), None),
+    "moment": (lambda at: None if at is None else datetime.fromtimestamp(at, UTC), None),
+    "number": (lambda value: value or 0, int),
     "runnable": (tests_to_run, tuple[TestsToRun, ...]),
+    "span": (lambda chunk: (chunk.line_start, chunk.line_end), None),
     "standing": (standing, str),
     "stripped": (lambda value: value.strip("\n"), str),
     "ten": (lambda value: value[:10], None),
+    "thousandths": (lambda value: round(value, 3), float),
+    "variants": (lambda hits: {hit.path: hit.variants for hit in hits if hit.variants}, dict[str, list[str]]),
+    "way": (lambda is_regex: "regex" if is_regex else "word", str),
 }
 """With the type of what they return; None for that of their argument."""
 
@@ -188,9 +253,9 @@ class _Key(Struct, frozen=True):
         return round(value, 4) if self.is_rounded and isinstance(value, float) else value
 
 
-def json_text(answer: object) -> str:
-    """Return an answer as JSON."""
-    return json.dumps(plain_data(answer), ensure_ascii=False, indent=2)
+def json_text(answer: object, form: str = "") -> str:
+    """Return an answer as JSON, by the row of its class or of a form."""
+    return json.dumps(plain_data(answer, form), ensure_ascii=False, indent=2)
 
 
 def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_whole_characters) -> Any:
@@ -216,6 +281,11 @@ def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_wh
         told = ((key, key.of(value)) for key in keys)
         return {key.name: plain_data(own, key.form, text) for key, own in told if own is not UNSET}
     return msgspec.to_builtins(value, str_keys=True)
+
+
+def made(kind: type[_T], found: object, **more: Any) -> _T:
+    """Return what the API returns for what was found, with what no row says of it."""
+    return kind(**{key.name: key.of(found) for key in _api_row(kind.__name__)}, **more)
 
 
 def shape_of(kind: Any, form: str = "") -> Any:
@@ -268,9 +338,10 @@ def _hints(of: Any) -> dict[str, Any]:
     from gitrag.search.engine import Hit
     from gitrag.search.sections import AnswerSection
     from gitrag.store.commits import StoredCommit
+    from gitrag.store.inspection import ViewCounts
 
     # Where they are named, they are imported for type checkers only.
-    late = {each.__name__: each for each in (AnswerSection, CollectionKind, Hit, StoredCommit)}
+    late = {each.__name__: each for each in (AnswerSection, CollectionKind, Hit, StoredCommit, ViewCounts)}
     return get_type_hints(of, localns=late)
 
 
@@ -280,6 +351,11 @@ def _said_of(owner: Any, name: str) -> str:
         return " ".join((getdoc(own) or "").split())
     found = {each["name"]: each["text"] for each in _ATTRIBUTE.finditer(cleandoc(owner.__doc__ or ""))}
     return " ".join(found.get(name, "").split())
+
+
+@cache
+def _api_row(name: str) -> tuple[_Key, ...]:
+    return tuple(map(_read, API[name].split()))
 
 
 @cache

@@ -22,9 +22,8 @@ from gitrag.web.file_page import calls_beside, depth, documents_beside, file_pag
 from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.repositories import Repositories
-from gitrag.web.repositories_page import repositories_page
 from gitrag.web.search_page import USUAL, search_page
-from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, state_page
+from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, repositories_page, state_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

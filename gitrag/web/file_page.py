@@ -14,7 +14,7 @@ from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE
 from gitrag.model import Chunk
-from gitrag.report import shown
+from gitrag.report.parts import shown
 from gitrag.web.desk import Desk
 from gitrag.web.marking import lines_of, source_of
 from gitrag.words.numbers import count

@@ -12,7 +12,7 @@ from msgspec import Struct
 from gitrag.actions.overview import map_files
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
-from gitrag.report import cut, shown
+from gitrag.report.parts import cut, shown
 from gitrag.report.pictures.treemap import HEIGHT, WIDTH, Area, treemap
 from gitrag.search.sections import Wanted
 from gitrag.store.inspection import MappedFile

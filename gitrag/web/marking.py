@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from gitrag.report import PIECE
+from gitrag.report.parts import PIECE
 from gitrag.web.colouring import NAME, Line, Source
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.terms import query_terms

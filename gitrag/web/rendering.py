@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gitrag.report.parts import shown
 from gitrag.web import addresses
 from gitrag.words.control_characters import sanitise
 from gitrag.words.numbers import age, count, size
@@ -41,7 +42,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age)
+    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age, shown=shown)
     return environment
 
 

@@ -9,11 +9,12 @@ from functools import partial
 from markupsafe import Markup
 from msgspec import Struct
 
-from gitrag import report
 from gitrag.actions.search import Answer, SearchOptions
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.report.reasons import chance
+from gitrag.report.parts import kind_of, nearest_line, notes_of, shown, standing
+from gitrag.report.places import best_lines
+from gitrag.report.text import as_text, chance
 from gitrag.search.engine import Hit
 from gitrag.search.language_filter import language_named
 from gitrag.search.question import read
@@ -47,56 +48,68 @@ _DOUBTFUL = 0.2
 _SPECIAL = frozenset("*?[]\\")
 
 
-class ShownLine(Struct, frozen=True):
-    """A line of a file, coloured, and where it is."""
-
-    number: int
-    text: Markup
-    matches: bool
-    address: str
-
-
-class Link(Struct, frozen=True):
-    """Where something else is."""
-
-    text: str
-    address: str
-
-
 class ShownHit(Struct, frozen=True):
     """A file of an answer as a page shows it.
 
     Attributes:
-        repository: Its repository, where several were asked; else empty.
-        path: Its path, the question's words marked.
-        address: Where its best lines are.
-        place: The lines of its best piece.
-        what: What that is: ``method``, or the status of a document.
-        name: The name of it, or id and title.
-        score: In [0, 1].
-        level: ``high``, ``middle`` or ``low``.
-        said: The score in words.
-        is_nearest: Whether it is only near, and likely no answer.
-        lines: The lines that say most.
-        note: A sentence of a document that bears on the question.
-        also: Other places in the file.
-        variants: Files that are nearly the same.
+        found: What was found.
+        address: The addresses of its repository's pages.
+        coloured: Its lines.
+        words: The question's words, which are marked.
     """
 
-    repository: str
-    path: Markup
-    address: str
-    place: str
-    what: str
-    name: str
-    score: float
-    level: str
-    said: str
-    is_nearest: bool
-    lines: tuple[ShownLine, ...]
-    note: Markup
-    also: tuple[Link, ...]
-    variants: tuple[Link, ...]
+    found: Hit
+    address: Addresses
+    coloured: tuple[Markup, ...]
+    words: frozenset[str]
+
+    @property
+    def path(self) -> Markup:
+        """Its path, the question's words marked."""
+        return marked(shown(self.found.path), self.words)
+
+    @property
+    def note(self) -> Markup:
+        """A sentence of a document that bears on the question."""
+        return marked(self.found.note, self.words)
+
+    @property
+    def best(self) -> int:
+        """The line that says most."""
+        return best_lines(self.found)[0].number
+
+    @property
+    def place(self) -> str:
+        """The lines of its best piece."""
+        chunk = self.found.chunk
+        return f"{chunk.line_start}-{chunk.line_end}" if chunk.line_end > chunk.line_start else f"{self.best}"
+
+    @property
+    def what(self) -> str:
+        """What that is: ``method``, or the status of a document."""
+        document = self.found.document
+        return standing(document) if document else kind_of(self.found.chunk)
+
+    @property
+    def name(self) -> str:
+        """The name of it, or id and title."""
+        document = self.found.document
+        return f"{document.id}: {document.title}" if document else self.found.chunk.qualified_name
+
+    @property
+    def level(self) -> str:
+        """How likely it answers: ``high``, ``middle`` or ``low``."""
+        score = self.found.score
+        return "high" if score >= _LIKELY else "middle" if score >= _DOUBTFUL else "low"
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        return chance(self.found.score)
+
+    def at(self, line: int, path: str = "") -> str:
+        """Return the address of a line of it, or of another file."""
+        return self.address.file(path or self.found.path, line)
 
 
 class ShownSection(Struct, frozen=True):
@@ -171,14 +184,14 @@ def search_page(
     held = [section for section in narrowed.sections if section.hits]
     alone = [section.kind for section in held] == [CollectionKind.CODE]
     here = {name for name, each in known.items() if repositories.is_here(each)}
-    shown = _shown(repositories, here, [hit for section in held for hit in section.hits], words)
+    hits = _shown(repositories, here, [hit for section in held for hit in section.hits], words)
     sections = tuple(
-        ShownSection("" if alone else COLLECTIONS[section.kind], tuple(next(shown) for _ in section.hits))
+        ShownSection("" if alone else COLLECTIONS[section.kind], tuple(next(hits) for _ in section.hits))
         for section in held
     )
     is_full = any(len(section.hits) >= most for section in held)
-    notes = tuple(report.notes_of(narrowed))
-    if found and (line := report.nearest_line(narrowed)):
+    notes = tuple(notes_of(narrowed))
+    if found and (line := nearest_line(narrowed)):
         notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
     of_repositories = repository_facet(every, choices, len(known))
     return SearchPage(
@@ -188,7 +201,7 @@ def search_page(
         choices.chosen,
         len(found),
         (*lacking, *notes, *heard, *filter(None, [repositories.problem])),
-        problem="" if found else report.as_text(narrowed),
+        problem="" if found else as_text(narrowed),
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),
     )
@@ -241,36 +254,4 @@ def _shown(
     read = repositories.here.colouring.read(sources)
     for hit, source, parts in zip(hits, sources, read, strict=True):
         address = Addresses("" if hit.repository in here else hit.repository)
-        yield _shown_hit(hit, address, lines_of(source, parts, words), words)
-
-
-def _shown_hit(hit: Hit, address: Addresses, coloured: Sequence[Markup], words: frozenset[str]) -> ShownHit:
-    chunk, document = hit.chunk, hit.document
-    path = report.shown(hit.path)
-    best = report.best_lines(hit)[0].number
-    place = f"{chunk.line_start}-{chunk.line_end}" if chunk.line_end > chunk.line_start else f"{best}"
-    return ShownHit(
-        repository=hit.repository,
-        path=marked(path, words),
-        address=address.file(hit.path, best),
-        place=place,
-        what=report.standing(document) if document else report.kind_of(chunk),
-        name=f"{document.id}: {document.title}" if document else chunk.qualified_name,
-        score=hit.score,
-        level="high" if hit.score >= _LIKELY else "middle" if hit.score >= _DOUBTFUL else "low",
-        said=chance(hit.score),
-        is_nearest=hit.is_nearest,
-        lines=tuple(
-            ShownLine(line.number, text, line.matches, address.file(hit.path, line.number))
-            for line, text in zip(hit.lines, coloured, strict=True)
-        ),
-        note=marked(hit.note, words),
-        also=tuple(
-            Link(
-                f"{further.chunk.line_start} {further.chunk.name}".rstrip(),
-                address.file(hit.path, further.chunk.line_start),
-            )
-            for further in hit.also
-        ),
-        variants=tuple(Link(report.shown(each), address.file(each)) for each in hit.variants),
-    )
+        yield ShownHit(hit, address, tuple(lines_of(source, parts, words)), words)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from gitrag.actions.graph import graph_of
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
-from gitrag.report import as_json, as_markdown, as_text, hits_of
+from gitrag.report.markdown import as_markdown
+from gitrag.report.text import as_text
+from gitrag.report.told import json_text as as_json
 from gitrag.search.sections import Wanted
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
@@ -68,7 +71,7 @@ def answers(workspace) -> dict[str, Answer]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_decision_requirement_and_code_come_first_each_in_its_section(answers, question):
-    first = [next(iter(hits_of(answers[question], kind)), None) for kind in (ADRS, SPECS, CODE)]
+    first = [next(iter(answers[question].of(kind)), None) for kind in (ADRS, SPECS, CODE)]
     found = [hit and (hit.document.id if hit.document else hit.path) for hit in first]
     for own, expected in zip(found, QUESTIONS[question], strict=True):
         assert expected in (None, own), found
@@ -78,7 +81,7 @@ def test_decision_requirement_and_code_come_first_each_in_its_section(answers, q
 def test_documents_that_do_not_answer_are_left_out(answers, question):
     """Each document's score is its own relevance; a small collection does not raise it."""
     for kind in (ADRS, SPECS):
-        assert len(hits_of(answers[question], kind)) <= PAGE
+        assert len(answers[question].of(kind)) <= PAGE
 
 
 @pytest.mark.parametrize("question", ABSENT)
@@ -99,7 +102,7 @@ def test_what_comes_near_what_is_absent_is_said_to_be_only_that(answers, questio
 
 def test_code_hits_hold_no_decisions_or_specifications(answers):
     for answer in answers.values():
-        for hit in hits_of(answer, CODE):
+        for hit in answer.of(CODE):
             assert not hit.path.startswith(("docs/adrs/ADR-", "docs/specs/"))
 
 
@@ -107,13 +110,13 @@ def test_code_hits_hold_no_decisions_or_specifications(answers):
 def test_a_note_is_a_sentence_or_two_of_the_document(answers, question):
     """A reader sees why a document came up without opening it."""
     for kind in (ADRS, SPECS):
-        for hit in hits_of(answers[question], kind):
+        for hit in answers[question].of(kind):
             assert 0 < len(hit.note) <= 240
 
 
 def test_a_requirement_is_found_with_its_heading_path(answers):
     """Each requirement and scenario is a chunk of its own."""
-    hit = hits_of(answers["quiet hours at night"], SPECS)[0]
+    hit = answers["quiet hours at night"].of(SPECS)[0]
     assert hit.chunk.qualified_name.startswith(
         "SPEC-0003: Notifications > Requirements > Requirement: Quiet hours"
     )
@@ -158,7 +161,7 @@ def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
     assert (graph.error, graph.notes) == (None, ())
     assert "TokenBucket" in (graph.filter or "").split("|")
     assert_parses([graph.mermaid or ""])
-    lines = as_markdown(answer, graph, date="2026-01-02").split("\n")
+    lines = as_markdown(replace(answer, graph=graph), date="2026-01-02").split("\n")
     start = lines.index("### 4. Call Graphs")
     names = (graph.filter or "").split("|")
     shown = "|".join(names[:12] + ["…"] * (len(names) > 12))
@@ -170,7 +173,7 @@ def test_the_report_draws_the_calls_around_what_it_found(workspace, answers):
     assert f"| Call graph nodes | {graph.nodes} |" in lines
     named = "|".join(names[:6])
     assert lines[-1] == f"Refine the call graph with: `gitrag graph --filter '{named}'`"
-    [drawn] = json.loads(as_json(answer, graph))["call_graphs"]
+    [drawn] = json.loads(as_json(replace(answer, graph=graph)))["call_graphs"]
     assert drawn == {"filter": graph.filter, "mermaid": graph.mermaid, "error": None}
     assert graph_of(workspace, answer) == graph
     assert graph_of(workspace, answers[ABSENT[0]]) is None

@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding import draft
-from gitrag.report import notes_of
+from gitrag.report.parts import notes_of
 from gitrag.store import inspection
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository

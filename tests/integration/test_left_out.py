@@ -16,11 +16,12 @@ from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
-from gitrag.report import as_json, notes_of, wording_line
-from gitrag.report.exact import exact_document, exact_notes
-from gitrag.report.graph_data import empty_json, graph_json
+from gitrag.report.documents import graph_json
+from gitrag.report.exact import exact_notes
 from gitrag.report.impact import as_text as impact_text
+from gitrag.report.parts import notes_of, wording_line
 from gitrag.report.told import json_text
+from gitrag.report.told import json_text as as_json
 from gitrag.search.exact import Pattern
 from gitrag.store.candidates import Filters
 from gitrag.workspace import Workspace
@@ -175,7 +176,7 @@ def test_programs_are_told_in_one_field(workspace):
     told = f"there is etl/pipeline.pas, but it is left out: {LARGE}"
     assert json.loads(as_json(search(workspace, "etl/pipeline.pas")))["not_indexed"] == [told]
     assert "not_indexed" not in json.loads(as_json(search(workspace, "run_pipelines")))
-    exact = exact_document(search_exactly(workspace, Pattern("run_zeta", is_regex=False)))
+    exact = search_exactly(workspace, Pattern("run_zeta", is_regex=False))
     assert exact.not_indexed == (f'"run_zeta" is in etl/pipeline.pas, left out: {LARGE}',)
     assert search_code(workspace, "run_zeta").not_indexed == exact.not_indexed
 
@@ -238,7 +239,7 @@ def test_a_graph_tells_that_it_has_not_read_a_large_file(workspace):
 def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
     answer, named = graph_or_references(workspace, GraphQuestion(target=target))
     if answer.graph is None:
-        data = empty_json(answer.notes, answer.not_indexed)
+        data = graph_json(None, not_indexed=answer.not_indexed, notes=answer.notes)
     else:
         data = graph_json(answer.graph, named, not_indexed=answer.not_indexed)
     assert json.loads(data).get("not_indexed") == ([told] if told else None)

@@ -13,7 +13,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import collection_names, read_status
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
-from gitrag.report import as_json
+from gitrag.report.told import json_text as as_json
 from gitrag.store.candidates import Filters
 from gitrag.store.engine import Engine
 from gitrag.workspace import Workspace

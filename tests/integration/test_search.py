@@ -15,7 +15,9 @@ from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
-from gitrag.report import as_json, as_text, notes_of
+from gitrag.report.parts import notes_of
+from gitrag.report.text import as_text
+from gitrag.report.told import json_text as as_json
 from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks

@@ -13,8 +13,8 @@ from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.indexing import records
 from gitrag.mcp_server import replies
 from gitrag.report.call_tree import CallTree
-from gitrag.report.graph_data import graph_json
-from gitrag.report.impact_lines import impact_lines
+from gitrag.report.documents import graph_json
+from gitrag.report.impact import impact_lines
 from gitrag.report.told import plain_data
 from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment

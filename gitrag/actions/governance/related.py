@@ -111,6 +111,23 @@ class Related(Struct, frozen=True):
         return tuple(each for each in self.nearest if each.score >= _ANY or not self.proposals)
 
 
+class Duplicates(Struct, frozen=True):
+    """What covers a text already.
+
+    Attributes:
+        text: The text.
+        threshold: The least cosine.
+        duplicates: What covers it, best first.
+        nearest: Where nothing does, the few most similar chunks: a sentence and the code that does what it
+            says seldom have a cosine above 0.6, less than the threshold.
+    """
+
+    text: str
+    threshold: float
+    duplicates: tuple[SimilarChunk, ...]
+    nearest: tuple[SimilarChunk, ...]
+
+
 def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Related:
     """Propose references for a document that is about to be written.
 
@@ -225,7 +242,7 @@ def _words(text: str) -> set[str]:
     return set(terms.query_terms(text)) - STOP_WORDS
 
 
-def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> list[SimilarChunk]:
+def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> Duplicates:
     """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
 
     Args:
@@ -238,12 +255,6 @@ def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) ->
         raise UsageError(
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'
         )
-    return covering(workspace, text, limit=_MOST_DUPLICATES, at_least=threshold)
-
-
-def nearest(workspace: Workspace, text: str) -> list[SimilarChunk]:
-    """Return the few chunks most similar to a text, to show when nothing covers it.
-
-    A sentence and the code that does what it says seldom have a cosine above 0.6, less than the threshold.
-    """
-    return duplicates(workspace, text, -1.0)[:_NEAREST]
+    found = covering(workspace, text, limit=_MOST_DUPLICATES, at_least=threshold)
+    near = [] if found else covering(workspace, text, limit=_MOST_DUPLICATES, at_least=-1.0)[:_NEAREST]
+    return Duplicates(text, threshold, tuple(found), tuple(near))

@@ -71,6 +71,11 @@ class CallsBetween(Struct, frozen=True):
     place: str = ""
 
     @property
+    def direction(self) -> str:
+        """``callers`` where the other one calls, ``callees`` where it is called."""
+        return "callers" if self.by_other else "callees"
+
+    @property
     def found_by(self) -> str:
         """How they were found."""
         if self.place:

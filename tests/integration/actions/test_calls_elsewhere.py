@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.repositories.chosen import Chosen
-from gitrag.report.elsewhere_lines import elsewhere_lines
+from gitrag.report.beside_calls import elsewhere_lines
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 

@@ -7,7 +7,7 @@ import json
 from gitrag.actions.graph import call_graph
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
-from gitrag.report.graph_data import graph_json
+from gitrag.report.documents import graph_json
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
 

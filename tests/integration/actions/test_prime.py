@@ -171,7 +171,7 @@ def test_where_there_is_no_document_code_and_commits_answer(make_repository, git
     workspace = Workspace.open(repository.path, environ=environment)
     workspace.update()
     primed, found = prime(workspace, "signing keys"), related(workspace, "signing keys", ["spec"])
-    for told in (as_markdown(primed), governance.related_markdown("signing keys", found)):
+    for told in (as_markdown(primed), governance.related_markdown(found)):
         assert "sessions.py:1-3 sign_session (" in told
         assert "Rotate the signing keys every month" in told
         assert "drafting from scratch" not in told

@@ -81,10 +81,10 @@ def test_drift_check_identifies_governing_artifacts(workspace, own):
 
 
 def test_drift_discover_rules_out_duplicate_decisions(workspace):
-    found = duplicates(workspace, "Use JWT for session tokens")
+    found = duplicates(workspace, "Use JWT for session tokens").duplicates
     assert {each.path for each in found} == {"docs/adrs/ADR-0011-tokens.md"}
     assert found[0].cosine >= 0.7
-    assert duplicates(workspace, "Draw charts with a library of our own") == []
+    assert duplicates(workspace, "Draw charts with a library of our own").duplicates == ()
 
 
 def test_authoring_finds_a_related_prior_decision(workspace):
@@ -102,7 +102,7 @@ def test_authoring_finds_a_prerequisite_specification(workspace):
 def test_authoring_of_what_nothing_is_about_drafts_from_scratch(workspace):
     found = related(workspace, "Train a glass blower of gothic windows", ["adr"])
     assert found.proposals == ()
-    assert found.near or NONE_RELATED in governance.related_markdown("x", found)
+    assert found.near or NONE_RELATED in governance.related_markdown(found)
 
 
 def test_sprint_plan_recognizes_existing_code(workspace):

@@ -53,7 +53,7 @@ async def connected(server: MCPServer, way: str) -> AsyncIterator[Client]:
 def test_work_that_never_ends_is_ended_by_its_client(bench, way: str):
     stopped = threading.Event()
 
-    def endless(bench: Workbench, call: ToolCall) -> Reply[Count]:
+    def endless(bench: Workbench, call: ToolCall) -> Reply:
         """Work until nobody wants it."""
         try:
             while True:
@@ -62,7 +62,7 @@ def test_work_that_never_ends_is_ended_by_its_client(bench, way: str):
             stopped.set()
             raise
 
-    def short(bench: Workbench, call: ToolCall) -> Reply[Count]:
+    def short(bench: Workbench, call: ToolCall) -> Reply:
         """Work once."""
         call.check()
         return Reply("1", Count(1))

@@ -12,7 +12,9 @@ from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.mcp_server.server import build
 from gitrag.mcp_server.workbench import Workbench
-from gitrag.report import as_json, as_markdown, as_text
+from gitrag.report.markdown import as_markdown
+from gitrag.report.text import as_text
+from gitrag.report.told import json_text as as_json
 from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import GitRepository

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions.search import Answer, SearchOptions, search
-from gitrag.report import notes_of
+from gitrag.report.parts import notes_of
 from gitrag.search.rewording import is_foreign
 from gitrag.workspace import Workspace
 from tests.support.indexes import of_texts

@@ -7,7 +7,9 @@ import json
 import pytest
 
 from gitrag.actions.search import Answer, SearchOptions, search
-from gitrag.report import as_markdown, as_text, notes_of, wording_line
+from gitrag.report.markdown import as_markdown
+from gitrag.report.parts import notes_of, wording_line
+from gitrag.report.text import as_text
 from gitrag.search.sections import UNSURE, Wanted
 from gitrag.store.candidates import Filters
 from tests.support.command import Gitrag

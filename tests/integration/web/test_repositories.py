@@ -11,8 +11,8 @@ from gitrag.memory.registry import Registry
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
 from gitrag.web.repositories import Repositories
-from gitrag.web.repositories_page import repositories_page
 from gitrag.web.search_page import USUAL, search_page
+from gitrag.web.state_page import repositories_page
 from tests.support.indexes import open_app
 from tests.support.repository import create_repository
 

@@ -23,7 +23,7 @@ def asked(make_repository):
 
         def paths(question: str, *, unfinished: bool) -> list[str]:
             page = search_page(repositories, question, Choices(), USUAL, unfinished=unfinished)
-            return [hit.address.partition("#")[0] for section in page.sections for hit in section.hits]
+            return [hit.at(hit.best).partition("#")[0] for section in page.sections for hit in section.hits]
 
         yield repository, paths, repositories
 
@@ -68,7 +68,7 @@ def test_a_hit_that_is_only_near_is_marked_in_the_page(asked):
     for question in ("rate", "tax", "1.2", "file tax", "what is the tax"):  # some of them score little
         page = search_page(repositories, question, Choices(), USUAL)
         for hit in (hit for section in page.sections for hit in section.hits):
-            near = hit.score < 0.3
+            near = hit.found.score < 0.3
             seen.add(near)
             shown = render(
                 "search.html",
@@ -78,7 +78,7 @@ def test_a_hit_that_is_only_near_is_marked_in_the_page(asked):
                 same_repository="",
                 pages=[],
             )
-            assert hit.is_nearest == near
+            assert hit.found.is_nearest == near
             assert ("likely, nearest</span>" in shown) == near
             assert ("Nothing scores 0.30 or more; these are the nearest." in shown) == near
     assert seen == {True, False}

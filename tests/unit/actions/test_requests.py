@@ -21,7 +21,7 @@ from gitrag.actions.search import SearchOptions
 from gitrag.cli import findings, graph, history, hub, search, similar, ui
 from gitrag.errors import UsageError
 from gitrag.mcp_server.binding import Hints, bind
-from gitrag.mcp_server.hub_tools import search_hub
+from gitrag.mcp_server.question_tools import search_hub
 from gitrag.mcp_server.tools import search as search_decisions
 from gitrag.mcp_server.tools import search_code
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import CallTree
-from gitrag.report.graph_data import graph_json
+from gitrag.report.documents import graph_json
 from tests.support.mermaid import assert_parses
 
 

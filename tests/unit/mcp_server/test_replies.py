@@ -29,7 +29,7 @@ def test_one_is_said_as_one(number: int, expected: str):
 @pytest.mark.parametrize("scores", [(0.3, 0.29), (0.29, 0.1), (0.9, None)], ids=str)
 def test_what_is_only_near_is_marked_and_the_head_says_so_where_all_is(scores: tuple[float | None, ...]):
     snippets = tuple(
-        Snippet("", f"{place}.py", 1, 1, "f", "", "function", "python", score, Via.SEMANTIC, "f")
+        Snippet(f"{place}.py", 1, 1, "f", "", "function", "python", score, Via.SEMANTIC, "f")
         for place, score in enumerate(scores)
     )
     near = [score is not None and score < 0.3 for score in scores]

@@ -7,7 +7,6 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from gitrag import report
 from gitrag.actions.hit_lines import with_passages
 from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
@@ -16,8 +15,11 @@ from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
 from gitrag.mcp_server.replies import freshness_line, of_answer
 from gitrag.model import CallGraph, Chunk, Kind
-from gitrag.report import as_json, as_markdown, as_paths, as_text, as_vimgrep, relative_to
+from gitrag.report.markdown import as_markdown
 from gitrag.report.parts import kind_of
+from gitrag.report.places import as_paths, as_vimgrep, relative_to
+from gitrag.report.text import as_text
+from gitrag.report.told import json_text as as_json
 from gitrag.search.engine import FurtherHit, Hit
 from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import AnswerSection
@@ -140,7 +142,7 @@ GRAPH = CallGraph("session|send", "graph TD\n    a[send] --> b[retry]\n", None, 
 
 def test_markdown_is_the_whole_report():
     """To the letter: agents read its sections by their titles."""
-    assert as_markdown(FULL, GRAPH, date="2024-05-06").split("\n") == [
+    assert as_markdown(replace(FULL, graph=GRAPH), date="2024-05-06").split("\n") == [
         "## Search Results: how to send",
         "",
         'Found 1 ADRs, 1 specs, 1 code snippets for "how to send".',
@@ -212,14 +214,16 @@ def test_a_filter_of_very_many_names_is_cut_where_it_is_read():
     """The JSON has all of it."""
     graph = replace(GRAPH, filter="|".join(f"name{i}" for i in range(30)))
     shown = "|".join(f"name{i}" for i in range(12))
-    assert f"<!-- Call graph: {shown}|…, generated today -->" in as_markdown(FULL, graph, date="today")
-    assert json.loads(as_json(FULL, graph))["call_graphs"][0]["filter"] == graph.filter
+    assert f"<!-- Call graph: {shown}|…, generated today -->" in as_markdown(
+        replace(FULL, graph=graph), date="today"
+    )
+    assert json.loads(as_json(replace(FULL, graph=graph)))["call_graphs"][0]["filter"] == graph.filter
 
 
 def test_markdown_says_which_sections_are_empty():
     """Each empty section has its sentence; a graph that failed is a line, and no number."""
     graph = CallGraph("send", None, "Call graph generation failed: no grammar")
-    lines = as_markdown(answer_of(adrs=(DECISION,)), graph).split("\n")
+    lines = as_markdown(replace(answer_of(adrs=(DECISION,)), graph=graph)).split("\n")
     assert "No matching specs found." in lines
     assert "No relevant code found." in lines
     assert "Call graph generation failed: no grammar" in lines
@@ -231,13 +235,15 @@ def test_markdown_says_which_sections_are_empty():
 def test_an_unfiltered_graph_says_so():
     """The reader knows that it is not about the question only."""
     graph = replace(GRAPH, filter=None)
-    assert "<!-- Call graph: unfiltered, generated today -->" in as_markdown(FULL, graph, date="today")
-    assert json.loads(as_json(FULL, graph))["call_graphs"][0]["filter"] is None
+    assert "<!-- Call graph: unfiltered, generated today -->" in as_markdown(
+        replace(FULL, graph=graph), date="today"
+    )
+    assert json.loads(as_json(replace(FULL, graph=graph)))["call_graphs"][0]["filter"] is None
 
 
 def test_json_gives_documents_and_graphs_as_promised():
     """Programs rely on these keys."""
-    found = json.loads(as_json(FULL, GRAPH))
+    found = json.loads(as_json(replace(FULL, graph=GRAPH)))
     assert found["adr_matches"] == [
         {
             "id": "ADR-0007",
@@ -249,7 +255,7 @@ def test_json_gives_documents_and_graphs_as_promised():
     ]
     assert [match["id"] for match in found["spec_matches"]] == ["SPEC-0002"]
     assert found["call_graphs"] == [{"filter": "session|send", "mermaid": GRAPH.mermaid, "error": None}]
-    failed = json.loads(as_json(FULL, CallGraph("send", None, "Failed.")))
+    failed = json.loads(as_json(replace(FULL, graph=CallGraph("send", None, "Failed."))))
     assert failed["call_graphs"] == [{"filter": "send", "mermaid": None, "error": "Failed."}]
 
 
@@ -300,15 +306,17 @@ def test_a_terminal_shows_the_call_graph_as_lines_within_its_width():
     """A terminal cannot draw Mermaid."""
     calls = (("web/http.py", "send", ("retry", "Session.open")), ("web/retry.py", "retry", ("sleep",)))
     graph = replace(GRAPH, calls=calls)
-    assert as_text(FULL, graph=graph).split("\n\n")[-1].split("\n") == [
+    assert as_text(replace(FULL, graph=graph)).split("\n\n")[-1].split("\n") == [
         "Call graph",
         "One note.",
         "web/http.py  send → retry, Session.open",
         "web/retry.py  retry → sleep",
     ]
-    narrow = as_text(FULL, graph=graph, columns=37).split("\n")
+    narrow = as_text(replace(FULL, graph=graph), columns=37).split("\n")
     assert narrow[-2:] == ["web/http.py  send → retry, Session.o…", "web/retry.py  retry → sleep"]
-    assert as_text(FULL, graph=GRAPH).endswith("\n2 definitions, no call found between those looked at")
+    assert as_text(replace(FULL, graph=GRAPH)).endswith(
+        "\n2 definitions, no call found between those looked at"
+    )
 
 
 def test_a_section_that_was_not_searched_says_so():
@@ -439,16 +447,9 @@ def test_paths_from_a_directory_are_not_those_of_another_repository():
     assert [hit.path for hit in answer.hits] == ["src/session.py", "session.py"]
 
 
-def test_the_parts_of_a_report_are_there_and_loaded_when_used():
-    assert sorted(report.__all__) == sorted(name for name in report.__all__ if getattr(report, name))
-    with pytest.raises(AttributeError, match="as_xml"):
-        report.as_xml  # noqa: B018
-    code = (
-        "import gitrag.report.index_state, sys\n"
-        "assert 'gitrag.search.engine' not in sys.modules\n"
-        "from gitrag.report import as_text\n"
-        "assert 'gitrag.report.text' in sys.modules"
-    )
+def test_what_is_said_of_an_index_loads_no_search():
+    """`gitrag status` needs none."""
+    code = "import gitrag.report.index_state, sys\nassert 'gitrag.search.engine' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.report.tests_to_run import arguments
+from gitrag.report.impact import arguments
 
 TESTS = [
     "tests/test_b.py",

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pkgutil
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated, get_args, get_origin
 
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from gitrag.report import told
+from gitrag import api_types
+from gitrag.report import PRESENTED, told
+from gitrag.report.schema import DOCUMENTS
 from gitrag.report.told import TOLD, json_text, plain_data, shape_of
 
 
@@ -60,6 +64,10 @@ def test_every_row_names_a_class_and_what_is_there(name):
 
 def test_every_form_is_asked_for_and_every_form_asked_for_is_there():
     asked = {key.form for name in TOLD for key in told._row(name)} - {""}
+    asked |= {
+        get_args(kind)[1] for kinds in DOCUMENTS.values() for kind in kinds if get_origin(kind) is Annotated
+    }
+    asked |= {name for name in TOLD if name.endswith("Reply")}  # the tools ask for them
     assert asked == {name for name in TOLD if "." not in name}
 
 
@@ -81,3 +89,14 @@ def test_without_a_row_all_is_told_and_texts_are_valid(rows):
     ]
     assert json_text({"a": Path("b")}) == '{\n  "a": "b"\n}'
     assert shape_of(Outer) is Outer
+
+
+@pytest.mark.parametrize("name", told.API)
+def test_every_row_of_the_api_is_of_attributes_that_its_class_has(name):
+    assert {key.name for key in told._api_row(name)} <= set(getattr(api_types, name).__struct_fields__)
+
+
+@pytest.mark.parametrize("name", PRESENTED)
+def test_whatever_is_presented_has_words_for_a_terminal_and_as_markdown(name):
+    module, *functions = PRESENTED[name]
+    assert all(callable(getattr(import_module(f"gitrag.report.{module}"), each)) for each in functions)

@@ -109,7 +109,7 @@ def test_a_plan_may_name_a_document_by_its_id(workspace):
 
 
 def test_a_title_covers_the_same_words(workspace):
-    found = duplicates(workspace, "Use JWT for session tokens")
+    found = duplicates(workspace, "Use JWT for session tokens").duplicates
     assert found[0].path == "docs/adrs/ADR-0011-jwt.md"
     assert found[0].cosine == pytest.approx(1, abs=0.01)
 
@@ -122,7 +122,7 @@ def test_a_purpose_chooses_what_is_looked_at(workspace):
     assert kinds == {"discover": {"specs"}, "plan": {"code"}, "work": {"code"}, "audit": {"specs"}}
     (first, *_) = related(workspace, "deliver an email", ["plan"]).proposals
     assert (first.relation, first.document.path) == ("extends", "worker/main.go")
-    assert "**extends: worker/main.go**" in governance.related_markdown("x", Related("x", (first,)))
+    assert "**extends: worker/main.go**" in governance.related_markdown(Related("x", (first,)))
 
 
 def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):

@@ -7,7 +7,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from gitrag.actions.governance.related import Related, duplicates, nearest, related, relation_to
+from gitrag.actions.governance.related import Duplicates, Related, duplicates, related, relation_to
 from gitrag.actions.governance.review import review
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document, DocumentLink
@@ -65,7 +65,7 @@ def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     text = "Replace the token bucket by a sliding window to limit calls per client"
     (first, *_) = related(workspace, text, ["adr"]).proposals
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
-    markdown = governance.related_markdown("x", Related("x", (first,)))
+    markdown = governance.related_markdown(Related("x", (first,)))
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
@@ -91,7 +91,7 @@ def test_of_few_documents_the_nearest_are_shown_as_nearest(workspace):
     assert (found.proposals, found.are_few) == ((), True)
     assert all(each.score < 0.3 for each in found.nearest)
     found = replace(found, nearest=tuple(replace(each, score=0.01) for each in found.nearest))
-    rows = governance.related_markdown("x", found).split("\n")[2:]
+    rows = governance.related_markdown(found).split("\n")[2:]
     assert [row.endswith(", nearest") for row in rows if row.startswith("- **")] == [True] * 3
     data = plain_data(found)
     assert (data["edges"], len(data["nearest"])) == ([], 3)
@@ -112,13 +112,13 @@ def test_a_title_of_one_word_is_offered_the_specification_beside_it(own, tmp_pat
     few = Workspace.open(repository.path, environ=own.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
     few.update()
     found = related(few, "Authentication", ["spec"])
-    assert "**requires: SPEC-0014** Token Validation (score: " in governance.related_markdown("x", found)
+    assert "**requires: SPEC-0014** Token Validation (score: " in governance.related_markdown(found)
 
 
 def test_nothing_related_is_said_in_the_promised_words(workspace):
     """Agents recognise this sentence: of many documents, where none has the least score."""
     found = replace(related(workspace, "Pick a video transcoding library"), are_few=False)
-    told = governance.related_markdown("x", found)
+    told = governance.related_markdown(found)
     assert told == "No related artifacts found — drafting from scratch"
     assert len(governance.nearest_lines(found.nearest)) == 3
 
@@ -129,7 +129,7 @@ def test_that_there_is_no_document_to_compare_with_is_said(make_repository):
     workspace.update()
     found = related(workspace, "Pick a video transcoding library", ("spec",))
     assert (found.proposals, found.nearest) == ((), ())
-    first, second = governance.related_markdown("x", found).split("\n")
+    first, second = governance.related_markdown(found).split("\n")
     assert first == "No related artifacts found — drafting from scratch"
     assert second == "No spec is indexed here, so there was nothing to compare with."
     assert related(workspace, "Pick a video transcoding library").lacking == ""
@@ -181,19 +181,22 @@ def test_a_collection_finds_alone_what_it_finds_among_all(workspace, query):
 def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
     """The least cosine is 0.7 by default."""
     text = "as_duration: turn 90s, 15m or 2h into seconds"
-    found = duplicates(workspace, text)
+    found = list(duplicates(workspace, text).duplicates)
     assert (found[0].path, found[0].chunk.name) == ("service/periods.py", "as_duration")
     assert all(each.cosine >= 0.7 for each in found)
-    assert duplicates(workspace, text, found[0].cosine + 0.01) == []
-    assert len(duplicates(workspace, text, 0.3)) > len(found)
-    near = nearest(workspace, text)
-    assert near == found[: len(near)] + duplicates(workspace, text, -1)[len(found) : len(near)]
-    told = governance.duplicates_markdown([], 0.99, nearest=near)
-    none = "No chunk has a cosine of 0.99 or more to it"
+    none = duplicates(workspace, text, found[0].cosine + 0.01)
+    assert none.duplicates == ()
+    assert len(duplicates(workspace, text, 0.3).duplicates) > len(found)
+    near = list(none.nearest)
+    every = list(duplicates(workspace, text, -1).duplicates)
+    assert near == found[: len(near)] + every[len(found) : len(near)]
+    told = governance.duplicates_markdown(replace(none, threshold=0.99))
+    no_chunk = "No chunk has a cosine of 0.99 or more to it"
     assert told.startswith(
-        f"{none}; the nearest, which may cover it in other words:\n- **service/periods.py**"
+        f"{no_chunk}; the nearest, which may cover it in other words:\n- **service/periods.py**"
     )
-    assert governance.duplicates_markdown([], 0.99) == f"{none}: there is none to compare with."
+    empty = governance.duplicates_markdown(Duplicates("x", 0.99, (), ()))
+    assert empty == f"{no_chunk}: there is none to compare with."
     assert plain_data(found)[0]["name"] == "as_duration"
 
 

@@ -1,4 +1,4 @@
-"""The tools on earlier decisions and existing code. Agents read their docstrings."""
+"""The tools on earlier decisions, existing code, what commits say, and a hub. Agents read their texts."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from gitrag.actions.governance import (
     review as review_action,
 )
 from gitrag.actions.governance.bearings import Bearing
-from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.review import Added
+from gitrag.actions.history import CommitMatch
+from gitrag.actions.history import history as ask
+from gitrag.actions.hub import search as hub_search
+from gitrag.actions.hub.push import address_of
 from gitrag.actions.impact import Impact
 from gitrag.actions.instead import Instead
 from gitrag.actions.issues import sync_before_reading
+from gitrag.actions.requests import HistoryOptions, SearchRequest
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.status import read_status
+from gitrag.actions.why import Why, why
 from gitrag.errors import UsageError
 from gitrag.git import meant_path
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
 from gitrag.report import governance
-from gitrag.report.impact import MOST_TESTS
-from gitrag.report.tests_to_run import PATHS, arguments
+from gitrag.report.commits import history_markdown, why_markdown
+from gitrag.report.hub import as_markdown
+from gitrag.report.impact import MOST_TESTS, PATHS, arguments
 from gitrag.report.told import plain_data
 from gitrag.search.similar_chunks import SimilarChunk
-
-
-class Governing(Struct, frozen=True):
-    """What bears on a file."""
-
-    found: Checked
-    freshness: replies.Freshness
 
 
 class RelatedFound(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def check(
     bench: Workbench,
     call: ToolCall,
     target: Annotated[str, Field(description="A file or directory.")],
-) -> Reply[Governing]:
+) -> Reply:
     """Before a change: decisions (ADRs), specifications and issues that bear on a file, by semantic search.
 
     Read in full those of 0.3 or more. Also who calls it from outside, tests apart.
@@ -77,7 +77,7 @@ def check(
     found = check_action.check(workspace, meant_path(workspace.repo, top, target, directories=True))
     freshness = replies.of_status(read_status(workspace), bench.notes())
     text = governance.checked_markdown(found).followed_by("", f"[{replies.freshness_line(freshness)}]")
-    return Reply(text, Governing(found, freshness))
+    return Reply(text, found, "CheckReply", freshness)
 
 
 def related(
@@ -96,7 +96,7 @@ def related(
     threshold: Annotated[
         float, Field(ge=-1, le=1, description="Least cosine of a duplicate.")
     ] = related_action.THRESHOLD,
-) -> Reply[RelatedFound]:
+) -> Reply:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
     Before writing a helper: mode duplicates. In a review: diff, also its callers and tests to run.
@@ -124,14 +124,63 @@ def related(
         )
     elif mode == "duplicates":
         found = related_action.duplicates(workspace, text, threshold)
-        near = [] if found else related_action.nearest(workspace, text)
-        markdown = governance.duplicates_markdown(found, threshold, nearest=near)
-        answer = partial(RelatedFound, duplicates=found, nearest=near)
+        markdown = governance.duplicates_markdown(found)
+        answer = partial(RelatedFound, duplicates=found.duplicates, nearest=found.nearest)
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
-        markdown = governance.related_markdown(text, edges)
+        markdown = governance.related_markdown(edges)
         markdown = markdown.followed_by(*governance.nearest_lines(edges.hinted))
         answer = partial(RelatedFound, edges=edges.proposals, nearest=edges.nearest, instead=edges.instead)
     freshness = replies.of_status(read_status(workspace), bench.notes())
     text = markdown.followed_by("", f"[{replies.freshness_line(freshness)}]")
     return Reply(text, answer(freshness=freshness))
+
+
+def history(
+    bench: Workbench,
+    call: ToolCall,
+    query: Annotated[str, Field(description="What commits may say.")] = "",
+    lines: Annotated[str, Field(description="Instead: path:first-last.")] = "",
+    path: Annotated[str, Field(description="Only commits that change it.")] = "",
+    limit: Annotated[int, Field(ge=1, le=20)] = 5,
+) -> Reply:
+    """Why it is so: commits that say what query asks, or that made lines what they are, with reasons."""
+    del call
+    workspace = bench.workspace
+    if bool(query) == bool(lines):
+        raise UsageError("history takes either query or lines.", "Give one of them.")
+    if lines and path:
+        raise UsageError("history takes path with query only.", "lines names its file itself.")
+    matches: tuple[CommitMatch, ...] = ()
+    reasons: Why | None = None
+    if lines:
+        reasons = why(workspace, workspace.repo.root or workspace.repo.git_dir, lines)
+        text = why_markdown(reasons)
+    else:
+        found = ask(workspace, query, HistoryOptions(limit=limit, path=path))
+        text, matches = history_markdown(found), found.matches
+    freshness = replies.of_answer(None, workspace.repo.head().commit, bench.notes())
+    said = text.followed_by(f"[{replies.freshness_line(freshness)}]")
+    return Reply(said, {"commit_matches": matches, "why": reasons, "freshness": freshness})
+
+
+def search_hub(
+    bench: Workbench,
+    call: ToolCall,
+    query: Annotated[str, Field(description="A question, or an identifier.")],
+    repository: Annotated[str, Field(description="Only this one; all by default.")] = "",
+    asked: SearchRequest = SearchRequest(),
+    limit: Annotated[int, Field(ge=1, le=50)] = 5,
+) -> Reply:
+    """Search the organisation's other repositories, as they were pushed; each hit names its repository."""
+    del call
+    config = bench.workspace.config
+    answer = hub_search.search(
+        address_of(config.hub),
+        query,
+        config,
+        repositories=(repository,) if repository else (),
+        options=SearchOptions.of(asked, limit=limit),
+        encoder=bench.workspace.encoder_if_ready(),
+    )
+    return Reply(as_markdown(answer), answer)

@@ -1,13 +1,60 @@
-"""Who names a thing that no call leads to, as lines for a terminal. Pure."""
+"""What is said beside a graph of calls: those of other repositories, who names a thing, as lines. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gitrag.actions.references import Reference, References
+from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
+from gitrag.callgraph.graph import Edge, reason
+from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
+from gitrag.report.call_tree import LEGEND, SURE
 from gitrag.report.parts import Style, cut, plain
 from gitrag.words.numbers import count
+
+
+def elsewhere_lines(
+    found: CallsElsewhere, style: Style = plain, *, with_tests: bool = False
+) -> Iterator[str]:
+    """Yield a heading for each repository and direction, how its calls were found, and the calls.
+
+    Args:
+        style: Applies the style of a role to a text.
+        with_tests: Whether calls from tests are listed, instead of counted.
+    """
+    is_likely = False
+    for between in found.found:
+        does = "calls it" if between.by_other else "is called by it"
+        yield ""
+        yield f"{style(between.repository, 'name')} {does}"
+        yield style(f"   {between.found_by}", "dim")
+        listed = [edge for edge in between.edges if with_tests or not is_test(edge.caller)]
+        for edge in listed:
+            is_likely = is_likely or edge.confidence < SURE
+            yield _call(between, edge, style)
+        if len(listed) < len(between.edges):
+            tests = count(len(between.edges) - len(listed), "call")
+            yield style(f"   {tests} from tests; --tests lists them", "dim")
+    if is_likely:
+        yield ""
+        yield style(LEGEND, "dim")
+
+
+def _call(between: CallsBetween, edge: Edge, style: Style) -> str:
+    mark = style("~", "likely") if edge.confidence < SURE else " "
+    said = style(f"  {reason(edge)}", "dim") if edge.rule else ""
+    repository, caller, callee = between.repository, edge.caller.name, edge.callee.name
+    if between.by_other:
+        place = f"{repository}:{edge.caller.path}"
+        return f" {mark} {style(place, 'path')}:{edge.line} {style(caller, 'name')} calls {callee}{said}"
+    place = f"{repository}:{edge.callee.path}"
+    if between.place:  # the caller is not what was asked for
+        own = f"{style(edge.caller.path, 'path')}:{edge.line} {style(caller, 'name')}"
+        return f" {mark} {own} calls {style(place, 'path')}:{edge.callee.line_start} {callee}{said}"
+    callee_at = f"{style(place, 'path')}:{edge.callee.line_start} {callee}"
+    return f" {mark} line {edge.line}: {caller} calls {callee_at}{said}"
+
 
 MOST_LISTED = 20
 """Places of a kind that are listed; of the others the number is."""
@@ -46,7 +93,7 @@ def reference_lines(
         for each in own[:MOST_LISTED]:
             is_unsure = not each.is_sure and use in {Use.CODE, Use.IMPORTED}
             has_unsure |= is_unsure
-            yield _line(each, style, columns or _NO_END, mark="~" if is_unsure else "")
+            yield _reference(each, style, columns or _NO_END, mark="~" if is_unsure else "")
         if len(own) > MOST_LISTED:
             more = f"  … {len(own) - MOST_LISTED:,} more; --format json has them all"
             yield style(more, "dim")
@@ -69,7 +116,7 @@ def _heading(found: References, name: str) -> str:
     return f"also named in {places} that are no resolved call:"
 
 
-def _line(each: Reference, style: Style, columns: int, *, mark: str) -> str:
+def _reference(each: Reference, style: Style, columns: int, *, mark: str) -> str:
     within = each.within
     place = f"{each.path}:{each.line}"
     used = 2 + len(mark) + len(place) + 2 + (len(within) + 2 if within else 0)
