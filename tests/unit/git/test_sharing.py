@@ -6,7 +6,7 @@ import stat
 import subprocess
 
 import pytest
-from gitrag.git.sharing import KEY, file_mode
+from  import KEY, file_mode
 
 VALUES = {
     "group": 0o660,
