@@ -6,7 +6,9 @@ import stat
 import subprocess
 
 import pytest
-from  import KEY, file_mode
+
+from gitrag.git.discovery import SHARED_KEY as KEY
+from gitrag.git.discovery import shared_mode as file_mode
 
 VALUES = {
     "group": 0o660,
