@@ -16,7 +16,7 @@ class Line(Struct, frozen=True):
     """A line of a file.
 
     Attributes:
-        number: 1-based.
+        number: Its number, 1-based.
         text: Its text, cut if very long.
         matches: Whether it contains a word of the question.
     """
