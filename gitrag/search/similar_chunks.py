@@ -1,7 +1,7 @@
 """Find chunks similar to a text by their vectors alone.
 
-The cosine compares the texts only, without the path that a search mixes in: of copies edited later 99.8 %
-have 0.7 or more, of two definitions of one repository 1.1 % (`scripts/bench/duplicates.py`).
+The cosine compares the texts only, without the path that a search mixes in: of copies edited later 99.5 %
+have 0.7 or more, of two definitions of one repository 0.7 % (`scripts/bench/duplicates.py`).
 """
 
 from __future__ import annotations
