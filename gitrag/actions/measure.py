@@ -26,6 +26,7 @@ from gitrag.search.sections import Wanted, choose
 from gitrag.store.candidates import Filters
 from gitrag.words import commit_message
 from gitrag.words.bulk_files import bulk
+from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
@@ -53,7 +54,12 @@ _BOT = re.compile(
 )
 FIGURES = ("first", "three", "ten", "ndcg")
 _PROSE = (".adoc", ".asciidoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
+_UNMET = 20
+"""Ends the search for commits: so many times as many as asked for that change nothing that was indexed."""
+
 _SHALLOW = "The clone is shallow: commits at its end, and older ones, are not there."
+_PARTIAL = "The clone is partial: of commits whose files are not there nothing is asked."
+_NOT_BEFORE = "nothing indexed before"
 SUBJECTS, ISSUES = "subjects", "issues"
 
 
@@ -131,24 +137,31 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
     head = workspace.repo.head().commit
     if head is None:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
-    asked, left_out, replayed = 0, Counter[str](), list[Replayed]()
+    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    asked, cut_short, left_out, replayed = 0, 0, Counter[str](), list[Replayed]()
     for commit, before in _past(workspace, head, seed):
         if asked == most:
             break
         if why := _unfit(commit):
             left_out[why] += 1
         elif files := tuple(sorted(before.paths.intersection(_changed(commit)))):
-            for kind, question in _questions(workspace, commit):
-                places = (_places(each, files) for each in (before.answer(question), before.grep(question)))
+            for kind, question in _questions(workspace, commit, home):
+                ranked, is_whole = before.grep(question)
+                cut_short += not is_whole
+                places = (_places(each, files) for each in (before.answer(question), ranked))
                 replayed.append(Replayed(commit.id, before.commit, kind, question, files, *places))
             asked += 1
             progress.update(asked)
         else:
-            left_out["only new files"] += 1
+            left_out[_NOT_BEFORE] += 1
+            if left_out[_NOT_BEFORE] >= _UNMET * most:
+                break
     found = tuple(row for kind in (SUBJECTS, ISSUES) for row in _summed(kind, replayed))
-    notes = (_SHALLOW,) if is_shallow(workspace.repo) else ()
+    notes = [_SHALLOW] * is_shallow(workspace.repo) + [_PARTIAL] * bool(workspace.repo.promised_packs())
+    if cut_short:
+        notes.append(f"git grep was cut short for {count(cut_short, 'question')}: its figures are too low.")
     return Measured(
-        asked, dict(left_out), found, workspace.encoder_if_ready() is not None, notes, tuple(replayed)
+        asked, dict(left_out), found, workspace.encoder_if_ready() is not None, tuple(notes), tuple(replayed)
     )
 
 
@@ -177,11 +190,11 @@ class _Before:
         answer = search(self._workspace, question, options, finish=lambda _workspace: None)
         return [hit.path for hit in answer.hits]
 
-    def grep(self, question: str) -> list[str]:
-        """Return files with the most distinct words of a question, then the most matches, first."""
-        found = count_words(self._workspace.repo, self.commit, _words(question), _GREP_S)
+    def grep(self, question: str) -> tuple[list[str], bool]:
+        """Return files with the most distinct words of a question, then the most matches, first; if all."""
+        found, is_whole = count_words(self._workspace.repo, self.commit, _words(question), _GREP_S)
         ours = [path for path in found if path in self.paths]
-        return sorted(ours, key=lambda path: (-len(found[path]), -found[path].total(), path))
+        return sorted(ours, key=lambda path: (-len(found[path]), -found[path].total(), path)), is_whole
 
 
 def _paths_of_code(db: Connection, view_id: int, overlay: ViewOverlay) -> frozenset[str]:
@@ -233,10 +246,10 @@ def _subject(commit: Commit) -> str:
     return " ".join(_TYPE.sub("", subject).split())
 
 
-def _questions(workspace: Workspace, commit: Commit) -> Iterator[tuple[str, str]]:
+def _questions(workspace: Workspace, commit: Commit, home: str) -> Iterator[tuple[str, str]]:
     """Yield what a commit asks: its subject, and the titles of the issues that it names."""
     yield SUBJECTS, _subject(commit)
-    for name in commit_message.issues_in(commit.message):
+    for name in commit_message.issues_in(commit.message, home):
         with suppress(GitragError):  # there is no copy of it
             title = read_issue(workspace, name)[0].title
             if len(_words(title)) >= LEAST_WORDS:
@@ -245,7 +258,7 @@ def _questions(workspace: Workspace, commit: Commit) -> Iterator[tuple[str, str]
 
 def _words(text: str) -> list[str]:
     """Return the distinct words of a question that count, in lower case."""
-    words = dict.fromkeys(re.findall(r"\w+", text.lower()))
+    words = dict.fromkeys(re.findall(r"[^\W_]+", text.lower()))
     return [word for word in words if len(word) > 1 and word not in STOP_WORDS and not word.isdecimal()]
 
 

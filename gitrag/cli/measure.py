@@ -20,8 +20,18 @@ from gitrag.errors import NOTHING, OK
         Example("GITRAG_REFINE_S=0 gitrag measure", "how much a setting matters"),
     ],
 )
-@click.option("-n", "--limit", type=click.IntRange(1, 5000), default=50, show_default=True, metavar="N")
-@click.option("--seed", type=int, metavar="N", help="Draw them from the whole history, by this seed.")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(1, 5000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Commits to ask at most.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), metavar="N", help="Draw them from the whole history, by this seed."
+)
 @click.option("--list", "is_listed", is_flag=True, help="List the questions, and where their files were.")
 @output_option
 @json_alias
@@ -35,7 +45,8 @@ def measure(session: Session, *, limit: int, seed: int | None, is_listed: bool, 
     the most distinct words first, of these the ones with the most matches.
 
     Left out are merges, commits of bots, of more than 12 files, of documents, tests, generated and lock
-    files alone, with a subject of fewer than 3 words that count, and those whose files were not there before.
+    files alone, with a subject of fewer than 3 words that count, and those of whose files none was indexed
+    before them.
 
     Commits of ten first parents share one state before them, which is indexed as for gitrag search --ref.
     In a repository of 1,300 files a commit takes .7 s of processor time; gitrag gc drops the states.

@@ -128,20 +128,23 @@ def files_with(
 
 def count_words(
     repo: Repository, commit: str, words: Sequence[str], timeout_s: float
-) -> dict[str, Counter[str]]:
+) -> tuple[dict[str, Counter[str]], bool]:
     """Count lower-case words in a commit's files as `git grep` finds them: parts of words too, in any case.
 
     Returns:
-        By path, how many matches have each word, of the first 16 MB; nothing after a time-out.
+        By path, how many matches have each word, of the first 16 MB; nothing after a time-out. And whether
+        that is all.
     """
+    is_whole = False
     wanted = [word for word in words if _can_occur(word)]
     command = ["-I", "-z", "-i", "-F", "-o", "--full-name", "--no-color", "--no-textconv", "--no-line-number"]
     patterns = [part for word in wanted for part in ("-e", word)]
     try:
         asked = (*command, "--no-column", "--no-recurse-submodules", *patterns, commit, "--")
-        out = repo.git("grep", *asked, timeout_s=timeout_s, most_bytes=_MOST_COUNTED).stdout
+        done = repo.git("grep", *asked, timeout_s=timeout_s, most_bytes=_MOST_COUNTED)
+        out, is_whole = done.stdout, done.returncode in (0, 1)
     except GitTimeoutError:
-        return {}
+        return {}, False
     except PrintedTooMuchError as error:
         out = error.out
     start = os.fsencode(f"{commit}:")
@@ -150,7 +153,7 @@ def count_words(
         own = found.setdefault(os.fsdecode(path.removeprefix(start)), Counter())
         text = match.decode("utf-8", "replace").lower()
         own.update({word: times for word in wanted if word in text})
-    return found
+    return found, is_whole
 
 
 def _can_occur(pattern: str) -> bool:

@@ -33,11 +33,12 @@ def as_markdown(found: Measured) -> Text:
 
 
 def _row(name: str, cells: Iterable[str]) -> str:
-    return f"  {name:11}{''.join(f'{each:21}' for each in cells)}".rstrip()
+    return f"  {name:11}{''.join(f'{each:17}' for each in cells)}".rstrip()
 
 
 def _cell(mean: float, low: float, high: float, sign: str) -> str:
-    return f"{mean:{sign}.2f} ({low:{sign}.2f}…{high:{sign}.2f})"
+    middle, first, last = (f"{each:{sign}.2f}".replace("0.", ".", 1) for each in (mean, low, high))
+    return f"{middle} ({first}…{last})"  # 16 columns: four of them fit a terminal of 80
 
 
 def _notes(found: Measured) -> Iterator[str]:

@@ -17,7 +17,7 @@ from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
-from gitrag.store.engine import Engine, SharedEngines, start
+from gitrag.store.engine import Engine, SharedEngines, share_work, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, share_to_win, write_copy
@@ -524,6 +524,7 @@ class Store:
                 self._delete(f"{_NEW}*")  # left by a killed process
                 state = state_of(self.path)
                 with start(self.directory, self._beside) as db:
+                    share_work(db, self.path)
                     if least and share_to_win(db, self.path) < least:
                         return 0
                     write_copy(db, self.path, new)

@@ -6,7 +6,6 @@ the store's lock is acquired, and kept: other processes wait only while the file
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +57,7 @@ def share_work(db: DuckDBPyConnection, path: Path) -> bool:
     """Have a DuckDB use all processors for a file, if it is large; tell whether it does."""
     is_large = path.exists() and path.stat().st_size >= _LEAST_SHARED_BYTES
     if is_large:
-        db.execute(f"SET threads = {os.cpu_count() or 1}")
+        db.execute("RESET threads")  # as many as the machine, or a container, has
     return is_large
 
 

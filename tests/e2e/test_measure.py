@@ -82,7 +82,7 @@ def test_files_are_found_by_what_commits_say_and_others_are_left_out_with_the_re
         "over 12 files",
         "no source file",
         "under 3 words",
-        "only new files",
+        "nothing indexed before",
     ]
     assert found["left_out"] == dict.fromkeys(left_out, 1)
     rows = {each["question"]: each for each in found["replayed"]}

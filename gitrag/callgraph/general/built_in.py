@@ -1,4 +1,4 @@
-"""Methods that JavaScript's own objects have: a call of one says nothing about whose it is."""
+"""Names that languages and their libraries have: a call of one says nothing about whose it is."""
 
 from __future__ import annotations
 
@@ -23,3 +23,38 @@ BUILT_IN = frozenset(
     ).split()
 )
 """Names of methods in ECMAScript's standard library, and of Node.js's and browsers' commonest objects."""
+
+OF_RUBY = frozenset(
+    (
+        "as_json backtrace_locations class_eval const_get define_method delete_all delete_if destroy_all "
+        "each_char each_cons each_index each_key each_line each_pair each_slice each_value each_with_index "
+        "each_with_object find_all find_by find_each find_or_create_by flat_map group_by has_key? "
+        "instance_eval instance_of? instance_variable_get instance_variable_set is_a? kind_of? max_by "
+        "method_missing min_by public_send read_attribute respond_to? sort_by start_with? end_with? sum_by "
+        "to_a to_f to_h to_hash to_i to_json to_param to_proc to_query to_r to_s to_str to_sym to_time "
+        "to_xml update_all update_attribute update_attributes update_column update_columns write_attribute"
+    ).split()
+)
+"""Names with ``_`` of Ruby's core, ActiveSupport and ActiveRecord."""
+
+OF_ELIXIR = frozenset(
+    (
+        "Access Agent Application Atom Base Bitwise Calendar Code Date DateTime Duration DynamicSupervisor "
+        "Enum Exception File Float Function GenServer IO Inspect Integer Kernel Keyword List Logger Macro "
+        "Map MapSet Module NaiveDateTime Node OptionParser Path Port Process Protocol Range Record Regex "
+        "Registry Stream String StringIO Supervisor System Task Time Tuple URI Version"
+    ).split()
+)
+"""Elixir's own modules at the top."""
+
+OUTER_ROOTS = frozenset("Microsoft System android androidx java javax kotlin kotlinx".split())
+"""First names of what is never the project's own, of C#, Java and Kotlin."""
+
+PHP_LIBRARIES = frozenset(
+    (
+        "aws carbon cake composer doctrine google guzzlehttp illuminate intervention laminas laravel league "
+        "livewire monolog nette nyholm phpunit predis psr ramsey sensio slim spatie stripe swoole symfony "
+        "twig yii zend"
+    ).split()
+)
+"""First names of PHP's commonest libraries, in lower case."""

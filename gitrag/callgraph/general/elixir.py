@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general.built_in import OF_ELIXIR
 from gitrag.callgraph.general.tables import Tables
 
 _SEVERAL = 0.6
@@ -63,9 +64,8 @@ def called(parts: Sequence[str], caller: Id, tables: Tables) -> list[tuple[Id, f
         nested = (f"{outer}.{head}" for outer in around)
         known = {next((each for each in nested if _is_module(each, tables)), head)}
     found = [own for each in sorted(known) for own in _functions(".".join([each, *rest]), name, tables)]
-    if (
-        not found and head not in imports
-    ):  # what is used may have brought the alias: the only module so called
+    # What is used may have brought the alias: the only module so called.
+    if not found and head not in imports and head not in OF_ELIXIR:
         last = ".".join(["", head, *rest])
         alike = tables.members.get(((rest or [head])[-1], name), ())
         every = [own for own in alike if f".{tables.definition(own).name}".endswith(f"{last}.{name}")]

@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from gitrag.callgraph.general.built_in import PHP_LIBRARIES
 from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
@@ -164,6 +165,8 @@ class Imports:
             return self.crates.named([part for part in imported.origin.split(".") if part], importer)
         if importer.endswith(".php"):  # of a namespace's beginning only a manifest knows the directory
             wanted = imported.origin.lower().split(".")
+            if wanted[0] in PHP_LIBRARIES:
+                return []
             alike = [
                 (_same_end(path.lower().split("/")[:-1], wanted), path)
                 for path in self._stems.get(imported.name or "", [])

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from gitrag.callgraph import limits
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir
-from gitrag.callgraph.general.built_in import BUILT_IN
+from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OUTER_ROOTS, PHP_LIBRARIES
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
@@ -374,7 +374,7 @@ class Resolver:
         if language == "swift":
             found = found if head == "?" else [] if found else self._tables.functions.get(name, [])
         elif language == "ruby":
-            found = found if "_" in name.strip("_") else []
+            found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
         if len(found) != 1:
@@ -460,7 +460,9 @@ class Resolver:
         imports = self._tables.body(path).imports
         for each in (*imports.get(name, ()), *imports.get("*", ())):
             cls = self._class(each.origin.rpartition(".")[2], path)
-            found = self._own_or_any(cls, name, "java") if cls is not None else []
+            found = (
+                [own for own in self._methods(cls, name) if own[1] == CERTAIN][:1] if cls is not None else []
+            )
             if found:
                 return found
         return []
@@ -472,7 +474,8 @@ class Resolver:
             helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
             return self._nearest(helpers, path)
         folder = path.rpartition("/")[0]
-        for table in (self._tables.functions, self._tables.classes):
+        of_kotlin = language == "java"  # which calls no function of a file's own by its name alone
+        for table in (self._tables.classes,) if of_kotlin else (self._tables.functions, self._tables.classes):
             found = table.get(name, [])
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
@@ -972,12 +975,14 @@ class Resolver:
     ) -> Owner | None:
         """Find what an expression is whose first name is not what it is mostly."""
         language = self._tables.language(caller[0])
-        if head is None and language in _INHERITING | {"kotlin"}:  # `Some.Space.Tool.run()`
+        if (
+            head is None and language in _INHERITING | {"kotlin"} and parts[0] not in OUTER_ROOTS
+        ):  # `Some.Space.Tool.run()`
             rest = list(
                 dropwhile(lambda part: part not in self._tables.classes and not part.endswith("()"), parts)
             )
             if rest and rest != list(parts) and not rest[0].endswith("()"):
-                self._sure = min(self._sure, OVERRIDDEN)
+                self._sure = min(self._sure, LIKE_NAMED)
                 return self._owner(rest, name, caller, depth - 1)
         if head is not None and head.kind == "module" and language == "go":  # `store := store.New()`
             member = parts[1].removesuffix("()") if len(parts) > 1 else name
@@ -1338,7 +1343,9 @@ class Resolver:
                 found = self._through(each, name, path)
                 if found:
                     return found, True
-        return [], bool(named) and not path.endswith(".php")  # there its file may be called otherwise
+        if path.endswith(".php"):  # there its file may be called otherwise
+            return [], any(each.origin.lower().split(".")[0] in PHP_LIBRARIES for each in named)
+        return [], bool(named)
 
     def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:
         """Find what one import gives under a name."""

@@ -518,7 +518,9 @@ class QueryReader:
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         is_of_function = self._language.name in SCRIPTS and len(parts) > 1 and parts[-1] in _ON_FUNCTIONS
-        if is_of_function and not parts[-2].endswith("()"):  # `this.save.bind(this)`: `this.save` is meant
+        if (
+            is_of_function and not parts[-2].endswith("()") and parts[-2] not in {"this", "super"}
+        ):  # `this.save.bind(this)`: `this.save` is meant
             return [(call, node), (msgspec.structs.replace(call, parts=call.parts[:-1], handed=True), node)]
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]

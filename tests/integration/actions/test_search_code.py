@@ -261,8 +261,8 @@ def test_grep_ends_in_time(workspace, tmp_path, monkeypatch):
     slow.write_text("#!/bin/sh\nprintf './a.txt\\0001:plover\\n'\nexec sleep 1000\n")
     slow.chmod(0o755)
     monkeypatch.setitem(workspace.repo.environment, "PATH", f"{slow.parent}:{os.environ['PATH']}")
-    found = grep(workspace.repo, ["plover"], timeout_s=0.5)
-    assert ([each.path for each in found.lines], found.is_whole) == (["a.txt"], False)
+    found, is_whole = grep(workspace.repo, ["plover"], timeout_s=0.5)
+    assert ([each.path for each in found], is_whole) == (["a.txt"], False)
 
 
 # ranges

@@ -33,5 +33,5 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_one_without_the_word(make_r
 
 def test_a_name_with_a_line_end_is_one_name(make_repository):
     repository = make_repository({"a\nforged line.py": "x = 1\nfoo = 2\n", "b.py": "foo = 3\n"})
-    lines = grep(Repository.discover(repository.path), ["foo"]).lines
+    lines, _ = grep(Repository.discover(repository.path), ["foo"])
     assert [(line.path, line.number) for line in lines] == [("a\nforged line.py", 2), ("b.py", 1)]

@@ -33,6 +33,7 @@ GO_DEPS = """
 """
 KOTLIN_SHEET = "class Sheet { fun show(s: String) {} }\n"
 SWIFT_PAINT = "class A { func empty() -> Int { 1 }\n func f() { %s }\n func toggle() {} }\n"
+PHP_REQUEST = "<?php\nnamespace App\\%s;\nclass Request { static function capture() {} }\n"
 JS_DB = "class Db { constructor() { this.store = null } }\nmodule.exports = new Db()\n"
 
 
@@ -262,6 +263,48 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "func g() { deps := deps.New(); deps.Sub().Set(2) }\nfunc h() { deps.New() }\n",
         },
         {"f -> New", "f -> D.Set", "g -> New", "g -> D.Sub", "g -> D.Set", "h -> New"},
+    ),
+    # What is a library's or the language's own is nobody's here.
+    "java, a function of a Kotlin file": (
+        {
+            "k/u.kt": "fun getString(x: Int): String = ''\n",
+            "j/A.java": "class A extends Activity { void run() { getString(3); } }\n",
+        },
+        set(),
+    ),
+    "php, a library's class": (
+        {
+            "app/Http/Request.php": PHP_REQUEST % "Http",
+            "app/Soap/Request.php": PHP_REQUEST % "Soap",
+            "app/A.php": "<?php\nnamespace App;\nuse Illuminate\\Http\\Request;\n"
+            "function f() { Request::capture(); }\n",
+        },
+        set(),
+    ),
+    "ruby, names of the language": (
+        {"a.rb": "class Money\n  def to_s\n    1\n  end\nend\nclass C\n  def f(x)\n    x.to_s\n  end\nend\n"},
+        set(),
+    ),
+    "elixir, a module of the language": (
+        {
+            "a.ex": "defmodule My.Enum do\n  def map(x, _), do: x\nend\n",
+            "b.ex": "defmodule Z do\n  def f(x), do: Enum.map(x, 1)\nend\n",
+        },
+        set(),
+    ),
+    "javascript, apply of a base": (
+        {
+            "a.js": "class Base { constructor() {} apply(c) {} }\n"
+            "class D extends Base { apply(c) { super.apply(c) } }\n"
+        },
+        {"D.apply -> Base.apply"},
+    ),
+    "csharp, a class of the system": (
+        {
+            "a.cs": "class Image { static void FromFile() {} }\n"
+            "class B { void F() { System.Drawing.Image.FromFile(); } }\n"
+        },
+        set(),
     ),
 }
 
