@@ -102,7 +102,7 @@ def test_a_budget_is_filled_with_whole_passages_and_the_last_is_cut(shop):
     few, more = (
         shop.gitrag("search", "retry a job", "-o", "text", "--budget", budget).out for budget in ("60", "200")
     )
-    assert (few.count("shop/jobs/"), more.count("shop/jobs/")) == (2, 8)
+    assert (few.count("shop/jobs/"), more.count("shop/jobs/")) == (2, 7)
 
 
 def test_the_form_is_a_setting(shop):
