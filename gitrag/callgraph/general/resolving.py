@@ -460,9 +460,7 @@ class Resolver:
         imports = self._tables.body(path).imports
         for each in (*imports.get(name, ()), *imports.get("*", ())):
             cls = self._class(each.origin.rpartition(".")[2], path)
-            found = (
-                [own for own in self._methods(cls, name) if own[1] == CERTAIN][:1] if cls is not None else []
-            )
+            found = [] if cls is None else [own for own in self._methods(cls, name) if own[1] == CERTAIN]
             if found:
                 return found
         return []

@@ -272,6 +272,14 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         set(),
     ),
+    "java, overloads that are imported": (
+        {
+            "p/U.java": "package p;\nclass U {\nstatic void e(int a) {}\nstatic void e(int a, int b) {}\n}\n",
+            "q/B.java": "package q;\nimport static p.U.e;\n"
+            "class B { void f() { e(1); } void g() { e(1, 2); } }\n",
+        },
+        {"B.f -> U.e:3", "B.g -> U.e:4"},
+    ),
     "php, a library's class": (
         {
             "app/Http/Request.php": PHP_REQUEST % "Http",
