@@ -21,7 +21,7 @@ _STEPS = {"none": 40, "kept": 10, "killed": 10}
 _KILLS = 4
 
 
-class _Sweep:
+class Sweep:
     """An input is a seed, of which the rest follows."""
 
     def __init__(self, space: Path) -> None:
@@ -45,7 +45,7 @@ class _Sweep:
         """Nothing is left running."""
 
 
-class Walks(_Sweep):
+class Walks(Sweep):
     """A process that has been there from the beginning answers as one that has just begun; see ``Walk``."""
 
     def __init__(self, space: Path) -> None:
@@ -68,7 +68,7 @@ class Walks(_Sweep):
         return self._swept(FILES, sweep)
 
 
-class Kills(_Sweep):
+class Kills(Sweep):
     """Whatever is killed, and whenever: the next command works, and nothing is lost or doubled."""
 
     def check(self, made: Input, dice: Random) -> str:

@@ -14,6 +14,9 @@ Input = Mapping[str, bytes]
 MOST_CPU_S = 20.0
 """Of a process for an input: no input is larger than some 300 KB."""
 
+MOST_CPU_OF_A_SWEEP_S = 60.0
+"""A walk takes 15 alone."""
+
 MOST_CPU_OF_ALL_S = 300.0
 """Of all processes for an input: a server has no limit of its own, for it takes many."""
 

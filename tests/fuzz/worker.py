@@ -20,7 +20,17 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.fuzz.target import MOST_BYTES, MOST_CPU_S, Input, Target, dice_of, load, save
+from tests.fuzz.sweeps import Sweep
+from tests.fuzz.target import (
+    MOST_BYTES,
+    MOST_CPU_OF_A_SWEEP_S,
+    MOST_CPU_S,
+    Input,
+    Target,
+    dice_of,
+    load,
+    save,
+)
 from tests.fuzz.targets import TARGETS
 
 _SHOWN = 3_000
@@ -51,7 +61,7 @@ def take(taken: Target, dice: Random, given: Input | None, kept: Path) -> str:
     made = taken.make(dice) if given is None else given
     shutil.rmtree(kept, ignore_errors=True)
     save(made, kept)
-    _allow_cpu()
+    _allow_cpu(MOST_CPU_OF_A_SWEEP_S if isinstance(taken, Sweep) else MOST_CPU_S)
     peak = _peak()
     try:
         wrong = taken.check(made, dice)
@@ -63,11 +73,11 @@ def take(taken: Target, dice: Random, given: Input | None, kept: Path) -> str:
     return wrong
 
 
-def _allow_cpu() -> None:
+def _allow_cpu(most_s: float) -> None:
     """Allow this process so much more time: past it the kernel sends SIGXCPU, and the stack is shown."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + MOST_CPU_S) + 1, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + most_s) + 1, hard))
 
 
 def _peak() -> int:
