@@ -159,7 +159,9 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
     found = tuple(row for kind in (SUBJECTS, ISSUES) for row in _summed(kind, replayed))
     notes = [_SHALLOW] * is_shallow(workspace.repo) + [_PARTIAL] * bool(workspace.repo.promised_packs())
     if cut_short:
-        notes.append(f"git grep was cut short for {count(cut_short, 'question')}: its figures are too low.")
+        notes.append(
+            f"git grep was cut short for {count(cut_short, 'question')}: its figures may be too low."
+        )
     return Measured(
         asked, dict(left_out), found, workspace.encoder_if_ready() is not None, tuple(notes), tuple(replayed)
     )

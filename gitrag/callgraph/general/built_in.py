@@ -50,7 +50,7 @@ OF_ELIXIR = frozenset(
 OUTER_ROOTS = frozenset("Microsoft System android androidx java javax kotlin kotlinx".split())
 """First names of what is never the project's own, of C#, Java and Kotlin."""
 
-PHP_LIBRARIES = frozenset(
+_PHP_LIBRARIES = frozenset(
     (
         "aws carbon cake composer doctrine google guzzlehttp illuminate intervention laminas laravel league "
         "livewire monolog nette nyholm phpunit predis psr ramsey sensio slim spatie stripe swoole symfony "
@@ -58,3 +58,8 @@ PHP_LIBRARIES = frozenset(
     ).split()
 )
 """First names of PHP's commonest libraries, in lower case."""
+
+
+def is_of_php_library(namespace: str) -> bool:
+    """Tell whether a namespace, with dots, is one of a common library's."""
+    return namespace.lower().partition(".")[0] in _PHP_LIBRARIES

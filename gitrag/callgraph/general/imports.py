@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from gitrag.callgraph.general.built_in import PHP_LIBRARIES
+from gitrag.callgraph.general.built_in import is_of_php_library
 from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
@@ -165,7 +165,7 @@ class Imports:
             return self.crates.named([part for part in imported.origin.split(".") if part], importer)
         if importer.endswith(".php"):  # of a namespace's beginning only a manifest knows the directory
             wanted = imported.origin.lower().split(".")
-            if wanted[0] in PHP_LIBRARIES:
+            if is_of_php_library(imported.origin):
                 return []
             alike = [
                 (_same_end(path.lower().split("/")[:-1], wanted), path)

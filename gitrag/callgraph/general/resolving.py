@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from gitrag.callgraph import limits
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir
-from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OUTER_ROOTS, PHP_LIBRARIES
+from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OUTER_ROOTS, is_of_php_library
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.parameters import OVERLOADING
@@ -472,8 +472,8 @@ class Resolver:
             helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
             return self._nearest(helpers, path)
         folder = path.rpartition("/")[0]
-        of_kotlin = language == "java"  # which calls no function of a file's own by its name alone
-        for table in (self._tables.classes,) if of_kotlin else (self._tables.functions, self._tables.classes):
+        tables = (self._tables.functions, self._tables.classes)
+        for table in tables[language == "java" :]:  # Java calls none of Kotlin's functions by its name alone
             found = table.get(name, [])
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
@@ -973,9 +973,8 @@ class Resolver:
     ) -> Owner | None:
         """Find what an expression is whose first name is not what it is mostly."""
         language = self._tables.language(caller[0])
-        if (
-            head is None and language in _INHERITING | {"kotlin"} and parts[0] not in OUTER_ROOTS
-        ):  # `Some.Space.Tool.run()`
+        # `Some.Space.Tool.run()`
+        if head is None and language in _INHERITING | {"kotlin"} and parts[0] not in OUTER_ROOTS:
             rest = list(
                 dropwhile(lambda part: part not in self._tables.classes and not part.endswith("()"), parts)
             )
@@ -1342,7 +1341,7 @@ class Resolver:
                 if found:
                     return found, True
         if path.endswith(".php"):  # there its file may be called otherwise
-            return [], any(each.origin.lower().split(".")[0] in PHP_LIBRARIES for each in named)
+            return [], any(is_of_php_library(each.origin) for each in named)
         return [], bool(named)
 
     def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:

@@ -518,9 +518,8 @@ class QueryReader:
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
         is_of_function = self._language.name in SCRIPTS and len(parts) > 1 and parts[-1] in _ON_FUNCTIONS
-        if (
-            is_of_function and not parts[-2].endswith("()") and parts[-2] not in {"this", "super"}
-        ):  # `this.save.bind(this)`: `this.save` is meant
+        # `this.save.bind(this)`: `this.save` is meant
+        if is_of_function and not parts[-2].endswith("()") and parts[-2] not in {"this", "super"}:
             return [(call, node), (msgspec.structs.replace(call, parts=call.parts[:-1], handed=True), node)]
         if self._language.name != "kotlin" or len(parts) > 1 or not parts[0][:1].islower():
             return [(call, node)]
@@ -774,8 +773,9 @@ class QueryReader:
     def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what the markup in a file of Elixir may call."""
         place, text = self._around(node), self._raw(node, node.end_byte - node.start_byte)
+        line, counted = node.start_point[0] + 1, 0
         for at, parts in in_markup(text):
-            line = node.start_point[0] + 1 + text.count("\n", 0, at)
+            line, counted = line + text.count("\n", counted, at), at
             yield WrittenCall(place, parts, line, unsure=True), node
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
