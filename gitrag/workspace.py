@@ -409,6 +409,12 @@ class Workspace:
                     "Start gitrag again in one that is there.",
                 )
 
+    def issues_home(self) -> str:
+        """Return what the addresses of the repository's issues end with, by its remote: ``owner/name``."""
+        from gitrag.words.commit_message import home_of
+
+        return home_of(self.repo.config("remote.origin").get("remote.origin.url", ""))
+
     def require_index(self) -> None:
         """Raise when nothing has been indexed here."""
         self.require_repository()

@@ -137,7 +137,7 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
     head = workspace.repo.head().commit
     if head is None:
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
-    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    home = workspace.issues_home()
     asked, cut_short, left_out, replayed = 0, 0, Counter[str](), list[Replayed]()
     for commit, before in _past(workspace, head, seed):
         if asked == most:

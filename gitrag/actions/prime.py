@@ -103,7 +103,7 @@ def passed(workspace: Workspace, given: str, documents: Sequence[tuple[Collectio
     counted = Counter(change.path for each in small for change in each.changes)
     every = {change.path for each in kept for change in each.changes}
     own = {path for _, path in documents}
-    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    home = workspace.issues_home()
     issues = dict.fromkeys(own for each in kept for own in commit_message.issues_in(each.message, home))
     return Passed(
         begin,

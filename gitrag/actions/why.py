@@ -304,7 +304,7 @@ def _before(
 
 def _read(workspace: Workspace, ids: Sequence[str], head: str) -> dict[str, Reason]:
     commits = [each for batch in read_commits(workspace.repo, list(dict.fromkeys(ids))) for each in batch]
-    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    home = workspace.issues_home()
     return {each.id: _reason(workspace, each, head, home) for each in commits}
 
 

@@ -446,7 +446,7 @@ def _stem(path: str) -> str:
 
 
 def _closing(workspace: Workspace, said: Sequence[str], documents: Unnamed) -> tuple[Closing, ...]:
-    home = commit_message.home_of(workspace.repo.config("remote.origin").get("remote.origin.url", ""))
+    home = workspace.issues_home()
     found = {own: _named_issue(workspace, own) for own in commit_message.issues_in("\n".join(said), home)}
     for each in documents.questions:
         own = each.document.id
