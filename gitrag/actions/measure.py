@@ -56,6 +56,7 @@ FIGURES = ("first", "three", "ten", "ndcg")
 _PROSE = (".adoc", ".asciidoc", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
 _UNMET = 20
 """Ends the search for commits: so many times as many as asked for that change nothing that was indexed."""
+_ENDED = f"The search for commits ended: {_UNMET} times as many as asked for change nothing indexed before."
 
 _SHALLOW = "The clone is shallow: commits at its end, and older ones, are not there."
 _PARTIAL = "The clone is partial: of commits whose files are not there nothing is asked."
@@ -139,6 +140,7 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
         raise NotSetUpError("There is no commit yet.", "Commit something first.")
     home = workspace.issues_home()
     asked, cut_short, left_out, replayed = 0, 0, Counter[str](), list[Replayed]()
+    notes = [_SHALLOW] * is_shallow(workspace.repo) + [_PARTIAL] * bool(workspace.repo.promised_packs())
     for commit, before in _past(workspace, head, seed):
         if asked == most:
             break
@@ -155,9 +157,9 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
         else:
             left_out[_NOT_BEFORE] += 1
             if left_out[_NOT_BEFORE] >= _UNMET * most:
+                notes.append(_ENDED)
                 break
     found = tuple(row for kind in (SUBJECTS, ISSUES) for row in _summed(kind, replayed))
-    notes = [_SHALLOW] * is_shallow(workspace.repo) + [_PARTIAL] * bool(workspace.repo.promised_packs())
     if cut_short:
         notes.append(
             f"git grep was cut short for {count(cut_short, 'question')}: its figures may be too low."

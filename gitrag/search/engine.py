@@ -487,7 +487,7 @@ def collect(
     postings = compounds.as_one(question, source.postings(scope, either, memo))
     names = source.name_words(scope, question.forms, memo)
     named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
-    if others := other_forms(question, named, set(postings.term.tolist())):
+    if others := other_forms(question, named):
         also = source.postings(scope, [term for term, _place in others], memo)
         postings = candidates.joined(postings, also, [place for _term, place in others])
         question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))

@@ -131,7 +131,7 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     )
 
 
-_NEIGHBOURS = re.compile(r"(?<!\w)([A-Za-z]{2,24})(?=[ -]([A-Za-z]{2,24})(?!\w))")
+_NEIGHBOURS = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2,24})(?=[ _-]([A-Za-z]{2,24})(?![A-Za-z0-9]))")
 
 
 def _compounds(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -147,14 +147,11 @@ def _compounds(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[i
     return tuple((terms.hashed(word), own) for word, own in found.items() if word not in places)
 
 
-def other_forms(question: Question, named: Collection[int], there: Collection[int]) -> list[tuple[int, int]]:
+def other_forms(question: Question, named: Collection[int]) -> list[tuple[int, int]]:
     """List other forms of words, such as ``database`` for ``db``, where no name has the form asked.
-
-    A word with accents is read without them where nothing has it.
 
     Args:
         named: The places of its terms, and after them of its abbreviations, that are in a name.
-        there: The places of its terms that are in a text.
 
     Returns:
         The hash of each form, and the place of the word that it stands for.
@@ -170,7 +167,7 @@ def other_forms(question: Question, named: Collection[int], there: Collection[in
         (terms.hashed(other), place)
         for place, word in enumerate(question.words)
         if place not in named and place not in abbreviated
-        for other in (*OTHER_FORMS.get(word, ()), *([] if place in there else [stem(terms.unaccented(word))]))
+        for other in OTHER_FORMS.get(word, ())
         if other not in asked
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -34,6 +34,9 @@ _SHORTEST_OF_ALL_ERRORS = 5
 _MARKS = {"a": "áàâãäå", "c": "ç", "e": "éèêë", "i": "íìîï", "n": "ñ", "o": "óòôõöø", "u": "úùûü"}
 _USUAL_MARKS = frozenset("áãäçéíñóõöúü")
 """Letters whose marks people leave out, and those that may occur twice in a word."""
+
+_PLURALS = (("s", ""), ("es", ""), ("ones", "ón"), ("anes", "án"), ("ões", "ão"), ("oes", "ão"))
+"""Plurals of Spanish, Portuguese and French; English ones are stems (`gitrag/words/stems.py`)."""
 
 _TWO_ERRORS = 8
 """Least length of a word in which two letters may be wrong."""
@@ -157,27 +160,25 @@ def reword(
     there = {term for term, is_there in zip(question.words, written.tolist(), strict=True) if is_there}
     if len(there) == len(question.words) and question.text.isascii():
         return None
-    words = re.findall(r"\w+", question.meaning)
-    if is_foreign(
-        question.meaning, [word for word in words if not there.isdisjoint(terms.split_asked(word))]
-    ):
-        kept = [
-            word
-            for word in dict.fromkeys(words)
-            if word.lower() not in _ANY_FUNCTION_WORD and not there.isdisjoint(terms.split_asked(word))
-        ]
-        instead = " ".join(kept) if kept and question.report is None else question.text
-        return Rewording(instead, foreign=True)
+    words = list(dict.fromkeys(re.findall(r"\w+", question.meaning)))
+    occurring = [word for word in words if not there.isdisjoint(terms.split_asked(word))]
+    foreign = is_foreign(question.meaning, occurring)
     if question.report is not None:  # what it names is looked up as it is written
-        return None
+        return Rewording(question.text, foreign=True) if foreign else None
     wrong = {
         word: pieces
-        for word in dict.fromkeys(words)
+        for word in words
         if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
+    content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
+    if foreign:
+        unmarked = ((word, _most_frequent(source, _marked(word), content_ids, memo)) for word in wrong)
+        instead = dict.fromkeys(occurring) | {word: other for word, other in unmarked if other}
+        kept = [instead[word] or word for word in words if word in instead]
+        content = [word for word in kept if word.lower() not in _ANY_FUNCTION_WORD]
+        return Rewording(" ".join(content) or question.text, foreign=True)
     if not wrong or len(wrong) > _MOST:
         return None
-    content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     better = {
         word: corrected
         for word, pieces in wrong.items()
@@ -241,8 +242,10 @@ def _misspelt_pieces(
 ) -> list[str]:
     """List what of a word may be misspelt: all of it, or the parts of an identifier that occurs nowhere."""
     pieces = terms.pieces(word)
-    if len(word) > terms.LONGEST_SPLIT or not word.isascii() or terms.whole(word) in there:
+    if len(word) > terms.LONGEST_SPLIT or terms.whole(word) in there:
         return []
+    if not word.isascii():
+        pieces = [word] if all(map(_is_latin, word)) else []
     if len(pieces) > 1 and any(map(str.isdigit, pieces)):
         return []
     return [piece for piece in pieces if _may_be_misspelt(piece, asked, there, is_known)]
@@ -308,8 +311,8 @@ def _correct(
     memo: Memo | None,
 ) -> str | None:
     """Return the word that is meant: the nearest in the names of what was searched, else in its texts."""
-    if accented := _most_frequent(source, _accented(word), content_ids, memo):
-        return accented
+    if marked := _most_frequent(source, _marked(word), content_ids, memo):
+        return marked
     most = 2 if len(word) >= _TWO_ERRORS else 1
     near = [
         (distance, not _is_slip(word, other), -often, other)
@@ -350,6 +353,14 @@ def _may_be_meant(word: str, other: str) -> bool:
 def _is_slip(word: str, other: str) -> bool:
     is_longer, undoubled = len(other) > len(word), re.sub(r"(.)\1", r"\1", word)
     return is_longer or other == undoubled or sorted(other) == sorted(word)
+
+
+def _marked(word: str) -> list[str]:
+    """List a word, and what it is the plural of, without marks, and with that of a letter, or of two."""
+    word = word.lower()
+    ones = [word, *(word.removesuffix(many) + one for many, one in _PLURALS if word.endswith(many))]
+    bare = list(map(terms.unaccented, ones))
+    return [other for other in (*ones, *bare, *chain(*map(_accented, bare))) if other != word]
 
 
 def _accented(word: str) -> list[str]:

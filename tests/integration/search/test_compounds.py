@@ -38,6 +38,10 @@ def ask(workspace, query: str) -> Answer:
     ("query", "path"),
     [
         ("thread pool", "src/threadpool.py"),
+        ("thread_pool", "src/threadpool.py"),
+        ("where is the thread_pool started", "src/threadpool.py"),
+        ("ThreadPool", "src/threadpool.py"),
+        ("QueueRunner", "src/queues.rs"),
         ("a thread-pool for jobs", "src/threadpool.py"),
         ("how does the treesaver work", "src/tree_saver.go"),
         ("queuerunner", "src/queues.rs"),
@@ -64,7 +68,10 @@ def test_a_word_with_accents_is_one_word():
 @pytest.mark.parametrize(
     ("query", "searched_for", "path"),
     [
-        ("petición", "", "src/pedidos.py"),  # without, where nothing has it with them
+        ("petición", "peticion", "src/pedidos.py"),
+        ("peticiones", "peticion", "src/pedidos.py"),
+        ("sesiones", "sesión", "src/textos.py"),
+        ("contraseñas", "contraseña", "src/textos.py"),
         ("contraseña", "", "src/textos.py"),
         ("contrasena valida", "contraseña válida", "src/textos.py"),
         ("Sesion", "sesión", "src/textos.py"),
@@ -75,3 +82,10 @@ def test_accents_are_read_both_ways(workspace, query, searched_for, path):
     assert answer.hits[0].path == path
     assert answer.wording.searched_for == searched_for
     assert not answer.wording.missing
+
+
+def test_of_a_foreign_question_the_words_that_occur_with_other_accents_are_read(workspace):
+    answer = ask(workspace, "dónde se envían las peticiones del cliente")
+    assert answer.wording.foreign
+    assert answer.wording.read_of == "peticion cliente"
+    assert answer.hits[0].path == "src/pedidos.py"
