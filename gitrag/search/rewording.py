@@ -166,9 +166,7 @@ def reword(
     if question.report is not None:  # what it names is looked up as it is written
         return Rewording(question.text, foreign=True) if foreign else None
     wrong = {
-        word: pieces
-        for word in words
-        if (pieces := _misspelt_pieces(word, question.words, there, is_known))
+        word: pieces for word in words if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     if foreign:

@@ -647,15 +647,19 @@ def named(db: DuckDBPyConnection, scope: SearchScope, names: Collection[str]) ->
 
 
 def longer_names(db: DuckDBPyConnection, scope: SearchScope, name: str) -> list[DefinitionSite]:
-    """Find the scope's definitions whose names contain another name, ignoring case; none if many."""
+    """Find the scope's definitions whose names contain another name in any case and style; none if many."""
+    letters = name.casefold().replace("_", "")
+    if not letters:
+        return []
     found = run(
         db,
         [],
         """
         SELECT min(chunk_id) AS chunk_id FROM chunks
-        WHERE contains(name_key, ?) AND kind NOT IN ('section', 'module') GROUP BY qualified_name, content_id
+        WHERE contains(replace(name_key, '_', ''), ?) AND kind NOT IN ('section', 'module')
+        GROUP BY qualified_name, content_id
         """,
-        [name.casefold()],
+        [letters],
     ).fetchnumpy()["chunk_id"]
     places = scope.places_of(found)
     if len(places) > _MOST_LONGER:

@@ -38,7 +38,6 @@ def ask(workspace, query: str) -> Answer:
     ("query", "path"),
     [
         ("thread pool", "src/threadpool.py"),
-        ("thread_pool", "src/threadpool.py"),
         ("where is the thread_pool started", "src/threadpool.py"),
         ("ThreadPool", "src/threadpool.py"),
         ("QueueRunner", "src/queues.rs"),
@@ -51,6 +50,20 @@ def test_words_are_found_as_the_code_writes_them(workspace, query, path):
     answer = ask(workspace, query)
     assert answer.hits[0].path == path
     assert not answer.wording.missing
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("thread_pool", "src/threadpool.py"),
+        ("ThreadPool", "src/threadpool.py"),
+        ("QueueRunner", "src/queues.rs"),
+    ],
+)
+def test_a_name_is_sure_in_any_style(workspace, name, path):
+    hit = ask(workspace, name).hits[0]
+    assert hit.path == path
+    assert hit.score > 0.5
 
 
 def test_words_that_no_name_has_as_one_count_as_ever(workspace):
