@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general.names import CERTAIN, Found
 from gitrag.callgraph.general.overloads import MISFIT, fit
 from gitrag.callgraph.general.records import Signature, WrittenCall
-from gitrag.callgraph.general.resolving import C_FAMILY, CERTAIN, CHOOSING, Found, Resolver
+from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING
 
 OVERLOADED = 0.6
 """Confidence in each of several overloads, where all take the arguments given."""

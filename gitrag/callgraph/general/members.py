@@ -1,0 +1,333 @@
+"""What a class has: its constructors and methods, those of its bases, and what overrides them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from gitrag.callgraph import limits
+from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general.imports import Imports
+from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
+from gitrag.callgraph.general.records import Declaration
+from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPARING, WHOLE
+
+ONE_OF_MANY = 0.3
+"""Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
+CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
+_BY_KEYWORD = {
+    "php": "__construct",
+    "ruby": "initialize",
+    "swift": "init",
+    **dict.fromkeys(["javascript", "typescript", "tsx", "kotlin", "solidity"], "constructor"),
+    **dict.fromkeys(["go", "rust"], ""),
+}
+"""What a constructor is called where it has not its class's name; empty where there is none."""
+MANY_IMPLEMENTATIONS = 14
+"""Methods of which more make each unlikely."""
+_MOST_ANCESTORS = 200
+_MOST_SUBCLASSES = 500
+"""Maximum per class; more distant ones are ignored. As in Python: in a chain of 20,000, each inheriting from
+the one before, every call would walk all of them."""
+
+
+class ClassMembers(Naming):
+    """Finds the members of classes, and the classes above and below them."""
+
+    def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
+        super().__init__(tables, imports, check)
+        self._methods_found: dict[tuple[Owner, str], Found] = {}
+        self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
+
+    def is_a(self, cls: str, wanted: str) -> bool | None:
+        """Tell whether a class inherits from another; None if one of the bases is not in the view."""
+        if cls not in self._tables.classes:
+            return None
+        seen: set[str] = set()
+        waiting = [cls]
+        outside = False
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.pop()
+            if each == wanted:
+                return True
+            if each not in seen:
+                seen.add(each)
+                outside = outside or each not in self._tables.classes
+                for own in self._tables.classes.get(each, ()):
+                    waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
+        if any(each not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, cls)
+        return None if outside and wanted not in self._tables.classes else False
+
+    def _self(self, caller: Id, cls: Owner) -> Owner:
+        """Return what a definition in a class calls itself: in Ruby the class, or one of its instances."""
+        if self._tables.language(caller[0]) != "ruby":
+            return cls
+        own = (
+            self._tables.definition(caller).kind == "class"
+            or caller[1] in self._tables.body(caller[0]).statics
+        )
+        return cls._replace(kind="type") if own else cls
+
+    def _built(self, found: list[Id], path: str) -> list[Id]:
+        """Return the functions of a Go package that are built together with a file."""
+        if path.endswith("_test.go"):
+            return [each for each in found if each[0] == path] or found
+        return [each for each in found if not each[0].endswith("_test.go")] or found
+
+    def _constructed(self, own: Id) -> list[Id]:
+        if self._tables.definition(own).kind != "class":
+            return [own]
+        return self._made(self._known_as(own), own)
+
+    def _made(self, owner: Owner, own: Id | None = None, *, only_constructors: bool = False) -> list[Id]:
+        """Return a class's constructors, inherited ones where there are such; the class if it has none.
+
+        Of a class of others, which Swift only extends here, the constructors are a guess.
+        """
+        if own is not None and self._is_extension(own):
+            own = next(
+                (each for each in self._placed(owner.name, owner.full).every if not self._is_extension(each)),
+                None,
+            )
+            if own is None:
+                self._sure = min(self._sure, OVERRIDDEN)
+                return self._own_methods(owner, self._constructor(owner))
+        if owner.name in self._tables.owners or own is None or self._tables.definition(own).bases:
+            inherited = self._tables.files.get(owner.home, ("",))[0] not in CHOOSING
+            for each in self._upwards(owner._replace(kind="class")) if inherited else (owner,):
+                found = self._own_methods(each, self._constructor(each))
+                if found:
+                    return found
+        if only_constructors:
+            return []
+        return [own] if own else self._placed(owner.name, owner.full).nearest(owner.home)[:1]
+
+    def _is_extension(self, own: Id) -> bool:
+        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
+
+    def _constructor(self, cls: Owner) -> str:
+        """Return the name of a class's constructors."""
+        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
+        return _BY_KEYWORD.get(language, cls.name)
+
+    def _bases(self, owner: Owner) -> Iterator[Owner]:
+        """Yield the classes that a class inherits from, as far as they are in the view."""
+        if owner.full:
+            yield from self._bases_of_ruby(owner._replace(home=""))
+            return
+        places = self._placed(owner.name, "")
+        for own in places.here(owner.home) or places.every:
+            definition = self._tables.definition(own)
+            for base in definition.bases:
+                found = self._class(base, own[0], definition.name)
+                if found is not None:
+                    yield found
+
+    def _bases_of_ruby(self, owner: Owner) -> list[Owner]:
+        """Return what all the definitions of a class inherit from and mix in, each once."""
+        if owner not in self._bases_found:
+            before, self._sure = self._sure, CERTAIN
+            found: dict[Owner, None] = {}
+            self._bases_found[owner] = [], CERTAIN
+            for own in self._placed(owner.name, owner.full).every:
+                definition = self._tables.definition(own)
+                for base in definition.bases:
+                    cls = self._class(base, own[0], definition.name)
+                    if cls is not None:
+                        found[cls._replace(kind="type") if owner.kind == "type" else cls] = None
+            self._bases_found[owner] = list(found), self._sure
+            self._sure = before
+        bases, sure = self._bases_found[owner]
+        self._sure = min(self._sure, sure)
+        return bases
+
+    def _upwards(self, owner: Owner) -> Iterator[Owner]:
+        """Yield a class and those that it inherits from, the nearest first, each once."""
+        seen: set[tuple[str, str, str]] = set()
+        waiting = deque([owner])
+        while waiting and len(seen) < _MOST_ANCESTORS:
+            each = waiting.popleft()
+            if each[1:] not in seen:
+                seen.add(each[1:])
+                yield each
+                waiting.extend(self._bases(each))
+        if any(each[1:] not in seen for each in waiting):
+            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, owner.name)
+
+    def _methods(self, owner: Owner, name: str) -> Found:
+        """Find a method of a class or its bases, and its overrides; computed once for all calls."""
+        key = owner, name
+        found = self._methods_found.get(key)
+        if found is None:
+            before, self._sure = self._sure, CERTAIN
+            found = [(each, min(sure, self._sure)) for each, sure in self._find_methods(owner, name)]
+            self._sure = before
+            fitting = [each for each in found if self._fits(each[0], owner)]
+            # Rails calls an instance's method as its class's.
+            found = fitting or [(each, LIKE_NAMED) for each, _ in found]
+            self._methods_found[key] = found
+        return found
+
+    def _find_methods(  # noqa: C901 - one place after another
+        self, owner: Owner, name: str
+    ) -> Found:
+        if name not in self._tables.methods:
+            return []
+        found: Found = []
+        language = self._tables.language(owner.home) if owner.home in self._tables.files else ""
+        further = language in INHERITING
+        taken: set[tuple[str, ...] | None] = set()
+        for each in self._upwards(owner):
+            if (each.name, name) not in self._tables.members:
+                continue
+            own = self._own_methods(each, name)
+            types = {member: self._parameter_types(member) for member in own}
+            found += [(member, CERTAIN) for member in own if types[member] not in taken]
+            taken |= set(types.values()) if further else set()
+            if found and not further and any(self._fits(member, owner) for member in own):
+                break
+        if (
+            not found
+            and language in SPARING
+            and not self._is_abstract(owner)
+            and name not in self._needs(owner)
+        ):
+            return []  # elsewhere it is declared without a body, or where we do not see it
+        if not found and language == "kotlin":
+            found = certain(self._of_companion(owner, name))
+        known = {member for member, _ in found}
+        for subclass in self._subclasses(owner):
+            for member in self._owned(subclass, name):
+                if member not in known and member[0] == subclass.home:
+                    known.add(member)
+                    found.append((member, OVERRIDDEN))
+        if not found:
+            found = self._implementations(owner, name)
+        return found
+
+    def _of_companion(self, owner: Owner, name: str) -> list[Id]:
+        """Find a function of the companion of one of Kotlin's classes, or of a base of it."""
+        for each in self._upwards(owner):
+            for path, index in self._definitions_of(each):
+                full = self._tables.definition((path, index)).name
+                found = self._tables.named(path, f"{full}.Companion.{name}")
+                if found:
+                    return found
+        return []
+
+    def _parameter_types(self, own: Id) -> tuple[str, ...] | None:
+        signature = self._tables.body(own[0]).signatures.get(own[1])
+        return None if signature is None else signature.types
+
+    def _own_methods(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods of one name that a class has itself; in C++ in headers and sources alike."""
+        found = self._owned(cls, name)
+        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
+        if found and language == "go":
+            folder = cls.home.rpartition("/")[0]
+            found = [each for each in found if each[0].rpartition("/")[0] == folder]
+            return self._nearest(found, cls.home) or self._built(found, cls.home)
+        if not found or language not in C_FAMILY:
+            if language in WHOLE:
+                others = {where for where, _ in self._tables.classes.get(cls.name, ())} - {cls.home}
+                found = [each for each in found if each[0] not in others]
+            return self._nearest(found, cls.home)
+        every = self._tables.classes.get(cls.name, ())
+        here = [own for own in every if own[0] == cls.home] or every
+        meant = {self._tables.definition(own).name for own in here}
+        if len(meant) > 1:  # the one that stands in no other
+            meant = {each for each in meant if "." not in each} or meant
+        others = {where for where, _ in every} - {where for where, _ in here}
+        owned = [
+            own
+            for own in found
+            if self._tables.definition(own).name.rpartition(".")[0] in meant and own[0] not in others
+        ]
+        return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
+
+    def _owned(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods so called of every class with the name of the owner."""
+        found = self._tables.members.get((cls.name, name), [])
+        if not cls.full:
+            return found
+        return [each for each in found if self._tables.definition(each).name == f"{cls.full}.{name}"]
+
+    def _fits(self, own: Id, owner: Owner) -> bool:
+        """Tell whether a method is an instance's, or in Ruby the class's own, as is meant."""
+        return not owner.full or (own[1] in self._tables.body(own[0]).statics) == (owner.kind == "type")
+
+    def _subclasses(self, owner: Owner) -> list[Owner]:
+        """Return the classes that inherit from a class, by name and place."""
+        known: set[Owner] = set()
+        border = deque([owner])
+        while border and len(known) < _MOST_SUBCLASSES:
+            each = border.popleft()
+            below = self._tables.subclasses.get(each.name, ())
+            every = self._tables.classes.get(each.name, ()) if below else ()
+            alone = len({self._tables.definition(own).name if each.full else own[0] for own in every}) < 2
+            for own in below:
+                subclass = self._known_as(own)
+                if subclass in known:
+                    continue
+                if not alone and not any(_is_same(each, base) for base in self._bases(subclass)):
+                    continue
+                known.add(subclass)
+                border.append(subclass)
+        if border:
+            self.limits.reached(limits.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
+        return sorted(known)
+
+    def _is_abstract(self, owner: Owner) -> bool:
+        """Tell whether a type is known but has no method of its own."""
+        every = self._tables.classes.get(owner.name)
+        if every is None or all(path != owner.home for path, _ in every):
+            return False  # one of several, and it is not known which
+        others = {path for path, _ in every if path != owner.home}
+        if owner.home.endswith(".go"):  # a package's files
+            folder = owner.home.rpartition("/")[0]
+            others = {
+                path for path in self._tables.owners.get(owner.name, ()) if path.rpartition("/")[0] != folder
+            }
+        return self._tables.owners.get(owner.name, set()) <= others
+
+    def _declares_field(self, owner: Owner, name: str) -> bool:
+        return any(True for each in self._upwards(owner) for _ in self._fields_of(each, name))
+
+    def _needs(self, owner: Owner) -> dict[str, tuple[Declaration, str]]:
+        """Return the methods that an interface lists, and those of what it embeds, each with its file."""
+        found: dict[str, tuple[Declaration, str]] = {}
+        for each in self._upwards(owner):
+            for where, index in self._definitions_of(each):
+                if where == each.home:
+                    for name, declared in self._tables.body(where).needs.get(index, {}).items():
+                        found.setdefault(name, (declared, where))
+        return found
+
+    def _implementations(self, owner: Owner, name: str) -> Found:
+        """Find a method in the types that have all methods that an interface lists."""
+        if not owner.home.endswith(".go"):
+            return []
+        needs = self._needs(owner)
+        if name not in needs:
+            return []
+        candidates = self._having(name)
+        for other in needs:
+            having = self._having(other)
+            candidates = {key: members for key, members in candidates.items() if key in having}
+        found = sorted(member for members in candidates.values() for member in members)
+        sure = OVERRIDDEN if len(found) <= MANY_IMPLEMENTATIONS else ONE_OF_MANY
+        return [(member, sure) for member in found]
+
+    def _having(self, name: str) -> dict[tuple[str, str], list[Id]]:
+        """Return the methods of a name, by the type's directory and name."""
+        found: dict[tuple[str, str], list[Id]] = {}
+        for own in self._tables.methods.get(name, ()):
+            cls = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+            found.setdefault((own[0].rpartition("/")[0], cls), []).append(own)
+        return found
+
+
+def _is_same(one: Owner, other: Owner) -> bool:
+    return (one.name, one.full or one.home) == (other.name, other.full or other.home)
