@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from gitrag.search.wording import Occurrences
 from gitrag.store.memo import Memo
 from gitrag.words import terms
 from gitrag.words.stems import stem
+from gitrag.words.translations import translated
 
 if TYPE_CHECKING:
     from gitrag.store.source import Source
@@ -124,6 +125,8 @@ _FEWEST = 2
 _SCRIPTS = re.compile(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
 """Runs of letters other than Latin, which may stand beside an identifier without a space."""
 
+_KANA, _HAN = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u3400-\u9fff]")
+
 
 class Rewording(Struct, frozen=True):
     """What to ask instead.
@@ -162,19 +165,17 @@ def reword(
         return None
     words = list(dict.fromkeys(re.findall(r"\w+", question.meaning)))
     occurring = [word for word in words if not there.isdisjoint(terms.split_asked(word))]
-    foreign = is_foreign(question.meaning, occurring)
+    language = foreign_language(question.meaning, occurring)
     if question.report is not None:  # what it names is looked up as it is written
-        return Rewording(question.text, foreign=True) if foreign else None
+        return Rewording(question.text, foreign=True) if language else None
     wrong = {
         word: pieces for word in words if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
-    if foreign:
+    if language:
         unmarked = ((word, _most_frequent(source, _marked(word), content_ids, memo)) for word in wrong)
-        instead = dict.fromkeys(occurring) | {word: other for word, other in unmarked if other}
-        kept = [instead[word] or word for word in words if word in instead]
-        content = [word for word in kept if word.lower() not in _ANY_FUNCTION_WORD]
-        return Rewording(" ".join(content) or question.text, foreign=True)
+        own = dict.fromkeys(occurring) | {word: other for word, other in unmarked if other}
+        return Rewording(_in_english(words, language, own) or question.text, foreign=True)
     if not wrong or len(wrong) > _MOST:
         return None
     better = {
@@ -188,8 +189,25 @@ def reword(
     return Rewording(text, corrected=True)
 
 
-def is_foreign(text: str, known: Collection[str]) -> bool:
-    """Tell whether a question is in a language other than English; in doubt it is not.
+def _in_english(words: Sequence[str], language: str, own: Mapping[str, str | None]) -> str:
+    """Put a question to English, word by word; what the repository has is kept.
+
+    Args:
+        own: The words that occur, and how they are written there if not so.
+    """
+    found: dict[str, None] = {}
+    for word in words:
+        if word.lower() in _ANY_FUNCTION_WORD:
+            continue
+        if word in own:
+            found[own[word] or word] = None
+        for run in _SCRIPTS.findall(word) or [word] * (not is_identifier(word)):
+            found |= dict.fromkeys(" ".join(translated(run, language)).split())
+    return " ".join(found)
+
+
+def foreign_language(text: str, known: Collection[str]) -> str:
+    """Return the language of a question, empty if it is English, or in doubt.
 
     Its letters are not Latin, identifiers aside; or words of another language hold it together, none of
     English do, and most of the rest occur nowhere.
@@ -202,17 +220,18 @@ def is_foreign(text: str, known: Collection[str]) -> bool:
     )
     english = sum(word in STOP_WORDS and word not in _ANY_FUNCTION_WORD for word in words)
     if _is_in_other_letters(text, () if english else known):
-        return True
+        return "Japanese" if _KANA.search(text) else "Chinese" if _HAN.search(text) else "another"
     occurring = {word.lower() for word in known}
-    for own in _FUNCTION_WORDS.values():
+    best = ("", 0)
+    for language, own in _FUNCTION_WORDS.items():
         holding = [word for word in words if word in own]
         only_there = sum(word not in _ENGLISH for word in holding)
         rest = [word for word in words if word not in own]
         unknown = sum(word not in occurring for word in rest)
         enough = only_there >= _FEWEST or (only_there and len(holding) >= _FEWEST and not english)
-        if enough and only_there > english and rest and 2 * unknown >= len(rest):
-            return True
-    return False
+        if enough and only_there > max(english, best[1]) and rest and 2 * unknown >= len(rest):
+            best = (language, only_there)
+    return best[0]
 
 
 def _is_in_other_letters(text: str, known: Collection[str]) -> bool:

@@ -100,5 +100,5 @@ def test_accents_are_read_both_ways(workspace, query, searched_for, path):
 def test_of_a_foreign_question_the_words_that_occur_with_other_accents_are_read(workspace):
     answer = ask(workspace, "dónde se envían las peticiones del cliente")
     assert answer.wording.foreign
-    assert answer.wording.read_of == "peticion cliente"
+    assert answer.wording.read_of == "send peticion request cliente client"
     assert answer.hits[0].path == "src/pedidos.py"

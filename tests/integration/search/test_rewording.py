@@ -9,7 +9,8 @@ import pytest
 
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.report.parts import notes_of
-from gitrag.search.rewording import is_foreign
+from gitrag.search.rewording import foreign_language
+from gitrag.words.translations import translated
 from gitrag.workspace import Workspace
 from tests.support.indexes import of_texts
 
@@ -136,14 +137,14 @@ def test_abbreviations_are_read_both_ways(workspace, query, path):
 @pytest.mark.parametrize(
     ("query", "kept"),
     [
-        ("wie wird eine Umleitung in der ClientSession behandelt", "ClientSession"),
-        ("comment la ClientSession suit une redirection", "ClientSession redirection"),
-        ("ClientSession 如何处理重定向", "ClientSession"),
+        ("wie wird eine Umleitung in der ClientSession behandelt", "redirect ClientSession"),
+        ("comment la ClientSession suit une redirection", "ClientSession follow redirection redirect"),
+        ("ClientSession 如何处理重定向", "ClientSession redirect"),
+        ("ClientSession のリダイレクトはどこで処理されますか", "ClientSession redirect"),
         ("где обрабатывается перенаправление", ""),
-        ("wo werden die Passwörter gespeichert und wie", ""),
     ],
 )
-def test_of_a_question_in_another_language_the_identifiers_count(workspace, query, kept):
+def test_a_question_in_another_language_is_read_word_by_word(workspace, query, kept):
     answer = ask(workspace, query)
     assert answer.wording.foreign
     assert answer.wording.read_of == kept
@@ -171,7 +172,7 @@ def test_of_a_question_in_another_language_the_identifiers_count(workspace, quer
     ],
 )
 def test_english_questions_and_identifiers_are_no_other_language(question):
-    assert not is_foreign(question, question.split())
+    assert not foreign_language(question, question.split())
 
 
 def test_no_text_of_the_golden_projects_is_taken_for_another_language():
@@ -183,7 +184,26 @@ def test_no_text_of_the_golden_projects_is_taken_for_another_language():
         if len(line.split()) > 1
     ]
     assert len(lines) > 200
-    assert not [line for line in lines if is_foreign(line, [])]
+    assert not [line for line in lines if foreign_language(line, [])]
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "english"),
+    [
+        ("Passwortrücksetzung", "German", ["password"]),
+        ("Benutzerkonten", "German", ["user", "account"]),
+        ("gespeichert", "German", ["save store"]),
+        ("restablecimiento", "Spanish", ["reset"]),
+        ("notificações", "Portuguese", ["notification notify"]),
+        ("téléchargé", "French", ["download"]),
+        ("重置密码并发送邮件", "Chinese", ["reset", "password", "send", "email mail"]),
+        ("パスワードをリセット", "Japanese", ["password", "reset"]),
+        ("mesmerisch", "Spanish", []),
+        ("пароль", "another", []),
+    ],
+)
+def test_words_are_translated_by_how_they_begin(word, language, english):
+    assert translated(word, language) == english
 
 
 def test_a_foreign_text_of_several_lines_is_told(workspace):
