@@ -17,9 +17,10 @@ from gitrag.actions.graph import log_failure
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
 from gitrag.callgraph.general import manifests
+from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.published import NAMES, SEPARATORS, Package, family_of, importing, packages_of
+from gitrag.callgraph.published import NAMES, SEPARATORS, Package, importing, packages_of
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.errors import GitragError
 from gitrag.git import matcher

@@ -16,14 +16,6 @@ from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPAR
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
-_BY_KEYWORD = {
-    "php": "__construct",
-    "ruby": "initialize",
-    "swift": "init",
-    **dict.fromkeys(["javascript", "typescript", "tsx", "kotlin", "solidity"], "constructor"),
-    **dict.fromkeys(["go", "rust"], ""),
-}
-"""What a constructor is called where it has not its class's name; empty where there is none."""
 MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely."""
 _MOST_ANCESTORS = 200
@@ -109,8 +101,8 @@ class ClassMembers(Naming):
 
     def _constructor(self, cls: Owner) -> str:
         """Return the name of a class's constructors."""
-        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
-        return _BY_KEYWORD.get(language, cls.name)
+        named = self._tables.traits(cls.home).constructor if cls.home in self._tables.files else None
+        return cls.name if named is None else named
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
         """Yield the classes that a class inherits from, as far as they are in the view."""

@@ -12,8 +12,8 @@ from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
-from gitrag.callgraph.general.tables import SCRIPTS, Tables
-from gitrag.callgraph.general.traits import CHOOSING, WHOLE
+from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import CHOOSING, SCRIPTS, WHOLE
 from gitrag.callgraph.limits import Limits
 
 Found = list[tuple[Id, float]]

@@ -10,8 +10,7 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
 from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
-
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+from gitrag.callgraph.general.traits import MOST, SCRIPTS, TRAITS, Traits
 
 
 class File(Struct, frozen=True):
@@ -114,6 +113,10 @@ class Tables:
     def language(self, path: str) -> str:
         """Return the language of a file; of a template that of its code."""
         return "ruby" if self.files[path][0] == "erb" else self.files[path][0]
+
+    def traits(self, path: str) -> Traits:
+        """Return what the language of a file does otherwise than most."""
+        return TRAITS.get(self.language(path), MOST)
 
     def definition(self, own: Id) -> DefinitionFacts:
         """Return a definition."""

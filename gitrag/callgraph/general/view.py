@@ -21,14 +21,6 @@ HANDED_ON = 0.5
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
 
-FAMILIES = {
-    **dict.fromkeys(["tsx", "typescript"], "javascript"),
-    **dict.fromkeys(["kotlin", "scala"], "java"),
-    "cpp": "c",
-    "erb": "ruby",
-}
-"""Languages that can call one another."""
-
 
 class GeneralView:
     """The files of one family of languages.
