@@ -178,7 +178,6 @@ def _python_modules(facts: Facts, wanted: Iterable[str]) -> Iterator[str]:
 
 
 def _modules(language: str, facts: Facts) -> Iterator[str]:
-    """Yield the modules that a file in another language imports."""
     for each in read_imports(unpacked_body(facts.read_rows()[0]).imports, language):
         if each.kind == "use" and not each.origin:
             yield each.name or each.alias

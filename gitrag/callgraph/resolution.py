@@ -6,12 +6,11 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from gitrag.callgraph.edges import Edges, Id
+from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.general.view import GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node, Provenance
-from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.view import PythonView
 from gitrag.callgraph.scip import CompiledCalls
 

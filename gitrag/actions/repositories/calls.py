@@ -94,7 +94,6 @@ class CallsElsewhere(Struct, frozen=True):
     """Calls between the repository around and others.
 
     Attributes:
-        found: Those of each repository that has any.
         notes: What was looked at without result, and what was not looked at, a sentence each.
     """
 
@@ -128,7 +127,6 @@ def calls_elsewhere(
     """Return who in other repositories calls a definition, and what of theirs it calls.
 
     Args:
-        own: gitrag on the repository that has the definition.
         target: A name, a qualified name or a path, as for a call graph.
         others: The other repositories; the own one among them is left out.
     """
@@ -258,7 +256,6 @@ def _open_side(
 
 
 def _definitions(side: _Side, target: str, allowed: Callable[[str], bool]) -> list[_Id]:
-    """Return the definitions that a target names."""
     rows = [
         ((path, index), Node(path, each.name or "<module>", each.line_start, each.line_end, each.kind))
         for path in sorted(side.loaded.files)
@@ -409,7 +406,6 @@ def _some(names: Sequence[str], most: int) -> str:
 
 
 def _not_looked_at(failed: Sequence[str]) -> Iterable[str]:
-    """Yield who was not looked at and why."""
     yield from (f"Not looked at: {each}" for each in failed[:_MOST_NAMED])
     if len(failed) > _MOST_NAMED:
         yield f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons."

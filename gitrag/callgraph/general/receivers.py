@@ -79,7 +79,6 @@ class Receivers(ClassMembers, ABC):
         return ""
 
     def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
-        """Find what a name is looked for in."""
         if parts[0] == "?" or depth <= 0:
             return None
         if self._tables.language(caller[0]) == "rust":

@@ -119,7 +119,6 @@ class Tables:
         return TRAITS.get(self.language(path), MOST)
 
     def definition(self, own: Id) -> DefinitionFacts:
-        """Return a definition."""
         return self.files[own[0]][1].definitions[own[1]]
 
     def gives_no_this(self, name: str) -> bool:
@@ -144,7 +143,6 @@ class Tables:
         return (path, name) in self._own_names
 
     def body(self, path: str) -> File:
-        """Return what else a file says."""
         found = self._bodies.get(path)
         if found is None:
             found = self._bodies[path] = _unpacked(*self.files[path])

@@ -68,7 +68,6 @@ MOST = Traits()
 
 
 def having(trait: str) -> frozenset[str]:
-    """Return the languages that have a trait."""
     return frozenset(name for name, row in TRAITS.items() if getattr(row, trait))
 
 
