@@ -77,7 +77,6 @@ class TreeEntry(Struct, frozen=True):
     """A leaf of a git tree, or a file of the working tree.
 
     Attributes:
-        path: Relative path.
         blob: Object id of its content as git stores it; for a submodule, of its commit.
         mode: Git's file mode (0o100644, 0o100755, 0o120000 symlink, 0o160000 submodule).
     """
@@ -97,7 +96,6 @@ class CallGraph(Struct, frozen=True):
         nodes: How many nodes it has, including those not drawn.
         notes: Further remarks for the user, one line each.
         calls: The edges drawn, as path, caller and callees, for readers without Mermaid.
-        left_out: How many of its nodes are not drawn.
     """
 
     filter: str | None

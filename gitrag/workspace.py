@@ -51,7 +51,6 @@ class Indexed(Struct, frozen=True):
         counts: How many files, chunks and texts the view holds.
         unembedded: How many texts of all views and of the uncommitted changes have no vector.
         seconds: How long it took.
-        first: Whether there was no index before.
     """
 
     refreshed: Refreshed
@@ -70,7 +69,6 @@ class Workspace:
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
             process that answers many queries.
         clock: Tells the time, Unix seconds.
-        store_directory: Where the index is, if not in the repository.
 
     Attributes:
         older: The index of older commits, which only `gitrag history` asks.
@@ -189,7 +187,6 @@ class Workspace:
             return None
 
     def model_is_there(self) -> bool:
-        """Return whether the model is there and complete."""
         return local_model.status(self.model_dir).ready
 
     @cached_property
@@ -238,7 +235,6 @@ class Workspace:
         """Ask git for the worktree's commit and uncommitted changes.
 
         Args:
-            committed_only: Ignore uncommitted changes and issues.
             with_issues: Look for issues in directories that git ignores.
             seen_s: For how many seconds git's last answer holds.
         """

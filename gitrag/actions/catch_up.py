@@ -71,9 +71,6 @@ def refresh_after_write(workspace: Workspace, kind: CollectionKind) -> bool:
 def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
 
-    Args:
-        settled: Called when this process is the worker.
-
     Returns:
         Whether this process did the work; False when another worker was running: it has been told
         to include this worktree.

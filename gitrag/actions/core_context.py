@@ -66,9 +66,6 @@ class MarkedFiles(Struct, frozen=True):
     """The core files of a project.
 
     Attributes:
-        keys: The keys that they are marked under.
-        files: Those to offer.
-        missing: The marked paths that are no files here.
         doubtful: Files here that are marked under the project's name alone: others have it
             too, or not all that is marked under it is here.
     """

@@ -229,7 +229,6 @@ class CurrentView:
         return result
 
     def _look(self) -> Snapshot:
-        """Ask git for the files."""
         if self._revision is not None:
             return look_at(self._workspace.repo, self._workspace.options, self._revision)
         return self._workspace.snapshot(

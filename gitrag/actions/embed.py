@@ -21,8 +21,6 @@ class EmbeddedHere(Struct, frozen=True):
     """Texts were embedded in this process.
 
     Attributes:
-        texts: How many.
-        seconds: How long that took.
         left: How many texts have no vector yet; the background worker has been started for them.
     """
 
@@ -37,7 +35,6 @@ class EmbeddingInBackground(Struct, frozen=True):
     Attributes:
         texts: How many texts have no vector yet.
         download_bytes: Size of what it downloads first; 0 if the model is there.
-        log: Where it reports failures.
         strain: What it waits for now; empty for nothing.
     """
 

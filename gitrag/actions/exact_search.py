@@ -35,7 +35,6 @@ class Match(Struct, frozen=True):
     """A line that matches.
 
     Attributes:
-        hit: What it is in.
         line: The line.
         column: The byte at which the match begins, 1-based.
     """
@@ -49,7 +48,6 @@ class ExactAnswer(Struct, frozen=True):
     """The lines that match, and what was looked at.
 
     Attributes:
-        pattern: What was searched for.
         answer: The lines as hits, by path and line: those of a definition together.
         lines: How many lines match, returned or not.
         files: How many files they are in.

@@ -27,8 +27,6 @@ class IndexState(Struct, frozen=True):
     """What the index has of a file.
 
     Attributes:
-        is_indexed: Whether it is in the index at all.
-        chunks: How many chunks it is cut into.
         drafts: How many of their texts have a draft vector as yet, instead of the model's.
     """
 

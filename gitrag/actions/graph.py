@@ -92,11 +92,6 @@ class NoCall(Struct, frozen=True):
     """That what was asked for has no caller, or calls nothing, and what was looked at.
 
     Attributes:
-        subject: What was asked for.
-        is_caller: Whether it is callers that are missing.
-        sentence: The same for a reader.
-        looked_at: What was looked at.
-        gaps: What was not looked at, a phrase each.
         known: What else is known of who calls it; None where it is calls of its own that are missing.
     """
 
@@ -456,7 +451,6 @@ def calls_of(
 
 
 def log_failure(workspace: Workspace, what: str, failure: Exception) -> None:
-    """Log a failure with its traceback."""
     from gitrag.machine.log import logged
 
     with logged(workspace.store.directory) as log:
@@ -509,7 +503,6 @@ def graph_of(
     """Return the call graph around the code hits of a search; None without hits.
 
     Args:
-        unfiltered: Return all calls.
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.
         check: Called repeatedly; an exception from it ends the work.

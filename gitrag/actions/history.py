@@ -57,10 +57,8 @@ class CommitMatch(Struct, frozen=True):
 
     Attributes:
         commit: It, as it is stored; of very many paths not all.
-        said: What its message says.
         bm25: BM25 of its message, as a share of what a message could have at most.
         cosine: Of its subject and the question, by the model or a draft of it.
-        score: By which they are ordered.
         has_word: Whether its message has a word of the question; else it was found by meaning alone.
         definitions: Qualified names of the definitions that it touches, those of tests last; None where that
             was not looked at.
@@ -90,7 +88,6 @@ class HistoryAnswer(Struct, frozen=True):
         matches: The commits, best first.
         searched: How many commits were looked at.
         notes: What was not looked at, a sentence each.
-        is_by_meaning: Whether meaning could be looked at too.
     """
 
     query: str

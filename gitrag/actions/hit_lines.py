@@ -214,7 +214,6 @@ def _extent(wanted: Chunk, chunks: Sequence[Chunk]) -> tuple[int, int]:
 
 
 def _texts(workspace: Workspace, answer: Answer) -> Mapping[int, str]:
-    """Read the files of the hits as they were searched."""
     from gitrag.store import content
 
     with workspace.store.read() as db:

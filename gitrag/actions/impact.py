@@ -42,7 +42,6 @@ class Called(Struct, frozen=True):
     """A definition that is called, or has tests.
 
     Attributes:
-        node: The definition.
         callers: The calls from product code and examples, an edge for each calling definition.
         tests: The calls from tests.
     """
@@ -69,7 +68,6 @@ class NoCaller(Struct, frozen=True):
         path: The file.
         name: Its qualified name.
         line_start: First line.
-        known: What else is known of who calls it.
         looked_at: What was read for it, counted.
         also: Others that all of this holds for, the places named included.
     """

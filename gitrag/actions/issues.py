@@ -62,7 +62,6 @@ class SyncListener(Struct, frozen=True):
 
     Attributes:
         note: Called with a line that the user should see.
-        status: Called with what is being waited for.
         advance: Called with how many issues have arrived, of how many.
     """
 

@@ -32,7 +32,6 @@ class KnownCommits(Struct, frozen=True):
     Attributes:
         reached: They, and which of them have the terms of a question; older ones have `store.histories.OLDER`
             added to their numbers.
-        has_older: Whether there are any of these.
         notes: What is not among them, a sentence each.
     """
 
@@ -54,7 +53,6 @@ class KnownCommits(Struct, frozen=True):
                 yield [(db, 0), (beside, OLDER)]
 
     def numbers_of(self, ids: Sequence[str]) -> list[int]:
-        """Return the numbers of those commits that are known."""
         from gitrag.store import commits
 
         with self._indexes() as indexes:
@@ -92,7 +90,6 @@ class KnownCommits(Struct, frozen=True):
             )
 
     def stored(self, numbers: Sequence[int]) -> list[StoredCommit]:
-        """Return commits by their numbers."""
         from gitrag.store import commits
 
         found: dict[int, StoredCommit] = {}

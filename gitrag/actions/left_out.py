@@ -71,7 +71,6 @@ class LeftOut:
 
     Args:
         rows: What is left out: `candidates.left_out`.
-        state: The state that they were read in.
     """
 
     def __init__(self, workspace: Workspace, rows: Sequence[LeftOutRow], state: ReadResult[Any]) -> None:
@@ -84,11 +83,7 @@ class LeftOut:
         return cls(workspace, result.found, result)
 
     def named(self, text: str, directory: str = "", found: Sequence[str] = ()) -> tuple[str, ...] | None:
-        """Say of a path in a question why it is not found, though it exists, a sentence each; None if it is.
-
-        Args:
-            directory: Where relative paths start.
-        """
+        """Say why a question's path is not found, though it exists, a sentence each; None if it is."""
         if not names_a_path(text, directory):
             return ()
         tails = read(text, directory).tails
@@ -168,11 +163,7 @@ class LeftOut:
 
 
 def outline_lines(hits: Iterable[Hit], blobs: Mapping[int, str], reader: ContentReader) -> tuple[str, ...]:
-    """Say of which files found only the outline is indexed, and how large each is, a sentence each.
-
-    Args:
-        blobs: The contents of which only the outline is indexed, with their blobs.
-    """
+    """Say of which files found only the outline is indexed, and how large each is, a sentence each."""
     found = {hit.path: blobs[hit.content_id] for hit in hits if hit.content_id in blobs}
     return tuple(f"{path}: {_why(Skip.OUTLINED, blob, reader)}" for path, blob in found.items())
 

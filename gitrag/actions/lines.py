@@ -43,11 +43,9 @@ class Range(Struct, frozen=True):
     """Lines of a file.
 
     Attributes:
-        path: The file.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
         text: The lines, exactly, joined by a newline.
-        lines: How many lines the file has.
         moved: Whether they have moved or changed since the search that returned the hit.
         is_outline: Whether the text is the file's outline instead, by what `read_outline` returns.
         not_indexed: Why searches do not find the file, or only its outline: a sentence each.

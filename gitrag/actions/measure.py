@@ -127,7 +127,6 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
     """Ask past commits of the state before them, and look where the files are that they changed.
 
     Args:
-        most: How many commits to ask at most.
         seed: Chooses by chance where in the history; None for the newest.
 
     Raises:
@@ -188,7 +187,6 @@ class _Before:
         return self._paths
 
     def answer(self, question: str) -> list[str]:
-        """Return the files that gitrag finds."""
         code = Wanted((CollectionKind.CODE,))
         options = SearchOptions(limit=PAGE, min_score=0.0, wanted=code, ref=self.commit)
         answer = search(self._workspace, question, options, finish=lambda _workspace: None)

@@ -20,15 +20,11 @@ class Option(NamedTuple):
         flags: Its names on the command line, separated by spaces.
         help: Its meaning in one line; empty where its name says it.
         also: The ways of asking that it is for too; a question of one repository always is.
-        asks: The way of asking that it is.
         excludes: Fields that it does not go with, and what is said of both: why, and what to do; empty for no
             reason.
         is_hidden: Whether the help is silent about it.
         metavar: What the help calls its value.
         number: What numbers it takes: whole ones, or all.
-        least: The least.
-        most: The greatest.
-        choices: The values that it may have.
         first: Whether the help lists it before others.
         tools: Agents' tools that have it, and its meaning there; empty where its name says it.
         label: What it is called in messages, where that is not the last of the flags.
@@ -54,7 +50,6 @@ class Option(NamedTuple):
     all_switches: str = ""
 
     def switch(self, value: str) -> "Option":
-        """Return one of its switches."""
         return self._replace(flags=f"--{value}", help=self.switches[value], switches={})
 
     @property

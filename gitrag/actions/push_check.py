@@ -36,12 +36,7 @@ _JUST_MADE_S = 60
 
 
 class Pushed(Struct, frozen=True):
-    """A ref that is being pushed.
-
-    Attributes:
-        name: Its local name.
-        commit: The commit that is pushed.
-    """
+    """A ref that is being pushed."""
 
     name: str
     commit: str

@@ -114,7 +114,6 @@ def graph_or_references(
 
     Args:
         to: As for `call_graph`.
-        with_references: Whether to look for who names a target that the graph has, too.
         module: As for `call_graph`; references are looked for in all.
         about: As for `call_graph`.
 

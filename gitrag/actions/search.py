@@ -120,7 +120,6 @@ class Asked(Struct, frozen=True):
         path: Its worktree's top.
         outcome: What came of it.
         why: Why it has not answered, or not of all its files; empty where it has.
-        hint: What to do about that.
         commit: The commit that it answered from; None if it has not.
     """
 
@@ -156,7 +155,6 @@ class Answer(Struct, frozen=True):
         absent_names: Names of the question, written as in code, that nothing contains that was searched.
         outlined: Of which of the files found only the outline is indexed, a sentence each.
         asked: The repositories, where several were; each hit has the name of its own.
-        graph: The calls around what was found, if they were asked for.
     """
 
     query: str
@@ -181,7 +179,6 @@ class Answer(Struct, frozen=True):
         return next((section.hits for section in self.sections if section.kind is kind), ())
 
     def has_asked(self, kind: CollectionKind) -> bool:
-        """Return whether collections of a kind were searched."""
         return any(section.kind is kind for section in self.sections)
 
     @property
@@ -231,7 +228,6 @@ class Answer(Struct, frozen=True):
         return tuple(sorted(every, key=lambda hit: -hit.score))
 
     def changed(self, change: Callable[[Hit], Hit]) -> Self:
-        """Return it with each hit changed."""
         sections = (replace(each, hits=tuple(map(change, each.hits))) for each in self.sections)
         return replace(self, sections=tuple(sections))
 
@@ -445,9 +441,6 @@ _EXAMPLE = 'gitrag search "where are retries implemented"'
 def read_question(query: str, *, may_be_report: bool = True, example: str = _EXAMPLE) -> Question:
     """Read a query.
 
-    Args:
-        may_be_report: Whether it may be read as a bug report.
-
     Raises:
         UsageError: It has no words.
     """
@@ -530,7 +523,6 @@ def scope_of(options: SearchOptions, config: Config, view_id: int | None, overla
 
 
 def _is_known(word: str) -> bool:
-    """Tell whether a word is in the vocabulary of the model."""
     from gitrag.embedding.draft import drafter
 
     return drafter().knows(word)

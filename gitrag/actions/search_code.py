@@ -78,15 +78,12 @@ class Snippet(Struct, frozen=True):
     """Lines of a file that bear on a query.
 
     Attributes:
-        path: The file.
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
         name: The definition that they are, or are part of; empty if there is none.
         enclosing: The class or namespace around it; empty if there is none.
-        kind: Its kind.
         language: The file's language; empty where it is not known.
         score: Relevance of the file in [0, 1]; None for an exact match, which is not scored.
-        via: How it was found.
         text: The lines, exactly.
         variants: Paths of files that are nearly the same, and not among the snippets for that.
         repository: The repository's name, where several were asked; empty where one was.
@@ -120,7 +117,6 @@ class Cascade(Struct, frozen=True):
     """The results of a search in steps.
 
     Attributes:
-        query: The query.
         snippets: Best file first; exact matches last.
         sufficient: Whether one of them most likely answers, or has the whole query where that is several
             words or an identifier: no other search is needed.

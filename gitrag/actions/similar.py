@@ -229,7 +229,6 @@ def _place(path: str, chunks: Sequence[Chunk]) -> Place:
 
 
 def _is_of(found: SimilarChunk, path: str, place: Place, own: Mapping[int, Chunk]) -> bool:
-    """Tell whether a chunk is at the place itself."""
     here = found.path == path
     chunk = found.chunk
     return here and (

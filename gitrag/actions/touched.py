@@ -100,7 +100,6 @@ def touched_by(
     """Return the definitions that a change adds or alters, and those that it removes and does not move.
 
     Args:
-        cut: Cuts a side of one.
         notes: What was not looked at is added here, a sentence each.
     """
     found: list[Touched] = []
@@ -193,11 +192,7 @@ _MOST_FILES = 50
 
 
 class Removed(Struct, frozen=True):
-    """A definition that a commit removed.
-
-    Attributes:
-        line_start: Its first line, before the commit.
-    """
+    """A definition that a commit removed."""
 
     commit: str
     path: str
@@ -210,7 +205,6 @@ class _Defined(Struct, frozen=True):
 
     Attributes:
         lines: Path, first and last line of each definition.
-        is_whole: Whether all files could be looked at.
         now: A file of the working tree that defines it, where no file of the commit does; empty for none.
     """
 

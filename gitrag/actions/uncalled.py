@@ -11,7 +11,7 @@ from itertools import groupby
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
-from gitrag.callgraph.general.view import FAMILIES
+from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
@@ -217,7 +217,7 @@ def _registered(
             elif language == "rust":
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
-                base = _base_outside(node, bases_of(FAMILIES.get(language, language)))
+                base = _base_outside(node, bases_of(family_of(language)))
             found.update(dict.fromkeys(marks))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
@@ -239,7 +239,7 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
     """Return the last parts of the names of the bases of all classes of a family of languages."""
     above: dict[str, list[str]] = {}
     for language, facts in loaded.files.values():
-        for each in facts.definitions if FAMILIES.get(language, language) == family else ():
+        for each in facts.definitions if family_of(language) == family else ():
             if each.kind == "class":
                 names = [base.rpartition(".")[2] for base in each.bases]
                 above.setdefault(each.name.rpartition(".")[2], []).extend(names)

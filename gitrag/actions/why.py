@@ -68,7 +68,6 @@ class Reason(Struct, frozen=True):
         commit: Its id.
         authored: When it was written, Unix seconds.
         author: Its author's name.
-        said: What its message says.
         lines: How many of the lines are from it.
         paths: Where they were then, if not in this file.
         merge: Subject of the merge that brought it, where its own message names no issue; empty otherwise.
@@ -101,7 +100,6 @@ class Why(Struct, frozen=True):
         path: The file.
         line_start: First line.
         line_end: Last line.
-        lines: How many lines the file has.
         within: The definition that they are in; empty for the whole file, or outside any.
         reasons: The commits that made them so, newest first; at most five, those of the most lines.
         further: The other commits.

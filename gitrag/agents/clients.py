@@ -51,11 +51,8 @@ class Client:
         name: What ``--agents`` calls it.
         file: The file that configures its servers for a project; empty if only the user's can.
         table: The key that holds the servers.
-        entry: The entry for our server.
         guide: The file of instructions that it reads at the start of a session.
-        skills: The directory of its skills.
         traces: Files and directories that show that it is used here.
-        form: The format of its file.
         user_file: The file that configures them for a user, relative to the home directory, where it is by
             default: ``XDG_CONFIG_HOME`` is not looked at.
         remote: The entry for a server at a URL, with the placeholders ``URL``, and ``NAME`` for the

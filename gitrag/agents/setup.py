@@ -118,7 +118,6 @@ def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
 
 
 def had_by_user(home: Path) -> list[Client]:
-    """Return the clients that have run for a user."""
     # A client makes its directory when it first runs; a file right in the home directory counts itself.
     places = {client.name: home / client.user_file for client in CLIENTS}
     return [
@@ -174,7 +173,6 @@ def commands_set_up(root: Path | None, home: Path) -> list[tuple[str, tuple[str,
 
 
 def _shared_edits(root: Path, client: Client, *, remove: bool) -> dict[str, Callable[[str], str | None]]:
-    """Return the edits of files that several clients read."""
     strategies = [TEAM_FILE, *([SDD_FILE] if (root / SDD_FILE).exists() else [])]
     skills = {
         f"{client.skills}/{SERVER}-{skill}/SKILL.md": _skill_edit(skill, remove=remove) for skill in SKILLS

@@ -55,7 +55,6 @@ def without_block(text: str, marks: Marks) -> str:
 
 
 def has_block(text: str, marks: Marks) -> bool:
-    """Return whether there is a block."""
     return _find(text, marks) is not None
 
 
@@ -69,7 +68,6 @@ def _find(text: str, marks: Marks) -> tuple[int, int] | None:
 
 
 def _places(text: str, mark: str) -> list[int]:
-    """Return where a mark is a line of its own."""
     places, at = [], 0
     for line in text.split("\n"):
         if line.rstrip() == mark:

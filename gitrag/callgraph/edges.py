@@ -2,7 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
+
+ANCESTORS = "of what a class inherits from, only the nearest {most:,} classes"
+SUBCLASSES = "of a class's subclasses, only {most:,}"
+DIRECT = "no subclasses of a class with more than {most:,} direct ones"
+OVERRIDES = "of the overrides of a method, only {most:,}"
+EXPORTS = "of the files that pass a file's names on, only {most:,}"
+
+_MOST_NAMED = 3
+
+
+class Limits:
+    """Which limits were reached so far, and for what."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, set[str]] = {}
+
+    def reached(self, what: str, most: int, name: str) -> None:
+        """Record that a limit was reached.
+
+        Args:
+            what: What was looked at: one of this file's phrases, with a place for the number.
+            name: The class, method or file for which it was.
+        """
+        self._names.setdefault(what.format(most=most), set()).add(name)
+
+    @staticmethod
+    def notes(every: Iterable[Limits]) -> tuple[str, ...]:
+        """Return a sentence for each limit that was reached."""
+        names: dict[str, set[str]] = {}
+        for limits in every:
+            for what, own in limits._names.items():  # noqa: SLF001 - its own class
+                names.setdefault(what, set()).update(own)
+        said = []
+        for what, own in sorted(names.items()):
+            named = [*sorted(own)[:_MOST_NAMED], *["…"] * (len(own) > _MOST_NAMED)]
+            said.append(f"Looked at: {what} ({', '.join(named)}).")
+        return tuple(said)
+
 
 Id: TypeAlias = tuple[str, int]
 """A definition, or a scope: the path of its file, and its place among those of the file."""

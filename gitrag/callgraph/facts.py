@@ -70,7 +70,6 @@ FAILURE_MARK = _HEAD.pack(FACTS_VERSION, _FAILED)
 
 
 def failed(reason: str) -> Facts:
-    """Return the facts of a blob that could not be read."""
     return Facts((), frozenset(), EMPTY.body, reason)
 
 
@@ -90,7 +89,6 @@ def packed_body(*rows: object) -> bytes:
 
 
 def pack(facts: Facts) -> bytes:
-    """Return facts as bytes."""
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
     held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language)

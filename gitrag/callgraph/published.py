@@ -19,7 +19,7 @@ from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import read_imports
 from gitrag.callgraph.general.manifests import GO_MODULE, MOST_BYTES, parsed_toml
 from gitrag.callgraph.general.records import unpacked_body
-from gitrag.callgraph.general.view import FAMILIES
+from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.python.facts import unpacked_scope
 from gitrag.callgraph.python.records import Import, ImportFrom
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
@@ -65,11 +65,6 @@ class Package(Struct, frozen=True):
     manifest: str
     family: str
     modules: frozenset[str]
-
-
-def family_of(language: str) -> str:
-    """Return the family of languages that one can call and be called by."""
-    return FAMILIES.get(language, language)
 
 
 def packages_of(
@@ -183,7 +178,6 @@ def _python_modules(facts: Facts, wanted: Iterable[str]) -> Iterator[str]:
 
 
 def _modules(language: str, facts: Facts) -> Iterator[str]:
-    """Yield the modules that a file in another language imports."""
     for each in read_imports(unpacked_body(facts.read_rows()[0]).imports, language):
         if each.kind == "use" and not each.origin:
             yield each.name or each.alias

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from gitrag.callgraph.extraction import LANGUAGES
-from gitrag.callgraph.general.view import FAMILIES
+from gitrag.callgraph.general.traits import family_of
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.model import Skip
 from gitrag.store.content import INDEXED, PENDING
@@ -77,8 +77,8 @@ def reach(
         failed: Paths of those that could not be read in full.
         others: Path, language and state of the other files; what is no program is not counted.
     """
-    family = FAMILIES.get(language, language)
-    own = {path for path, name in files.items() if FAMILIES.get(name, name) == family}
+    family = family_of(language)
+    own = {path for path, name in files.items() if family_of(name) == family}
     bad = own.intersection(failed)
     languages = tuple(sorted({files[path] for path in own}))
     unsupported: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def reach(
             continue
         if state == INDEXED:
             unsupported[language] += language not in LANGUAGES
-        elif FAMILIES.get(language, language) != family:
+        elif family_of(language) != family:
             continue
         elif state == PENDING:
             waiting += 1

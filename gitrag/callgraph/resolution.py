@@ -6,11 +6,11 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from gitrag.callgraph.edges import Edges, Id
+from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.general.view import FAMILIES, GeneralView
+from gitrag.callgraph.general.traits import family_of
+from gitrag.callgraph.general.view import GeneralView
 from gitrag.callgraph.graph import MODULE, Edge, Node, Provenance
-from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python.view import PythonView
 from gitrag.callgraph.scip import CompiledCalls
 
@@ -46,7 +46,7 @@ class ResolvedCalls:
         families: dict[str, dict[str, tuple[str, Facts]]] = {}
         for path, (name, facts) in files.items():
             if name != "python":
-                families.setdefault(FAMILIES.get(name, name), {})[path] = (name, facts)
+                families.setdefault(family_of(name), {})[path] = (name, facts)
         self._views: list[PythonView | GeneralView] = [PythonView(python, check)]
         self._views += [GeneralView(families[name], check, manifests) for name in sorted(families)]
 

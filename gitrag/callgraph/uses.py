@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from gitrag.callgraph.general.view import FAMILIES
+from gitrag.callgraph.general.traits import family_of
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.late import late_re
 
@@ -245,7 +245,7 @@ def _without_prose(string: re.Match[str]) -> str:
 def _is_other(own: str, language: str) -> bool:
     from gitrag.callgraph.extraction import LANGUAGES
 
-    return own in LANGUAGES and FAMILIES.get(own, own) != FAMILIES.get(language, language)
+    return own in LANGUAGES and family_of(own) != family_of(language)
 
 
 _IMPL = late_re(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")

@@ -40,7 +40,6 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
     Every non-blank line is in a chunk; ranges are exact. Never raises.
 
     Args:
-        data: The file's content.
         language: A name from ``language_of``; None for an unknown language.
     """
     from gitrag.chunking.chunker import chunk as chunk_file
@@ -49,11 +48,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
 
 
 def outlined(data: bytes, language: str | None) -> list[Chunk]:
-    """Return the chunks of a large file's head, and the first lines of its definitions; none of other files.
-
-    Args:
-        data: The file's content.
-    """
+    """Return a large file's chunks: its head, and the first lines of definitions; none of other files."""
     from gitrag.chunking.chunker import outlined as outline_file
 
     return outline_file(data, language)

@@ -66,7 +66,6 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
     Every non-blank line is in a chunk. Never raises: what cannot be parsed is cut into windows.
 
     Args:
-        data: The file's content.
         language: A name from ``language_of``; None or an unknown name for no language.
     """
     text = decode(data, language)
@@ -81,11 +80,7 @@ def chunk(data: bytes, language: str | None) -> list[Chunk]:
 
 
 def outlined(data: bytes, language: str | None) -> list[Chunk]:
-    """Return the chunks of a large file's head, and the first lines of its definitions; none of other files.
-
-    Args:
-        data: The file's content.
-    """
+    """Return a large file's chunks: its head, and the first lines of definitions; none of other files."""
     row = BY_NAME.get(language or "")
     if row is None or not row.grammar:
         return []

@@ -129,12 +129,7 @@ def _cells(lines: _Lines) -> Iterator[Part]:
 
 
 def _script(comment: str, own: str) -> Callable[[_Lines], Iterator[Part]]:
-    """Return what finds the cells of a script in Databricks' form, or in Jupytext's ``percent``.
-
-    Args:
-        comment: What begins a comment.
-        own: The script's language.
-    """
+    """Return what finds the cells of a script in Databricks' form, or in Jupytext's ``percent``."""
     mark = re.escape(comment)
     databricks = re.compile(rf"{mark} COMMAND -{{6,}}\s*")
     percent = re.compile(rf"{mark} ?%%(?:[ \[].*)?")

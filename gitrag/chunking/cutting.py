@@ -71,7 +71,6 @@ def cut(
     """Return the chunks of a parsed file, in order.
 
     Args:
-        lines: The file's lines.
         definitions: Its definitions by start, outer before inner.
         merge_clauses: Whether neighbouring definitions of the same name form one.
     """

@@ -15,7 +15,6 @@ def decode(data: bytes, language: str | None = None) -> str:
     """Return the text of a file, whatever it is in: `gitrag.words.encodings`.
 
     Args:
-        data: The file's content.
         language: Its language: a notebook's text is that of its cells, whatever else the file holds.
     """
     text = encodings.decode(data)

@@ -265,12 +265,10 @@ _DATA = frozenset(
 
 
 def is_code(language: str) -> bool:
-    """Tell whether a language is a programming language."""
     return bool(language) and language not in _PROSE and language not in _DATA
 
 
 def is_prose(language: str) -> bool:
-    """Tell whether a language is prose."""
     return language in _PROSE
 
 

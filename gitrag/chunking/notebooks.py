@@ -194,7 +194,6 @@ def _cells(found: list[tuple[str, int, str | None]]) -> tuple[list[_Cell], str]:
 
 
 def _printed(line: str) -> str:
-    """Return what a terminal shows of a line that was printed."""
     return line.rstrip("\r").rpartition("\r")[2][:MAX_OUTPUT_LINE_CHARS]
 
 

@@ -155,7 +155,6 @@ def pattern_settings(language: Language) -> tuple[dict[str, str | None], ...]:
 
 @cache
 def load_grammar(name: str) -> tree_sitter.Language:
-    """Return a grammar by its name in the language pack."""
     from tree_sitter_language_pack import get_language
 
     return get_language(name)  # type: ignore[arg-type]  # a literal of 173 names

@@ -170,7 +170,6 @@ def choose(
     is said what would be written for which, and none is returned.
 
     Args:
-        session: The session of the command.
         names: The agents; an empty name stands for those in use here.
         http: The URL of a running server; None if the agent starts its own.
         token_env: The environment variable that holds the server's token.

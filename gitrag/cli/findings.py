@@ -63,7 +63,6 @@ def options(
     """Add a request's fields as options; the command is given the request that they make, as ``asked``.
 
     Args:
-        only: The fields to add, where not all.
         without: Those to leave out, of the requests too that are fields of it.
     """
     fields = [each for each in _fields(request, without) if not only or each[0] in only]

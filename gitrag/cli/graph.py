@@ -166,7 +166,6 @@ def _show(
 def _say_left_out(
     named: References | None, elsewhere: CallsElsewhere | None, form: str, terminal: Terminal
 ) -> None:
-    """Say what a form has no room for."""
     if elsewhere is not None and elsewhere.found:
         calls = count(sum(len(repository.edges) for repository in elsewhere.found), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
@@ -188,7 +187,6 @@ def _print_data(
     form: str,
     terminal: Terminal,
 ) -> None:
-    """Print a graph for programs."""
     from gitrag.callgraph import drawing
     from gitrag.report.documents import graph_json
 
@@ -202,7 +200,6 @@ def _print_data(
 def _page(
     workspace: Workspace, answer: GraphAnswer, question: GraphQuestion, *, to: str | None, tests: bool
 ) -> Text:
-    """Return an answer as a page with a picture."""
     from gitrag.actions.graph import sources_of, tests_of
     from gitrag.report.pictures import as_page
 

@@ -520,7 +520,6 @@ def _push(
     force: bool = False,
     moved: bool = False,
 ) -> Pushed:
-    """Push HEAD."""
     from gitrag.actions.hub.push import push_head
 
     _require_model(session, workspace)
@@ -536,7 +535,6 @@ def _push(
 
 
 def _require_model(session: Session, workspace: Workspace) -> None:
-    """Fetch the model where it is missing."""
     from gitrag.actions.model import fetch_model
 
     if not workspace.model_is_there():

@@ -72,10 +72,6 @@ class Picker:
         search: Answers questions as they are typed.
         find: Returns a repository by the name that hits have of it; None where it is open no more.
         heard: What the user should know of the latest answer, a line each, filled by who answers.
-        start: The directory that it was started in.
-        environ: The environment.
-        query: The question to begin with.
-        color: Whether to use colour.
     """
 
     def __init__(

@@ -23,10 +23,7 @@ class Progress:
     """The progress of a task.
 
     Args:
-        label: The task.
         total: The number of items, or None.
-        stream: Where it is shown.
-        color: Whether to use colour.
     """
 
     def __init__(self, label: str, total: int | None, stream: TextIO, *, color: bool) -> None:

@@ -68,7 +68,6 @@ class State:
 
     Attributes:
         missing: The identity of a helper that was looked for in vain.
-        serving: Whether this process was forked by a helper.
         config: The settings that the command has read.
     """
 

@@ -60,9 +60,7 @@ def serve(place: str, model_dir: Path | None, idle_s: float = IDLE_S) -> None:
     """Fork a process for each command that is asked for, until none was for a while.
 
     Args:
-        place: The directory of the sockets.
         model_dir: Where the model lies; None to leave it to the commands.
-        idle_s: How long to wait for a command.
     """
     identity = resident.identity()
     directory = resident.open_directory(place)

@@ -27,7 +27,6 @@ class Session(NamedTuple):
 
     Attributes:
         start: The directory it was started in, or that of ``-C``.
-        environ: Its environment.
         terminal: Where results, notes and progress go.
     """
 

@@ -75,10 +75,7 @@ class Terminal:
     """The output streams of a command.
 
     Args:
-        out: For the result.
         err: For notes, warnings, hints and progress.
-        out_color: Whether the result is coloured.
-        err_color: Whether the rest is.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, out_color: bool, err_color: bool) -> None:
@@ -185,7 +182,6 @@ class Terminal:
         self._say(safe(f"{self._err_style('hint:', 'bold')} {text}"))
 
     def error(self, text: str) -> None:
-        """Write an error to stderr."""
         self._say(safe(self._err_style(text, "red")))
 
     @contextmanager

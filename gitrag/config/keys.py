@@ -53,7 +53,6 @@ class Key(Struct, frozen=True):
     Attributes:
         name: Its name in ``.gitrag.yaml``; git config and the environment derive theirs from it.
         rule: Parses its text.
-        help: Its meaning in one line.
         team: The rule for its values in ``.gitrag.yaml``; None when only the user may set it.
         not_in_repository: Whether the repository's own git configuration may not set it either: a
             ``.git/config`` may have come with an archive.
@@ -83,7 +82,6 @@ class Setting(Struct, frozen=True):
     """A key's value and where it comes from.
 
     Attributes:
-        source: The key.
         value: Plain data, as in ``.gitrag.yaml``.
         origin: ``default``, or the source with the key's name there.
     """

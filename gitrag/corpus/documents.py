@@ -55,7 +55,6 @@ class Document(Struct, frozen=True):
         id: The id by which others refer to it, ``ADR-0007``.
         title: Its title, without the id.
         status: In lower case, without further text: ``accepted``, ``on hold``; empty if it has none.
-        edges: Its links to others.
     """
 
     path: str

@@ -27,8 +27,6 @@ class GoverningComment(Struct, frozen=True):
 
     Attributes:
         line: Its first line, 1-based.
-        ids: The ids of the documents.
-        requirements: The requirements, by name.
     """
 
     line: int
@@ -37,7 +35,6 @@ class GoverningComment(Struct, frozen=True):
 
 
 def governing(text: str) -> list[GoverningComment]:
-    """Find the governing comments of a source file."""
     lines = [line[:_LINE_CHARACTERS] for line in text.split("\n")]
     found = []
     for row, line in enumerate(lines):

@@ -38,7 +38,6 @@ class Detector(Struct, frozen=True):
 
     Attributes:
         manifest: The file at the top level that names the members.
-        member: The file that a member has.
         read: Parses the manifest; raises ValueError if it is malformed.
     """
 

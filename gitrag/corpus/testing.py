@@ -204,7 +204,6 @@ def _setup_cfg(data: bytes, _there: frozenset[str]) -> Iterator[str]:
 
 
 def _word(command: str) -> Callable[[bytes, frozenset[str]], Iterator[str]]:
-    """Return a reader that says what a file stands for by being there."""
     return lambda _data, _there: iter([command])
 
 

@@ -59,7 +59,6 @@ def fetch(
         directory: The target; created if missing.
         progress: Called with the current step, the bytes done, and the total bytes or None.
         keep_weights: Leave ``model.safetensors`` there too.
-        hub: The hub's address.
 
     Raises:
         NetworkError: No source could be reached.

@@ -22,11 +22,8 @@ class BuiltFile(Struct, frozen=True):
     """A file when the model was built.
 
     Attributes:
-        name: Its name in the directory.
-        size_bytes: Its size.
         modified_ns: Its modification time. If it differs, the file is hashed before use; for a copied model
             this takes 12 ms at each start.
-        sha256: Its digest.
     """
 
     name: str
@@ -36,15 +33,7 @@ class BuiltFile(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """What was built, from which inputs, with which versions.
-
-    Attributes:
-        graph: The version of graph and quantisation.
-        weights_sha256: The weights it was built from.
-        tokenizer_sha256: The tokenizer installed with it.
-        built_with: The versions of the packages that built it.
-        files: Every file an encoder may open.
-    """
+    """What was built, from which inputs, with which versions."""
 
     graph: str
     weights_sha256: str
@@ -69,7 +58,6 @@ def check(directory: Path, *, thorough: bool = False) -> Manifest:
     """Check that a directory contains a complete model that this version of gitrag can use.
 
     Args:
-        directory: The model's directory.
         thorough: Hash every file, not only those whose modification time changed.
 
     Raises:

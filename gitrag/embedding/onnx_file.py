@@ -44,7 +44,6 @@ class Node(Struct, frozen=True):
     """An operation.
 
     Attributes:
-        kind: The operator.
         inputs: Names of constants, of the graph's inputs, or of other operations' outputs.
         outputs: Names of the results; the first is the operation's own name too.
         attributes: The operator's parameters.
@@ -62,7 +61,6 @@ class Graph(Struct, frozen=True):
     """A model.
 
     Attributes:
-        name: Its name.
         nodes: The operations, each after those whose outputs it takes.
         constants: float32, int8 or int64, by name.
         inputs: Shapes of the inputs, all int64, by name; a word is a dimension that is known at run time.
@@ -77,7 +75,6 @@ class Graph(Struct, frozen=True):
 
 
 def save(graph: Graph, out: Path) -> None:
-    """Write a model as one file."""
     out.write_bytes(_model(graph, [_constant(*item) for item in graph.constants.items()]))
 
 

@@ -19,9 +19,7 @@ class PublishedFile(Struct, frozen=True):
     """A file of the published model.
 
     Attributes:
-        name: Its name in every source.
         size_bytes: Its size; a longer file is not read to its end.
-        sha256: Its digest.
     """
 
     name: str

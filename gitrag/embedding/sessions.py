@@ -62,8 +62,6 @@ def open_gpu(directory: Path, cpu: Any, threads: int) -> Any | None:
     than the CPU, so the two are compared first.
 
     Args:
-        directory: The model's directory.
-        cpu: The session to compare with.
         threads: How many texts the CPU session encodes at once.
     """
     provider = _gpu_provider()

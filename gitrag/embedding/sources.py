@@ -112,7 +112,6 @@ class Installer(Struct, frozen=True):
     """A program that gets the wheel from the package index, as it is configured.
 
     Attributes:
-        name: What is run, for messages.
         command: The command that puts the wheel, or its content, into a folder, which is its last argument.
     """
 

@@ -46,7 +46,6 @@ class Origin(Struct, frozen=True):
 
     Attributes:
         line: Its number in the commit that was asked, 1-based.
-        commit: The commit that made it what it is.
         path: The file that it was in there.
     """
 
@@ -59,8 +58,6 @@ class Blame(Struct, frozen=True):
     """Where lines come from.
 
     Attributes:
-        origins: A line each, in order.
-        followed: Whether lines that were moved were followed to where they come from.
         ignored: The commits that were passed over, since a list names them.
     """
 

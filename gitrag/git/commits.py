@@ -61,7 +61,6 @@ class Commit(Struct, frozen=True):
 
     Attributes:
         authored: When it was written, Unix seconds; 0 if malformed.
-        committed: When it was committed, likewise.
         message: Its message, at most 4,000 characters.
         changes: The paths that it changes with regard to its first parent, at most 256 and 20,000 moved ones.
         changed: How many paths it changes.
@@ -82,7 +81,6 @@ class Tips(Struct, frozen=True):
 
     Attributes:
         name: What it is stored by: the id of its one commit, or a hash of the ids of several.
-        commits: Their ids.
     """
 
     name: str
@@ -124,7 +122,6 @@ def commit_ids(
     Those at the boundary of a shallow clone are left out: their parents are not there to compare with.
 
     Args:
-        tips: Where the history begins: a commit, or several.
         beyond: A commit; what is reachable from it is left out.
         first_parents: Whether of a merge only the first parent is followed.
 

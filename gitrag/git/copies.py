@@ -148,9 +148,6 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
 def commit_files(root: Path, paths: Sequence[str], directory: Path, environ: Mapping[str, str]) -> None:
     """Make a commit of a directory's files in a bare repository of ours, as they are on disk.
 
-    Args:
-        paths: The files, relative to it.
-
     Raises:
         OSError: The repository cannot be written, or git refuses a file.
     """

@@ -89,9 +89,6 @@ def _refuse_embedded(start: Path, git_dir: Path, common_dir: Path) -> None:
 
     It can come with a clone, whose trees may contain anything except an entry called ``.git``. git is not
     asked: what lies around the directory may have come with the clone, and could mislead git.
-
-    Args:
-        start: Where git found it from.
     """
     git_dir, start = git_dir.resolve(), start.resolve()
     if _is_part_of_one(git_dir) or not start.is_relative_to(git_dir):

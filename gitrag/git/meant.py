@@ -129,10 +129,6 @@ def _paths(repo: Repository, *, directories: bool) -> set[str]:
 def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
     """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level.
 
-    Args:
-        given: The path, absolute.
-        shown: What the user calls it.
-
     Raises:
         UsageError: There is no such file; it is outside, in a git directory, or ignored, or links to what is.
         RepositoryError: git cannot tell.

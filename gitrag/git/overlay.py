@@ -61,9 +61,7 @@ class DirtyPath(Struct, frozen=True):
     """A path that differs from HEAD, with what `git status` reports; mode 0 and id "": absent.
 
     Attributes:
-        tracked: Whether it is in the index.
         head: Mode and id in HEAD's tree; mode -1: unknown.
-        index: Mode and id in the index.
         worktree_mode: Mode in the working tree, for tracked paths.
         state: How the working tree differs from the index: ``same`` (also for files missing on
             purpose: sparse checkout), ``gone``, or ``differs``.
@@ -94,7 +92,6 @@ class Overlay:
     """Uncommitted changes on top of a tree.
 
     Attributes:
-        head: The commit and tree that the changes are relative to.
         changes: One per path that differs, ordered by path. A removal may name a path not in the tree.
             Where ``skip`` is set the content was not hashed and ``entry.blob`` is "".
     """

@@ -123,8 +123,6 @@ class _Directory(Struct, frozen=True):
     Attributes:
         files: The rule files that apply in it, nearest first, with the length of the path before each.
         excluded: The configuration's rule. True: everything below is left out; False: re-included; or None.
-        ignored: The same for .gitragignore.
-        vendored: Whether the tables call it vendored.
     """
 
     files: tuple[tuple[int, _RuleFiles], ...]

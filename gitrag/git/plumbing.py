@@ -80,7 +80,6 @@ class GitObjects:
         return self._asked(_CONTENT, oid)[2]
 
     def tree(self, oid: str) -> Iterator[Entry]:
-        """Yield the entries of a tree."""
         kind, _, data = self._asked(_CONTENT, oid)
         if kind != b"tree":
             raise ValueError(f"{oid} is no tree")
@@ -188,7 +187,6 @@ def _answer(
 
 
 def _part(answers: select.poll, limit_s: float) -> bytes:
-    """Return the next part of an answer."""
     ready = answers.poll(limit_s * 1000)
     if not ready:
         raise ValueError(f"git has not answered for {limit_s:g} s")

@@ -104,7 +104,6 @@ class Repository:
 
     Attributes:
         root: Top level of the working tree; None for a bare repository.
-        git_dir: This worktree's git directory.
         common_dir: The git directory shared by all worktrees.
         object_format: What object ids are: ``sha1`` or ``sha256``.
         unconverted: Why files are used as they are on disk, not as git would store them; "" normally.
@@ -409,7 +408,6 @@ class Repository:
                 yield TreeEntry(os.fsdecode(path), oid, normal_mode(mode))
 
     def top_names(self, tree: str) -> frozenset[str]:
-        """Return the names at the top of a tree."""
         if tree == EMPTY_TREE:
             return frozenset()
         with self._trees_wrapped() as objects:

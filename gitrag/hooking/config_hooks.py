@@ -71,7 +71,6 @@ def are_run(repository: ConfiguredRepository) -> bool:
 
 
 def script_of(repository: ConfiguredRepository, hook: Hook) -> Path:
-    """Return the path of a configured hook's script."""
     return repository.common_dir / DIRECTORY / hook.name
 
 

@@ -111,11 +111,7 @@ def find_blocks(repository: HookedRepository) -> dict[Path, bool]:
 
 
 def uninstall(repository: HookedRepository, *, shared: bool = False) -> list[HookReport]:
-    """Remove gitrag's block from every hook, and its sections from the repository's configuration.
-
-    Args:
-        shared: Also from the hooks that the user has for all repositories.
-    """
+    """Remove gitrag's block from every hook, and its sections from the repository's configuration."""
     entries = config_hooks.read(repository)
     changed = {hook.name for hook in HOOKS if any(entry.ours for entry in entries[hook.name])}
     for hook in HOOKS:
@@ -153,9 +149,7 @@ def _set_up(
     """Make a hook run gitrag exactly once: by its file if we may write it, else configured beside it.
 
     Args:
-        standing: The hook's status.
         launcher: See `install`.
-        beside: Whether git runs configured hooks here.
 
     Returns:
         Whether anything changed.

@@ -24,10 +24,8 @@ class Manager(Struct, frozen=True):
     """A program that generates hooks.
 
     Attributes:
-        name: Its name.
         sign: A text that only its hook files contain.
         configurations: Its files at the top of the working tree; the first is named if none exists.
-        lines: Returns what to add there for a hook.
         kept: The suffix under which it keeps, and runs, an earlier hook; empty if it does not.
     """
 
@@ -38,7 +36,6 @@ class Manager(Struct, frozen=True):
     kept: str = ""
 
     def configuration(self, root: Path) -> Path:
-        """Return its configuration file."""
         paths = [root / name for name in self.configurations]
         return next((path for path in paths if path.is_file()), paths[0])
 

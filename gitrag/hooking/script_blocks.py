@@ -49,7 +49,6 @@ def render(script: str, launcher: str | None, *, created: bool = False) -> bytes
     Args:
         script: The script, including the block's marks.
         launcher: Absolute path of the gitrag to run; None to find it by PATH.
-        created: Whether the hook file is created for this block.
     """
     text = script[script.index(START.decode()) :]
     if launcher is not None:
@@ -117,7 +116,6 @@ def remove(text: bytes) -> bytes | None:
 
 
 def is_created(text: bytes) -> bool:
-    """Return whether the block says that the file was created for it."""
     span = find(text)
     return span is not None and CREATED in text[span.start : span.end]
 

@@ -305,5 +305,4 @@ def read_hook(path: Path) -> bytes:
 
 
 def block_of(hook: Hook, text: bytes, launcher: str | None) -> bytes:
-    """Return the block for a hook with this text."""
     return script_blocks.render(script(hook.name), launcher, created=script_blocks.is_created(text))

@@ -12,8 +12,6 @@ class Hook(Struct, frozen=True):
     """A git hook.
 
     Attributes:
-        name: Git's name for it.
-        does: What it does, as the end of "it …".
         background: Whether it starts a background job and returns at once; only pre-push waits, and may
             refuse.
     """

@@ -35,7 +35,6 @@ def text(value: str) -> bytes:
 
 
 def integer(value: int) -> bytes:
-    """Return an integer."""
     return struct.pack(">i", value)
 
 
@@ -45,7 +44,6 @@ def bigint(value: int) -> bytes:
 
 
 def bits(packed: bytes) -> bytes:
-    """Return a bit string."""
     return struct.pack(">i", 8 * len(packed)) + packed
 
 
@@ -61,7 +59,6 @@ def numbers(values: NDArray[Any], kind: str) -> bytes:
 
 
 def texts(values: Iterable[str]) -> bytes:
-    """Return an array of texts."""
     encoded = [text(value) for value in values]
     if not encoded:
         return struct.pack(">iii", 0, 0, _TEXT_OID)

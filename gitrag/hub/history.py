@@ -66,7 +66,6 @@ def unpack(data: bytes) -> BranchHistory | None:
 
 
 def _within(numbers: NDArray[np.int32], end: int) -> bool:
-    """Tell whether numbers are indices of something."""
     return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < end)
 
 

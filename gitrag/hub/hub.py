@@ -44,7 +44,6 @@ class Hub(Struct, frozen=True):
     """A connection to a hub of this version and recipe.
 
     Attributes:
-        db: The connection, in autocommit.
         has_hnsw: Whether there is an HNSW index over the sign bits.
     """
 

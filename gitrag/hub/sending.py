@@ -135,7 +135,6 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
     """Say which repository has a name in the hub, unless it is another's.
 
     Args:
-        origin: What tells the repository from others.
         is_same: Tells whether what was said of the one that has the name is said of this one, too.
 
     Raises:
@@ -161,7 +160,6 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
 
 
 def _known(hub: Hub, repository: str) -> list[tuple[bytes, str]]:
-    """List the contents that a repository has there."""
     with refused(hub, repository):
         return hub.db.execute(
             "SELECT blob, language FROM gitrag.known(%s)", [repository], binary=True

@@ -70,7 +70,6 @@ def add_server(hub: Hub, name: str, address: str) -> Server:
 
     Args:
         hub: The front, opened by the role that made it.
-        name: What to call the server.
         address: A database without a hub there, with the role that shall own the tables.
 
     Raises:

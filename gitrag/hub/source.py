@@ -85,7 +85,6 @@ class HubScope(SearchScope):
     Attributes:
         place: int32 (f,), of the file in its view.
         path_signs: uint8 (f, 48), sign bits of the path's vector.
-        with_path: bool (f,), whether it has one.
     """
 
     place: NDArray[np.int32]

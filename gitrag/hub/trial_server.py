@@ -47,7 +47,6 @@ class TrialServer(Struct, frozen=True):
         return f"postgresql://{getpass.getuser()}@/postgres?host={self.directory}"
 
     def is_running(self) -> bool:
-        """Tell whether it runs."""
         return self._pg_ctl("status").returncode == 0
 
     def start(self) -> None:

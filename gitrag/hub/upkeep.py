@@ -83,7 +83,6 @@ class Dropped(Struct, frozen=True):
     unfinished: int
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything."""
         return bool(self.contents or self.paths or self.unfinished)
 
 
@@ -129,7 +128,6 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
 
     Args:
         hub: The hub; only the role that made it may.
-        really: Do it, not only count.
 
     Raises:
         BusyError: A push does not end.

@@ -32,7 +32,6 @@ def rows_of(
     """Read which files of a view are in supported languages, with their stored facts.
 
     Args:
-        overlay: The changes on top of it.
         collection: The only collection; None for all.
         missing_only: Only files without stored facts, to extract them ahead of a later question.
     """
@@ -68,7 +67,6 @@ def facts_of(
     """Return the call facts of a view's files, extracting and storing those that are missing.
 
     Args:
-        store: The repository's store.
         check: Called between batches; stops by raising.
     """
 

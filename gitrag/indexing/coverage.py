@@ -55,9 +55,7 @@ def note(directory: Path, worktree: str, now: Coverage) -> None:
     What is recorded as later goes too: a clock was wrong.
 
     Args:
-        directory: The index's directory.
         worktree: The id of the worktree whose view was counted, "" for the main one.
-        now: What was counted.
     """
     whose = _named(worktree)
     held = [each for each in _held(directory) if each[1].at <= now.at]

@@ -37,7 +37,6 @@ class Difference(Struct, frozen=True):
     """What differs between two views.
 
     Attributes:
-        removed: Paths that are gone.
         added: Paths that are new or changed, with what they hold or why they are left out.
     """
 
@@ -54,8 +53,6 @@ class TreeDifference(Struct, frozen=True):
     Attributes:
         base: The view to start from; None to start from nothing.
         files: The tree's rule files, path and content.
-        modules: The tree's modules.
-        difference: What differs from the base.
     """
 
     base: View | None
@@ -68,9 +65,6 @@ class Differences:
     """Computes the differences that a snapshot needs, each once.
 
     So they can be computed before the store is locked, and asked for again when it is.
-
-    Args:
-        now: The snapshot.
     """
 
     def __init__(self, now: Snapshot) -> None:
@@ -85,8 +79,6 @@ class Differences:
 
         Args:
             base: The nearest view under the same rules.
-            files: The rule files of its tree.
-            modules: The modules of its tree.
         """
         return self._once(("tree", base, modules), lambda: _of_tree(self._now, base, files, modules))
 
@@ -96,7 +88,6 @@ class Differences:
         return self._once(key, lambda: uncommitted(self._now, files, modules))
 
     def records(self, paths: Sequence[str]) -> list[PathRecord]:
-        """Build the records of paths."""
         new = [path for path in paths if path not in self._paths]
         self._paths.update(zip(new, prepare_paths(new), strict=True) if new else ())
         return [self._paths[path] for path in paths]
@@ -196,7 +187,6 @@ def decide(
         first_line: Reads the first line of a file whose name does not tell its language.
         is_too_large: Tells whether a file is larger than the view's limit and so many bytes. Then the path is
             left out, not the content: another view may have a higher limit.
-        collection_of: Names the collection of a path.
     """
     removed: list[str] = []
     added: list[EntryRecord] = []

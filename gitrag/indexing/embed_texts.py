@@ -58,7 +58,6 @@ def embed_pending(
     A text that cannot be embedded keeps its draft vector, and the reason is recorded.
 
     Args:
-        store: Where the texts are pending.
         entries: Pairs of path id and content id in addition to those of the views.
         view_id: The only view that counts; None for all.
         limit: How many at most; None for all.

@@ -155,7 +155,6 @@ def _deadline() -> Callable[[], bool]:
 
 
 def records(read: Iterable[Commit]) -> list[CommitRecord]:
-    """Build the records of commits."""
     found = list(read)
     if not found:
         return []
@@ -180,5 +179,4 @@ def records(read: Iterable[Commit]) -> list[CommitRecord]:
 
 
 def _words(message: str) -> str:
-    """Return the part of a message that says what was changed."""
     return _NOT_WORDS.sub(" ", message)[:_TOLD_CHARACTERS]

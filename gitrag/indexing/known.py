@@ -45,7 +45,6 @@ class Refreshed(Struct, frozen=True):
     Attributes:
         view: The view of HEAD's tree.
         overlay: The uncommitted changes on top of it.
-        head: HEAD at the time.
         documents: What is new, changed and deleted since the last refresh.
         dirty: Paths with uncommitted changes.
         cut: Contents read and cut now.
@@ -67,8 +66,6 @@ class Start(Struct, frozen=True):
     """What the index offers as a starting point for a view.
 
     Attributes:
-        current: The view that the worktree points to.
-        view: The view to start from.
         is_of_tree: Whether it is a view of exactly this tree.
         files: The rule files of its tree; empty where they are not needed.
         modules: The modules of its tree; empty where they are not needed.
@@ -96,9 +93,7 @@ class Survey(Struct, frozen=True):
     """What a refresh has to write, and which of it the index has.
 
     Attributes:
-        start: The starting point.
         tree: How to build the view of HEAD's tree; None where there is one.
-        uncommitted: What the uncommitted changes change.
         ids: Of all these paths and contents, those that are recorded.
     """
 
@@ -119,12 +114,10 @@ class Survey(Struct, frozen=True):
 
     @property
     def new_paths(self) -> list[str]:
-        """The paths to be recorded."""
         return [path for path in dict.fromkeys(e.path for e in self.added) if path not in self.ids.paths]
 
     @property
     def new_contents(self) -> list[ContentKey]:
-        """The contents to be recorded."""
         wanted = dict.fromkeys(entry.content for entry in self.added if not entry.skip)
         return [key for key in wanted if key not in self.ids.contents]
 

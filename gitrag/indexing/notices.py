@@ -33,7 +33,6 @@ def unwritten_line(why: str, commit: str | None, missing: int, *, held: bool) ->
     """Return the line about an answer from an index that could not be written.
 
     Args:
-        why: Why not, as a sentence.
         commit: The worktree's commit that is indexed; None for none.
         missing: How many files of now are missing from the answer.
         held: Whether what is newer was read into memory.

@@ -41,8 +41,6 @@ class Base(Struct, frozen=True):
     """A commit in a history whose older commits have been read, all or some.
 
     Attributes:
-        commit: Its id.
-        progress: How far they have been read.
         is_complete: Whether, with the newest commits of both, the history has no gap.
     """
 
@@ -111,7 +109,6 @@ def read_older(
     Args:
         older: The index of older commits; made where there are any.
         newest: The repository's index, which has the newest commits of this history.
-        tips: Where the history begins: a commit, or several.
         from_git: Otherwise only what the repository's index has is taken over, before it drops that: also
             where they are known by a commit before this one.
         stop: Asked between batches.
@@ -231,8 +228,6 @@ def drop_unneeded(older: Store, newest: Store, since_s: float) -> int:
     """Drop the older commits that no history has which the repository's index keeps.
 
     Args:
-        older: The index of older commits.
-        newest: The repository's index.
         since_s: What was read since then, Unix seconds, is kept too.
 
     Returns:
@@ -258,6 +253,5 @@ def _bases(older: Store, newest: Store, since_s: float) -> list[str]:
 
 
 def _ends_at(older: Store, commit: str, end: str) -> bool:
-    """Tell whether the older commits of a commit were read when the clone ended there."""
     with older.read() as db:
         return histories.has_history(db, commit, end)

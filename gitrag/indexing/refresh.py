@@ -53,7 +53,6 @@ def refresh(
     writing, and again only if another process has changed it meanwhile.
 
     Args:
-        store: The repository's store.
         budget_s: Seconds after which remaining contents are left for later; None for no limit.
         advance: Called with (contents done, total contents) during cutting.
         at_once: Called while the store is locked; contents then pending are left for later.

@@ -98,10 +98,8 @@ class Snapshot(Struct, frozen=True):
     """What git reports about a worktree at one moment.
 
     Attributes:
-        repo: The repository, at the worktree.
         options: What to leave out, and how many processes to use.
         slot: Whose view it is: the worktree's id, or ``REVISION``.
-        head: HEAD, or the revision.
         changes: Changes on top of it: uncommitted ones, and issues.
         dirty: How many of them are uncommitted changes.
         rules_key: Hash of the inputs of the rules other than HEAD's tree.
@@ -138,7 +136,6 @@ def look(
     """Take a snapshot of a worktree.
 
     Args:
-        repo: The repository, at the worktree.
         options: What to leave out, and how many processes to use.
         committed_only: Ignore uncommitted changes and issues.
         with_issues: Look for issues in directories that git ignores.

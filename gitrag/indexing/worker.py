@@ -67,10 +67,8 @@ class Worker:
         """Work for a worktree and for those that ask meanwhile; leave it to a running worker if there is one.
 
         Args:
-            worktree: The worktree that asks.
             work: Does the work for a worktree. It receives a function that tells whether another request
                     has come in, so that new text is indexed before old text is embedded.
-            settled: Called when this process is the worker.
 
         Returns:
             Whether this process was the worker.

@@ -127,7 +127,6 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Release the lock."""
         if self._file is not None:
             unlock(self._file)
             self._file.close()

@@ -81,7 +81,6 @@ def last_trouble(directory: Path) -> str:
 
 
 def close_log() -> None:
-    """Close the log file."""
     logger = logging.getLogger("gitrag")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)

@@ -65,11 +65,7 @@ def refusal(error: BaseException) -> GitragError | None:
 
 
 def disk_error(error: BaseException, path: Path | None = None) -> DiskError | None:
-    """Return the error to tell the user where a disk or its permissions are at fault; None for any other.
-
-    Args:
-        path: What was to be opened, where the error does not say.
-    """
+    """Return the error to tell the user where a disk or its permissions are at fault; None for any other."""
     if not isinstance(error, OSError):
         return None
     if isinstance(error.filename, str | bytes):
@@ -96,7 +92,6 @@ def permission_fix(path: Path, inside: Path | None = None) -> str:
 
     Args:
         path: It need not exist.
-        inside: What in it is not permitted, where that is not the path itself.
     """
     there = path
     while not os.path.lexists(there) and there != there.parent:

@@ -40,7 +40,6 @@ class Strain:
     """What work that can wait waits for.
 
     Args:
-        supplies: Where the system lists what supplies it.
         load: Returns the load per processor.
         patience_s: Seconds after which the load no longer counts.
     """

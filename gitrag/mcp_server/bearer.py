@@ -35,12 +35,7 @@ def new_token() -> str:
 
 
 class RequireToken:
-    """Pass on what shows a token; answer 401 to all else.
-
-    Args:
-        workspace: What is behind it.
-        token: The token.
-    """
+    """Pass on what shows a token; answer 401 to all else."""
 
     def __init__(self, workspace: ASGIApp, token: str) -> None:
         self._app = workspace

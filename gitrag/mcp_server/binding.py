@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, wraps
+from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.from_thread
@@ -14,7 +16,8 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata, func_metadata
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, ListRootsRequest, ListRootsResult, TextContent, ToolAnnotations
 from msgspec import Struct
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -22,10 +25,40 @@ from gitrag.actions.options import Option, fields_of
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.replies import Freshness, WordData
-from gitrag.mcp_server.roots import client_roots
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
 from gitrag.report.told import plain_data
 from gitrag.words.control_characters import printable, sanitise, sanitise_line
+
+_PATIENCE_S = 2.0
+"""How long a client may take to say its roots, before it is answered without."""
+
+_MOST = 64
+
+
+async def client_roots(context: Context[Any, Any]) -> tuple[Path, ...]:
+    """Ask the client for its roots; none where it has none, or does not say in time."""
+    capabilities = context.client_capabilities
+    if capabilities is None or capabilities.roots is None:
+        return ()
+    try:
+        with anyio.move_on_after(_PATIENCE_S):
+            found = await context.session.send_request(ListRootsRequest(), ListRootsResult)
+            return tuple(path for each in found.roots[:_MOST] if (path := directory_of(str(each.uri))))
+    except (MCPError, ValueError):  # it cannot be asked, refuses, or says what the protocol has not
+        return ()
+    return ()
+
+
+def directory_of(uri: str) -> Path | None:
+    """Return the directory that a ``file:`` URI names; None where it names none of this machine."""
+    try:
+        parts = urlsplit(uri)
+        path = Path(unquote(parts.path))
+        is_here = parts.scheme == "file" and parts.netloc in {"", "localhost"} and path.is_absolute()
+        return path if is_here and path.is_dir() else None
+    except (OSError, ValueError):
+        return None
+
 
 _CONTEXT = "protocol context"
 """The key under which the protocol's context is passed: with its space, no argument can have that name."""
@@ -38,11 +71,7 @@ class Reply(Struct, frozen=True):
     """What a tool answers: a text to read, a `Text` if it has several lines, and the same as data.
 
     Attributes:
-        text: The text.
-        found: What was found, or the data themselves.
         form: The row of `gitrag.report.told` that it is told by; empty where ``found`` is all there is.
-        freshness: What the answer rests on.
-        project: The name of the project that was asked.
         words: What is known of the question's words.
     """
 
@@ -109,7 +138,6 @@ def bind(bench: Workbench, function: Callable[..., Reply], hints: Hints, *, core
     """Return a function as a tool of the same name; its docstring is the description.
 
     Args:
-        bench: The workbench it works on.
         function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply``.
         hints: What to tell clients about it.
         core: Whether clients that look tools up only when they need them are to load it at the start.

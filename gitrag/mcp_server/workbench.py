@@ -58,8 +58,6 @@ class Project:
     """A repository, or a directory of one, by the name under which agents ask for it.
 
     Attributes:
-        name: The name.
-        workspace: The repository.
         directory: The directory, relative to the repository's top; empty for all of it.
     """
 
@@ -146,8 +144,6 @@ class Workbench:
     Neither the drafting of vectors nor an index in memory is thread-safe: each call holds ``lock``.
 
     Args:
-        start: Where the server was started.
-        environ: The environment.
         everywhere: Whether code is searched in all repositories, where a call names none.
     """
 
@@ -204,7 +200,6 @@ class Workbench:
         """Return whom several repositories are asked by.
 
         Args:
-            call: The call that asks.
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
 
         Raises:

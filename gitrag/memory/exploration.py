@@ -38,7 +38,6 @@ class Guess(Struct, frozen=True):
     """A guess.
 
     Attributes:
-        value: The type or size.
         word: The word in the text that matched; empty if none did.
     """
 
@@ -193,7 +192,6 @@ def namesake_text(found: Observation) -> str:
 
 
 def observation_text(observation: Observation) -> str:
-    """Return an observation as Markdown."""
     identity = observation.identity
     project = sanitise_line(name_of(identity.project)) or "—"
     return "\n".join(
@@ -225,7 +223,6 @@ def file_name(observation: Observation) -> str:
 
 
 def to_markdown(observation: Observation) -> str:
-    """Return an observation as the text of a file."""
     import yaml
 
     mark = _free_mark(observation.sections)
@@ -322,7 +319,6 @@ def _sections(body: str, mark: str, source: str) -> dict[str, str]:
 
 
 def _free_mark(sections: Mapping[str, str]) -> str:
-    """Return a mark that no section contains."""
     mark, tried = _MARK, 0
     while any(f"{mark}:" in text for text in sections.values()):
         tried += 1

@@ -58,7 +58,6 @@ class Saved(Struct, frozen=True):
 
     Attributes:
         observation: The whole observation as stored now.
-        created: Whether it is new.
         namesake: One of the same title that is kept under the project's name alone, where this is new.
     """
 
@@ -80,11 +79,6 @@ class Imported(Struct, frozen=True):
 
 
 def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None) -> Explorations:
-    """Open the explorations of a user.
-
-    Args:
-        model_dir: The directory of the model, if not the usual one.
-    """
     from gitrag.embedding import local_model
 
     directory = local_model.model_directory(model_dir)
@@ -363,9 +357,7 @@ class Recalled(Struct, frozen=True):
     """An observation that answers a query.
 
     Attributes:
-        observation: The observation.
         score: Relevance in [0, 1].
-        section: The most relevant section.
         text: The most relevant piece of it.
     """
 

@@ -171,7 +171,6 @@ class Observations:
         return [each for each in found if projects is None or each.identity.project in projects]
 
     def projects(self) -> list[str]:
-        """Return the keys of the projects of all observations."""
         with self._read() as db:
             rows = [] if db is None else db.execute("SELECT DISTINCT project FROM observations ORDER BY 1")
             return [project for (project,) in rows]

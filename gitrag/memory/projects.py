@@ -57,7 +57,6 @@ class Project(Struct, frozen=True):
     """A project that memory is kept of.
 
     Attributes:
-        name: What it is called.
         given: Its key, where the remote or the user says so; empty where the place does.
         place: Where it is, as its keys begin that have no remote; empty where only a key was given.
         repo: Its repository; None if there is none there.
@@ -107,7 +106,6 @@ def project_called(given: str | None, here: Project, stored: Collection[str]) ->
 
     Args:
         given: What the user said; blank for the project here.
-        stored: The keys that there is memory under.
 
     Raises:
         UsageError: Several are called so.

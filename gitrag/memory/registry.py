@@ -66,7 +66,6 @@ class Known(Struct, frozen=True):
 
     Attributes:
         name: Its directory's name, with as many of the directories above as are needed to tell it apart.
-        entry: Where it is.
     """
 
     name: str
@@ -74,12 +73,7 @@ class Known(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """A name for several repositories.
-
-    Attributes:
-        name: The name.
-        members: Their git directories.
-    """
+    """A name for several repositories."""
 
     name: str
     members: tuple[Path, ...]
@@ -91,7 +85,6 @@ class Registered:
 
     Attributes:
         entries: The repositories, in the order in which they came.
-        groups: The groups, by name.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -346,7 +339,6 @@ def _groups(held: Any) -> Iterator[Group]:
 
 
 def _is_path(value: Any) -> bool:
-    """Tell whether a value from the file may be a path of this machine."""
     if not isinstance(value, str) or len(value) > _LONGEST_PATH or "\0" in value:
         return False
     try:

@@ -78,7 +78,6 @@ def reference_lines(
     Args:
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width, to which lines are shortened; None to leave them.
-        with_tests: Whether those in tests are listed.
     """
     yield _heading(found, style(found.name, "name"))
     has_unsure = has_folded = False

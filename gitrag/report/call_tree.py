@@ -64,10 +64,8 @@ class _Branch(Struct, frozen=True):
     Attributes:
         node: The definition; of several overloads the first.
         lines: Where it calls, or is defined; one for each overload.
-        calls: The lines of all calls.
         is_likely: Whether none of the calls is certain.
         parts: What of a class or a file is called, or calls.
-        rules: By what it is called, if by rules alone.
     """
 
     node: Node
@@ -95,15 +93,10 @@ class CallTree:
     """Draws the calls around what was asked for.
 
     Args:
-        graph: The calls.
-        none: What was not found, in words.
-        tests: The definitions that are tests'.
-        direction: Which calls were asked for.
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width; None to align and shorten nothing.
         with_tests: Whether calls from tests are listed, instead of counted.
         depth: How many calls away from what was asked for the tree goes.
-        glyphs: What branches are drawn with.
     """
 
     def __init__(

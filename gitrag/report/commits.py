@@ -94,7 +94,6 @@ _LONGEST_SUBJECT = 72
 
 
 def changed_last_sentence(commits: int, newest: StoredCommit) -> str:
-    """Return which commit changed a file last."""
     subject = cut(newest.message.partition("\n")[0], _LONGEST_SUBJECT)
     further = f"; {count(commits, 'commit')} of those read changed it" if commits > 1 else ""
     return f'Changed last by {newest.id[:SHORT]} of {day(newest.authored)}, "{subject}"{further}.'

@@ -44,7 +44,6 @@ class GraphEdge(Struct, frozen=True):
     Attributes:
         caller: Index of the caller in ``nodes``.
         callee: Index of the callee.
-        edge: The call.
     """
 
     caller: int
@@ -70,7 +69,6 @@ class RepositoryCalls(Struct, frozen=True):
     """Calls between the repository around and another one.
 
     Attributes:
-        between: Which.
         calls: The calls; the other repository's end has a path relative to its top.
     """
 
@@ -188,7 +186,6 @@ class GarbageDocument(Struct, frozen=True):
     """What `gitrag gc` prints.
 
     Attributes:
-        garbage: What nothing needs.
         applied: Whether it was dropped.
         freed_bytes: How much that freed.
         size_bytes: The index's size now.
@@ -218,7 +215,6 @@ class TopicDocument(Struct, frozen=True):
     """A topic that is remembered.
 
     Attributes:
-        observation: What is.
         score: How well it answers, in [0, 1]; `gitrag explore search` has it.
         section: The section that does.
         is_new: Whether `gitrag explore save` made it.
@@ -284,11 +280,8 @@ def graph_json(
 
     Args:
         graph: The graph; None where there is none, which the notes say.
-        named: Where the target is named besides.
         elsewhere: The calls between it and other repositories; None if none were asked.
-        none: What was not found.
         not_indexed: What exists and is not in the index, or not all of it, a sentence each.
-        notes: What was not followed.
     """
     if graph is None:
         return json_text(
@@ -311,7 +304,6 @@ def graph_json(
 
 
 def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
-    """Return what no call was resolved to."""
     return no_callers(
         (each.subject.own, each.subject.name, each.known, each.looked_at)
         for each in none

@@ -35,9 +35,7 @@ def exact_text(
     """Return the lines below their files, each definition named once.
 
     Args:
-        found: What was found.
         answer: Its hits as they are to be shown: relative, with more lines around.
-        style: Applies the style of a role to a text.
         columns: The terminal's width, to which lines are shortened.
         gaps: Mark where lines are left out between two that are shown.
     """

@@ -58,7 +58,6 @@ def related_markdown(found: Related, style: Style = plain) -> Text:
 
     Args:
         found: The references; of a small collection the nearest too.
-        style: How parts of it look.
     """
     if found.instead and not found.proposals:
         return joined([f"## Related: {found.text}", "", found.lacking, *instead_lines(found.instead, style)])

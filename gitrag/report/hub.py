@@ -52,7 +52,6 @@ def as_text(answer: HubAnswer, style: Style = plain) -> Text:
 
 
 def as_markdown(answer: HubAnswer) -> Text:
-    """Return an answer as Markdown."""
     return joined([f"## Hub: {answer.query}", "", *as_text(answer).split("\n")])
 
 

@@ -38,7 +38,6 @@ NO_MATCH = "No relevant ADRs, specs, or code found for '{query}'. Try a broader 
 
 
 def plain(text: str, _role: str) -> str:
-    """Return the text unstyled."""
     return text
 
 

@@ -68,7 +68,6 @@ def as_text(
     """Return an answer as text: only sections with hits; no title when there is only code.
 
     Args:
-        style: Applies the style of a role to a text.
         explain: Say why each file was found: ``words`` in three sentences, ``all`` by numbers; empty not to.
         lately: For each file what changed it lately, a sentence; said with ``words``.
         columns: The terminal's width, to which lines of files are shortened; None to leave them.
@@ -226,11 +225,7 @@ _LONGEST = 40
 
 
 def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
-    """Return three sentences: the question's words in a hit, what counted most, how sure the score is.
-
-    Args:
-        words: The terms of the question.
-    """
+    """Return three sentences: the question's words in a hit, what counted most, how sure the score is."""
     text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"
     pieces: dict[str, str] = {}  # by term, as the hit spells it
     for piece in PIECE.findall(text):

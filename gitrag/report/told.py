@@ -262,7 +262,6 @@ def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_wh
     """Return an answer, or a list of them, as dicts, lists, texts and numbers.
 
     Args:
-        value: It.
         form: The row that it is told by; empty for that of its class.
         text: Makes a text fit for its readers.
     """

@@ -116,15 +116,7 @@ class DocumentPart(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """A file, or several of a directory, for which documents are looked for.
-
-    Attributes:
-        path: Its path.
-        text: Its text.
-        names: The names of its definitions.
-        docstrings: Their docstrings.
-        messages: The messages of its last commits.
-    """
+    """A file, or several of a directory, for which documents are looked for."""
 
     path: str
     text: str
@@ -137,12 +129,10 @@ class ScoredDocument(Struct, frozen=True):
     """How likely a document bears on a target, and by what.
 
     Attributes:
-        document: Its number.
         score: The probability that it does, in [0, 1].
         part: Its part that is nearest, an index into ``Documents.parts``.
         cosine: Of that part with the target; 0 if unknown.
         words: Words that both have, the most telling first.
-        names: Names that the target defines and the document mentions.
         is_mentioned: Whether the document mentions the target's path or file name.
     """
 
@@ -159,9 +149,7 @@ class Documents(Struct, frozen=True, dict=True):
     """The documents of some collections.
 
     Attributes:
-        kinds: The kind of each.
         documents: Path, id, title and status of each.
-        texts: The text of each.
         parts: The parts of all, those of a document in a row.
         vectors: float32 (parts, 384), L2-normalised; None where none is known. Of a part without: zeros.
     """

@@ -42,7 +42,6 @@ class Companion(Struct, frozen=True):
         beside: The given file with which it has changed most regularly.
         together: How many of the last commits of that one changed both.
         of: How many last commits there are, at most 50.
-        score: By which they are ordered.
     """
 
     path: str
@@ -62,7 +61,6 @@ def companions(past: PastChanges, given: Sequence[str], most: int | None = None)
 
     Args:
         past: The commits that changed them, without those of very many files.
-        given: The files that a change has.
         most: How many to return; None for all.
     """
     places = {path: place for place, path in enumerate(past.paths)}

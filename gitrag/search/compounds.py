@@ -57,10 +57,6 @@ def as_two(
     """Let chunks and file names that have both parts of a word count as having it.
 
     Args:
-        source: What the index has.
-        scope: What may be found.
-        postings: Where its terms occur.
-        names: Which file names have them.
         is_known: Tells whether a lower-case word is in the dictionary.
         memo: Cache for the next question.
     """
@@ -100,7 +96,6 @@ def _named(postings: Postings, pair: Sequence[int]) -> NDArray[np.int32]:
 
 
 def _files(names: NameWords, pair: Sequence[int]) -> NDArray[np.int32]:
-    """Return the files whose names have two terms."""
     one, other = (names.file[names.term == place] for place in pair)
     return np.intersect1d(one, other)
 

@@ -53,7 +53,6 @@ def rank(
     """Return the best documents, best first; of those with the same content only the best.
 
     Args:
-        evidence: The evidence for the documents.
         scores: ``candidates`` of at least ``limit`` documents.
         ties: For each candidate its path, which decides between equals.
         limit: Maximum number of documents.

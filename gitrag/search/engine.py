@@ -8,47 +8,36 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.chunking.languages import is_code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
-from gitrag.embedding.draft import drafter
-from gitrag.git import matcher
 from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search import (
-    compounds,
     document_scores,
     lookup,
     meant_variant,
     passages,
     ranking,
-    report_evidence,
     variants,
 )
-from gitrag.search.evidence import NEAREST, Evidence, gather
+from gitrag.search.collecting import allowed_paths, collect
+from gitrag.search.evidence import Evidence
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.meant_variant import Page
 from gitrag.search.other_words import Said, said
-from gitrag.search.question import Question, looks_like_code, other_forms
+from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
-from gitrag.search.reexports import reexports
 from gitrag.search.snippet import Line, lines_at, snippet
-from gitrag.search.templates import filled
-from gitrag.search.value_sites import value_sites
-from gitrag.search.verbatim import verbatim
 from gitrag.search.wording import Occurrences
-from gitrag.store import candidates
-from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
+from gitrag.store.candidates import Files, Filters, SearchScope
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
-from gitrag.words import terms
 from gitrag.words.path_traits import Trait
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gitrag.store.commit_evidence import Messages
     from gitrag.store.source import Source
 
 _ALSO = 3
@@ -61,9 +50,6 @@ _ALSO_FOR_A_REPORT = 5
 _LOOKED_AT_FOR_A_REPORT = 16
 """The same where a bug report asks for the place to change: each definition is listed once."""
 
-_LONGEST_QUOTED = 2_000
-"""Characters of pasted code that are looked up as they are."""
-
 _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
@@ -73,7 +59,6 @@ class FurtherHit(Struct, frozen=True):
 
     Attributes:
         chunk: Its chunk, or the lines of it that are worth showing.
-        share: How likely it is the one that answers, if the file does.
     """
 
     chunk: Chunk
@@ -94,7 +79,6 @@ class Hit(Struct, frozen=True):
         path: The file.
         chunk: Its best chunk, of long code the lines of it that say most (`passages.window`).
         score: Relevance in [0, 1].
-        lines: The lines that match best.
         also: The file's other hits, best first.
         bm25: The chunk's BM25.
         cosine: The chunk's cosine with the question; -1 if unknown.
@@ -103,7 +87,6 @@ class Hit(Struct, frozen=True):
         language: The file's language; empty if unknown.
         document: The file as a document of its collection; None for code.
         note: A sentence or two of the document that bear on the question.
-        share: How likely the chunk is the one that answers, if the file does.
         variants: Paths of further files that are nearly the same, likeliest first, where they are grouped.
         repository: The name of the repository that it is in, where several were asked; the paths are relative
             to that one's top. Empty where one was.
@@ -140,7 +123,6 @@ class Found(Struct, frozen=True):
         hits: Best first.
         chunk_ids: The chunks of the hits, best first.
         occurrences: Where the question's words occur; None where there are no files.
-        no_such_path: Whether the question is a path, and no file has it.
         unread_history: Whether commit messages would count, but have not been read.
     """
 
@@ -156,7 +138,6 @@ class Scoped(Struct, frozen=True):
 
     Attributes:
         view_id: The view, or None.
-        overlay: What lies on top of it.
         filters: Kinds, languages, path globs.
         directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
             None where a question names nothing, since no user asked it.
@@ -177,7 +158,6 @@ class Scoped(Struct, frozen=True):
 
     @property
     def state(self) -> Hashable:
-        """What its files depend on."""
         return self.view_id, self.overlay, self.filters
 
 
@@ -194,10 +174,7 @@ def ask(
     """Answer a question from the store.
 
     Args:
-        source: What the index has.
-        scoped: What it may find.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
-        memo: Cache for the next question.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
         alone_too: Where nothing has the least score, keep the best if it is nearly alone with a word.
     """
@@ -216,76 +193,18 @@ def ask(
     told = None if commit is None else source.messages(scope, commit, question.hashes, vector, memo)
     evidence = collect(source, question, scope, vector, memo, told)
     if are_documents:
-        sums = document_scores.candidates(evidence, files, limit)
+        ranked = _rank_documents(source, evidence, scoped, files, memo)
     else:
-        sums = ranking.candidates(evidence, limit)
-    paths = source.read_paths(files.path_id[list(sums)].tolist(), memo)
-    names = {file: paths[int(files.path_id[file])] for file in sums}
-    copies: Mapping[int, tuple[str, ...]] = {}
-    looked_at = (
-        None if scoped.every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
-    )
-    if are_documents:
-        found = document_scores.rank(evidence, files, sums, names, limit)
-        read = _read_best(source, evidence, [item.file for item in found], looked_at)
-    else:
-        bulky = ranking.InNumbers.among(
-            names,
-            {file: str(files.language[file]) for file in sums},
-            question.spoken,
-            ranking.having(evidence, sums),
-        )
-        sums = ranking.copies_behind(sums, bulky)
-        page = ranking.page(sums, files.content_id, names, len(sums))
-        groups = meant_variant.arrange(
-            source,
-            question,
-            scope,
-            Page(page, sums, names),
-            scoped.overlay.commit,
-            state=scoped.state,
-            memo=memo,
-        )
-        if scoped.grouped:
-            copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
-        page = [group[0] for group in groups] if scoped.grouped else variants.in_place(page, groups)
-        page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[:limit]
-        read = _read_best(source, evidence, page, looked_at)
-        found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
-    found = _enough(found, evidence, min_score, alone_too=alone_too)
+        ranked = _rank_code(source, question, evidence, scoped, scope, memo)
+    found = _enough(ranked.found, evidence, min_score, alone_too=alone_too)
     if scoped.every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
-    wanted = [(item, item.chunks[:1] if scoped.every_chunk else item.chunks[:looked_at]) for item in found]
-    shown = [
-        (
-            item,
-            _shown_of(question, evidence, item, chunks)
-            if not (are_documents or scoped.every_chunk)
-            else _whole(evidence, chunks),
-        )
-        for item, own in wanted
-        if (chunks := {place: read[int(evidence.chunk_id[place])] for place in own})
-    ]
-    hits = tuple(
-        Hit(
-            path=names[item.file],
-            chunk=best.chunk,
-            score=item.score,
-            lines=snippet(best.chunk, question),
-            also=tuple(further for _place, further in others),
-            bm25=float(evidence.bm25[first]),
-            cosine=float(evidence.cosine[first]),
-            reasons=item.reasons,
-            content_id=int(files.content_id[item.file]),
-            language=str(files.language[item.file]),
-            share=best.share,
-            variants=copies.get(item.file, ()),
-        )
-        for item, ((first, best), *others) in shown
-    )
-    chunk_ids = tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
+    as_they_are = are_documents or scoped.every_chunk
+    hits, chunk_ids = _hits(question, evidence, files, replace(ranked, found=found), whole=as_they_are)
     if looked_up.named:
-        first, first_ids = _named(source, scope, question, looked_up, sums, limit=limit, min_score=min_score)
+        first, first_ids = _named(
+            source, scope, question, looked_up, ranked.sums, limit=limit, min_score=min_score
+        )
         first = _with_evidence(first, hits)
         hits = (*first, *_after(first, hits, looked_up, min_score=min_score))[:limit]
         chunk_ids = (*first_ids, *chunk_ids)
@@ -298,6 +217,102 @@ def ask(
         looked_up.is_path and not looked_up.named,
         unread_history=commit is not None and told is None,
     )
+
+
+class _Ranking(Struct, frozen=True):
+    """The files of a page.
+
+    Attributes:
+        found: They, best first.
+        sums: By which files came in question.
+        names: The paths of these.
+        most: Best chunks of a file that are looked at; None for all.
+        read: Such chunks of the page, by their ids.
+        copies: Further files that are nearly the same, by the file.
+    """
+
+    found: list[Ranked]
+    sums: Mapping[int, float]
+    names: Mapping[int, str]
+    most: int | None
+    read: Mapping[int, Chunk]
+    copies: Mapping[int, tuple[str, ...]] = {}
+
+
+def _names(source: Source, files: Files, sums: Mapping[int, float], memo: Memo) -> dict[int, str]:
+    paths = source.read_paths(files.path_id[list(sums)].tolist(), memo)
+    return {file: paths[int(files.path_id[file])] for file in sums}
+
+
+def _rank_documents(source: Source, evidence: Evidence, scoped: Scoped, files: Files, memo: Memo) -> _Ranking:
+    sums = document_scores.candidates(evidence, files, scoped.limit)
+    names = _names(source, files, sums, memo)
+    found = document_scores.rank(evidence, files, sums, names, scoped.limit)
+    most = None if scoped.every_chunk else _LOOKED_AT
+    return _Ranking(
+        found, sums, names, most, _read_best(source, evidence, [item.file for item in found], most)
+    )
+
+
+def _rank_code(
+    source: Source, question: Question, evidence: Evidence, scoped: Scoped, scope: SearchScope, memo: Memo
+) -> _Ranking:
+    files = scope.files
+    sums = ranking.candidates(evidence, scoped.limit)
+    names = _names(source, files, sums, memo)
+    bulky = ranking.InNumbers.among(
+        names,
+        {file: str(files.language[file]) for file in sums},
+        question.spoken,
+        ranking.having(evidence, sums),
+    )
+    sums = ranking.copies_behind(sums, bulky)
+    page = ranking.page(sums, files.content_id, names, len(sums))
+    groups = meant_variant.arrange(
+        source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped.state, memo=memo
+    )
+    copies = {}
+    if scoped.grouped:
+        copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
+    page = [group[0] for group in groups] if scoped.grouped else variants.in_place(page, groups)
+    page = ranking.alone_among_the_first(ranking.one_of_a_kind(page, bulky), evidence.alone)[: scoped.limit]
+    most = None if scoped.every_chunk else _LOOKED_AT if question.report is None else _LOOKED_AT_FOR_A_REPORT
+    read = _read_best(source, evidence, page, most)
+    found = ranking.scored(evidence, page, sums, say(source, question, evidence, page, names, read))
+    return _Ranking(found, sums, names, most, read, copies)
+
+
+def _hits(
+    question: Question, evidence: Evidence, files: Files, ranked: _Ranking, *, whole: bool
+) -> tuple[tuple[Hit, ...], tuple[int, ...]]:
+    """Make hits of a page's files, and list the chunks shown; ``whole`` shows chunks as they are."""
+    shown = [
+        (item, _whole(evidence, chunks) if whole else _shown_of(question, evidence, item, chunks))
+        for item in ranked.found
+        if (
+            chunks := {
+                place: ranked.read[int(evidence.chunk_id[place])] for place in item.chunks[: ranked.most]
+            }
+        )
+    ]
+    hits = tuple(
+        Hit(
+            path=ranked.names[item.file],
+            chunk=best.chunk,
+            score=item.score,
+            lines=snippet(best.chunk, question),
+            also=tuple(further for _place, further in others),
+            bm25=float(evidence.bm25[first]),
+            cosine=float(evidence.cosine[first]),
+            reasons=item.reasons,
+            content_id=int(files.content_id[item.file]),
+            language=str(files.language[item.file]),
+            share=best.share,
+            variants=ranked.copies.get(item.file, ()),
+        )
+        for item, ((first, best), *others) in shown
+    )
+    return hits, tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
 
 
 def _enough(found: list[Ranked], evidence: Evidence, min_score: float, *, alone_too: bool) -> list[Ranked]:
@@ -464,87 +479,3 @@ def _whole(evidence: Evidence, chunks: Mapping[int, Chunk]) -> list[tuple[int, F
     return [(place, FurtherHit(chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][
         : 1 + _ALSO
     ]
-
-
-def _may_be_quoted(question: Question) -> bool:
-    """Tell whether a file may contain all of it: a short text, which may be pasted code."""
-    return question.report is None or len(question.text) <= _LONGEST_QUOTED
-
-
-def collect(
-    source: Source,
-    question: Question,
-    scope: SearchScope,
-    vector: NDArray[np.float32] | None,
-    memo: Memo | None = None,
-    told: Messages | None = None,
-) -> Evidence:
-    """Read the candidates for a question and compute their evidence."""
-    near = Near(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.float32))
-    if vector is not None:
-        near = source.nearest(scope, vector, NEAREST, memo)
-    either = (*question.hashes, *(term for term, _places in question.compounds))
-    postings = compounds.as_one(question, source.postings(scope, either, memo))
-    names = source.name_words(scope, question.forms, memo)
-    named = {*postings.term[postings.in_name].tolist(), *names.term.tolist()}
-    if others := other_forms(question, named):
-        also = source.postings(scope, [term for term, _place in others], memo)
-        postings = candidates.joined(postings, also, [place for _term, place in others])
-        question = replace(question, shorts=(*question.shorts, *((term, (place,)) for term, place in others)))
-        names = source.name_words(scope, question.forms, memo)
-    report = None
-    if question.report is None:
-        postings, names = compounds.as_two(source, scope, question, postings, names, drafter().knows, memo)
-    else:
-        report = report_evidence.look_up(source, scope, question, question.report, postings, near, memo)
-    quoted = np.empty(0, np.int32)
-    if _may_be_quoted(question):
-        quoted = np.union1d(
-            verbatim(source, question.text, postings, len(question.words)),
-            filled(source, scope, question, [question.text], postings, memo),
-        )
-    return gather(
-        question,
-        scope.files,
-        postings,
-        near,
-        _definitions(source, question, scope, postings, memo),
-        names,
-        quoted,
-        told,
-        report,
-    )
-
-
-def _definitions(
-    source: Source, question: Question, scope: SearchScope, postings: Postings, memo: Memo | None
-) -> list[DefinitionSite]:
-    """Find the definitions of the names in a question, re-exported ones included.
-
-    If the question is a bare name that nothing defines, also return what assigns it a value, or else
-    definitions whose names contain it; doing so for the names in a sentence costs 0.002.
-    """
-    names = question.names
-    defined = source.definitions(scope, names)
-    found = defined + reexports(source, scope, names, memo)
-    if not (question.is_name and names and looks_like_code(names[-1])):
-        return found
-    parts, term = names[0].count(".") + 1, terms.whole(names[-1])
-    if any(row.exact and row.parts == parts for row in defined):
-        return found
-    if term in question.words:
-        having = postings.chunk_id[postings.term == question.words.index(term)]
-        found += value_sites(source, scope, names[-1], having, is_code)
-    return found or source.longer_names(scope, names[-1])
-
-
-def allowed_paths(source: Source, filters: Filters, memo: Memo) -> Sequence[int] | None:
-    """Return the ids of the paths that the globs of filters allow; None for all."""
-    return memo.get(("allowed", filters.globs), lambda: _allowed(source, filters))
-
-
-def _allowed(source: Source, filters: Filters) -> Sequence[int] | None:
-    if not filters.globs:
-        return None
-    wanted = matcher(filters.globs)
-    return [path_id for path_id, path in source.all_paths() if wanted(path)]

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.late import np
-from gitrag.search import commit_messages, wording
+from gitrag.search import wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
+from gitrag.search.history import message_features
 from gitrag.search.outside import is_beside_the_product, is_product_code, traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
@@ -92,7 +93,6 @@ class Evidence(Struct, frozen=True):
         alone: bool (f,), whether it has half of the question or more, and in that a word that hardly another
             file has: it is shown, whatever kind of file it is.
         is_name: Whether the question is a single word.
-        is_report: Whether it is a bug report.
         occurrences: Where the question's words occur.
     """
 
@@ -173,7 +173,7 @@ def gather(
     if question.is_name and len(question.names) == 1:
         coverage[defined > 0] = 1.0  # also where it is part of a longer name
     features["defines_it"] = defined * question.is_name
-    features |= commit_messages.features(told, f, question)
+    features |= message_features(told, f, question)
     meant = np.zeros(f) if told is None else mean_of_best(told.meaning, told.meant, f, 2)
     features["meant"] = by_rank(meant) * meant.any()
     features |= nature

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from gitrag.errors import UsageError
 from gitrag.late import np
 from gitrag.model import Chunk
-from gitrag.search.engine import Hit, Scoped, allowed_paths
+from gitrag.search.collecting import allowed_paths
+from gitrag.search.engine import Hit, Scoped
 from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope, Unsearched
@@ -44,7 +45,6 @@ class Pattern(Struct, frozen=True):
     is_regex: bool
 
     def matches(self, line: str) -> bool:
-        """Tell whether it is found in a line."""
         if self.is_regex:
             return _compiled(self.text).search(line) is not None
         return next(self._words(line), None) is not None
@@ -83,10 +83,7 @@ class ExactLines(Struct, frozen=True):
 
     Attributes:
         hits: By path and line, the lines of a definition in one hit; with a score of 1.
-        lines: How many lines there are, shown or not.
-        files: How many files they are in.
         searched: How many files were looked at.
-        unsearched: How many were not.
         collections: The collections that were searched, without the repository's slug.
     """
 
@@ -105,7 +102,6 @@ def find_lines(
 
     Args:
         db: An open connection; reading is enough.
-        scoped: Where to look.
         pattern: What to look for. Blank lines are in no chunk, and never match.
         limit: How many lines to return; all are counted.
         memo: Cache for the next question.

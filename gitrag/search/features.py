@@ -32,8 +32,6 @@ class Feature(Struct, frozen=True):
     """Something that the ranker weighs.
 
     Attributes:
-        name: By which it is known.
-        what: What it is.
         weights: For each kind of question that of one unit; None where there is no such feature, 0 where it
             counts for nothing.
         said: What a user is told that counts for a file, the same of features that mean the same.
@@ -75,7 +73,7 @@ FEATURES = (
     Feature("defines", "whether it defines a name of the question", (1.595, 0.0), _DEFINES, by=_W),
     Feature("defines_it", "whether that is the question", (5.000, 0.0), _DEFINES, by=_W),
     Feature("named", "whether the question names it: it is looked up, not ranked", (), _DEFINES, by=_W),
-    Feature("history", "what messages of earlier changes say (`commit_messages`)", (0.781, 1.0), _COMMITS),
+    Feature("history", "what messages of earlier changes say (`history`)", (0.781, 1.0), _COMMITS),
     Feature("like", "its part in earlier changes like this one", (0.341, 1.0), _COMMITS),
     Feature("meant", "by its rank by the two subjects nearest in meaning", (1.583, 0.0), _COMMITS),
     Feature("votes", "cosines of chunks nearest to each sentence of a report", (None, 4.0), _COMMITS),

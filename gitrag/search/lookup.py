@@ -75,7 +75,6 @@ class Reference(Struct, frozen=True):
         tails: Paths that it may mean, the likeliest first.
         lines: First and last line, 1-based; None where it names none.
         name: The definition, parts joined by dots; empty for none.
-        surely_a_name: Whether it can be no word of prose.
         in_file: Whether the definition is asked for in those files.
     """
 
@@ -91,10 +90,8 @@ class Named(Struct, frozen=True):
 
     Attributes:
         file: Its number in the scope.
-        path: The file.
         chunk_ids: The chunk to show, and others of the file, best first; none where the file's beginning is.
         lines: The lines that are asked for; None for none.
-        score: How likely it is the one that is meant.
     """
 
     file: int
@@ -110,7 +107,6 @@ class LookedUp(Struct, frozen=True):
     Attributes:
         named: Its files, the likeliest first.
         by_name: Whether a definition's name led to them, and the ranker knows their order better.
-        is_path: Whether the question can be nothing but a path.
     """
 
     named: tuple[Named, ...] = ()
@@ -153,12 +149,7 @@ def read(text: str, directory: str = "") -> Reference:
 
 
 def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str:
-    """Return a question that names a path as one that names the file that its links lead to; empty for none.
-
-    Args:
-        directory: Where relative paths start.
-        follow: Returns the path where the links of one end, or the path.
-    """
+    """Return a question that names a path with the file that its links lead to; empty for none."""
     text = " ".join(text.split())
     asked = Reference() if _TRACEBACK.search(text) else read(text, directory)  # of a report it is a part
     for tail in asked.tails:
@@ -169,7 +160,6 @@ def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str
 
 
 def names_a_path(text: str, directory: str) -> bool:
-    """Tell whether a question may be for a path."""
     return any("/" in tail.path or "." in tail.path for tail in read(text, directory).tails)
 
 
@@ -240,8 +230,6 @@ def look_up(source: Source, scope: SearchScope, text: str, directory: str = "") 
     """Find what a question names among the files that it may find.
 
     Args:
-        source: What the index has.
-        scope: What the question may find.
         directory: Where relative paths start, relative to the top of the working tree.
     """
     asked = read(text, directory)

@@ -58,7 +58,6 @@ class Page(Struct, frozen=True):
     Attributes:
         files: Best first; of those with the same content one.
         sums: How much speaks for each candidate.
-        paths: Its path.
     """
 
     files: Sequence[int]
@@ -79,10 +78,7 @@ def arrange(
     """Group a page.
 
     Args:
-        source: What the index has.
-        scope: What it may find.
         commit: The commit that is asked; None where history does not matter.
-        state: What the scope depends on.
         memo: Cache for the next question: a page with a group costs 5 to 15 ms, then half of one.
     """
     head, rest = page.files[:LOOKED_AT], page.files[LOOKED_AT:]

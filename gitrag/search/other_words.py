@@ -80,7 +80,6 @@ def said(
 
     Args:
         idf: The information of its terms, float (t,).
-        in_source: Whether the source has them, bool (t,).
     """
     if not texts:
         return []

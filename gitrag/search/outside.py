@@ -24,7 +24,6 @@ def traits_of(files: Files) -> NDArray[np.uint8]:
 
 
 def is_product_code(files: Files) -> NDArray[np.bool_]:
-    """Tell which files are code and not outside the product."""
     return np.asarray(files.among(is_code) & ((traits_of(files) & OUTSIDE_THE_PRODUCT) == 0))
 
 

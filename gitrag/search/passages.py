@@ -54,7 +54,6 @@ def values(
     Args:
         worth: What ranked them, `Evidence.worth`.
         cosine: Their cosines with the question; -1 if unknown.
-        of_tests: Whether the question asks for tests.
     """
     tests = set() if of_tests else {chunk.qualified_name for chunk in chunks if _is_test(chunk)}
     highest = max(cosine, default=0.0)
@@ -85,7 +84,6 @@ def window(chunk: Chunk, information: Mapping[str, float], most: int = MOST_LINE
 
     Args:
         information: The information of each of the question's terms.
-        most: Most lines.
     """
     lines = chunk.text.split("\n")
     if len(lines) <= most:

@@ -53,9 +53,6 @@ class Question(Struct, frozen=True):
         hashes: Their hashes, in the same order.
         is_part: For each, whether it is a stem rather than a whole identifier of several words.
         shorts: Abbreviations that a file's name may use: the hash of their stem, and the words they mean.
-        names: Words that may name a definition.
-        is_name: Whether it is a single word.
-        asks_for: Kinds of file that it asks for.
         report: What it says as a bug report; None for any other question.
         titled: For each term, whether it is in the report's title.
         compounds: Two neighbouring words written as one: its hash, and the places of the words.

@@ -118,7 +118,6 @@ class InNumbers(Struct, frozen=True):
         """Tell which of some files do.
 
         Args:
-            paths: The files' paths.
             asked: The question's lower-case words.
             has: Those that have the question word for word, or a name that hardly another file has.
         """
@@ -135,7 +134,6 @@ def one_of_a_kind(order: Sequence[int], bulky: InNumbers) -> list[int]:
 
     Args:
         order: Files, best first.
-        bulky: Which of them come in numbers.
     """
     kinds = [bulky.kinds.get(file) for file in order]
     best = kinds[0] if kinds else None
@@ -157,7 +155,6 @@ def copies_behind(sums: Mapping[int, float], bulky: InNumbers) -> dict[int, floa
 
     Args:
         sums: ``candidates``.
-        bulky: Which of them come in numbers.
     """
     lowered = {file for file, kind in bulky.kinds.items() if kind in _COPIES} | bulky.data
     return {file: total - _COPY * (file in lowered) for file, total in sums.items()}
@@ -193,7 +190,6 @@ def scored(
     A file behind another in order never scores higher, but for one that alone has a word of the question.
 
     Args:
-        evidence: The evidence for the files.
         files: The ``page``.
         sums: ``candidates``.
         said: How much of the question each of them says.

@@ -149,11 +149,6 @@ def look_up(
     """Find what a report names among the files that it may find.
 
     Args:
-        source: What the index has.
-        scope: What it may find.
-        reading: What it says.
-        postings: Where its terms occur.
-        near: The chunks nearest to it.
         memo: Cache for the next question.
     """
     columns: dict[str, Column] = {name: np.zeros(len(scope.files), dtype=np.float32) for name in FEATURES}
@@ -285,7 +280,6 @@ class _Definitions:
         self._paths = {file: paths[path_id].lower() for file, path_id in path_ids.items()}
 
     def in_file(self, name: str, file: int) -> list[NamedSite]:
-        """List the definitions of a name in a file."""
         return [site for site in self._sites.get(name, ()) if site.file == file]
 
     def of(self, name: str, paths: _Paths) -> list[tuple[NamedSite, float]]:

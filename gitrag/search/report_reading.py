@@ -51,7 +51,6 @@ class Name(Struct, frozen=True):
 
     Attributes:
         text: Parts joined by dots; what is imported, and what an alias stands for, in full.
-        place: The best place where it stands.
         used: Whether it is called, imported, or marked as code, not only mentioned.
     """
 
@@ -294,9 +293,7 @@ class _Body(Struct):
     """The lines after the title, sorted by what they are while they are read.
 
     Attributes:
-        prose: What the writer says.
         code: Code and commands, without prompts.
-        output: What programs have printed.
         errors: Messages of exceptions; empty for one without.
         frames: Of tracebacks, the deepest first.
     """
@@ -313,7 +310,6 @@ class _Body(Struct):
     _traced: list[Traced] = field(default_factory=list)
 
     def take(self, line: str) -> None:
-        """Sort a line."""
         if self._is_fence(line):
             return
         bare = line if self._fence else _ANSWERED.sub("", _TAG.sub(" ", line))

@@ -152,10 +152,8 @@ def reword(
     """Return what to ask instead of a question; None where it can stay.
 
     Args:
-        source: What the index has.
         occurrences: Where its terms occur, in each scope that was searched.
         is_known: Tells whether a lower-case word is one of the model's own vocabulary.
-        memo: Cache for the next question.
     """
     if not occurrences:
         return None
@@ -292,7 +290,6 @@ def _corrected(
 
 
 def _in_case_of(word: str, other: str) -> str:
-    """Return another word in the case of a word."""
     return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
 
 

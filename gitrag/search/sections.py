@@ -83,7 +83,6 @@ class Wanted(Struct, frozen=True):
 
     @property
     def issues(self) -> bool:
-        """Whether issues may be among them."""
         kind = CollectionKind.ISSUES
         if self.names:
             return any(name.rpartition("-")[2] == kind.value for name in self.names)
@@ -102,7 +101,6 @@ class Sections(Struct, frozen=True):
 
     Attributes:
         sections: One per kind that was asked.
-        collections: Names of the collections that exist.
         chunk_ids: The chunks shown, section by section, best first.
         wording: What is to be said of the question's words.
         occurrences: Where they occur, in each collection that was asked.
@@ -129,7 +127,6 @@ def choose(wanted: Wanted, present: Iterable[str]) -> dict[CollectionKind, tuple
     """Return which existing collections to ask, by kind; names must match exactly, a kind alone all of it.
 
     Args:
-        wanted: What is asked for.
         present: Names of collections that have a document; that of the repository's own code always
             exists.
     """
@@ -158,11 +155,8 @@ def ask(
     report the whole page of code is shown.
 
     Args:
-        source: What the index has.
         scoped: What it may find of each kind; its collections are replaced.
         vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
-        wanted: Which collections to ask.
-        memo: Cache for the next question.
     """
     view_id = scoped.view_id
     of_view = memo.get(("touched", view_id), lambda: source.touched(view_id))

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from gitrag.late import np
 from gitrag.model import Chunk
-from gitrag.search.engine import Scoped, allowed_paths
+from gitrag.search.collecting import allowed_paths
+from gitrag.search.engine import Scoped
 from gitrag.store import candidates, content, vectors
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
@@ -30,9 +31,7 @@ class SimilarChunk(Struct, frozen=True):
 
     Attributes:
         path: Its file.
-        chunk: The chunk.
         cosine: Between the two texts, in [-1, 1].
-        chunk_id: Its id in the store.
     """
 
     path: str
@@ -48,7 +47,6 @@ def similar_chunks(
 
     Args:
         db: An open connection; reading is enough.
-        scoped: Where to look.
         texts: Their vectors, float32 (n, 384), L2-normalised.
         limit: Maximum number per text.
         at_least: Minimum cosine.

@@ -102,7 +102,6 @@ class Message(Struct, frozen=True):
     Attributes:
         text: Its words in lower case, a space before and after each.
         starts: Where in ``text`` a part of it begins, and ``ends``, where one ends.
-        words: How many words it has.
         is_filled: Whether it has anything that looks like a value.
     """
 
@@ -129,12 +128,10 @@ class Template(Struct, frozen=True):
 
     @property
     def words(self) -> list[str]:
-        """Its own words."""
         return " ".join(self.runs).split()
 
 
 def read_message(said: str) -> Message:
-    """Read a message."""
     said = said[:_LONGEST]
     text, starts, ends = " ", {0}, set()
     before, last = "", 0
@@ -247,10 +244,6 @@ def filled(
     """Find the product's chunks with a template of a message, or with the name of one; ids, ascending.
 
     Args:
-        source: What the index has.
-        scope: What may be found.
-        messages: What of it a program may have printed.
-        postings: Where its terms occur.
         memo: Cache for the next question.
     """
     found: list[int] = []

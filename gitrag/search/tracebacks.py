@@ -88,7 +88,6 @@ class Traced(Struct, frozen=True):
 
 
 def is_head(line: str) -> bool:
-    """Tell whether a line begins a traceback."""
     return bool(_HEAD.search(line))
 
 

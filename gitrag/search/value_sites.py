@@ -44,9 +44,6 @@ def value_sites(
     """Find the scope's code outside functions that gives a name a value or a type.
 
     Args:
-        source: What the index has.
-        scope: What the question may find.
-        name: The name, in its exact case.
         chunk_ids: int32, the chunks that contain it.
         is_code: Tells whether a language is a programming language.
     """

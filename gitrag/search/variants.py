@@ -250,7 +250,6 @@ def named(paths: Sequence[str], words: Iterable[str]) -> int | None:
 
     Args:
         paths: Likeliest first.
-        words: The question's stems.
     """
     asked = set(words)
     counts = [len(own & asked) for own in _own_words(paths)]

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.late import np
-from gitrag.store.candidates import Postings
+from gitrag.store.candidates import DefinitionSite, Postings, SearchScope
+from gitrag.store.memo import Memo
+from gitrag.words.declarations import LANGUAGES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.store.source import Source
+
+
+def reexports(
+    source: Source, scope: SearchScope, names: Sequence[str], memo: Memo | None = None
+) -> list[DefinitionSite]:
+    """Find the scope's chunks that re-export one of some names, matching case.
+
+    Args:
+        names: Names; those with dots cannot be re-exported.
+        memo: Cache for the next question.
+    """
+    wanted = [name for name in names if "." not in name]
+    if not wanted or not scope.files.among(LANGUAGES.__contains__).any():
+        return []
+    chunks = set(source.reexporting(wanted, memo))
+    return [DefinitionSite(chunk, file, exact=True) for file, chunk in scope.places_of(chunks)]
+
 
 _FEWEST = 3
 """Minimum number of words; two in a row are not a quotation."""
@@ -30,11 +50,6 @@ def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArr
     """Find chunks with a question's words in a row, whatever punctuation stands between; ids, ascending.
 
     A message broken into several lines counts too.
-
-    Args:
-        source: What the index has.
-        postings: Where its terms occur.
-        terms: The number of its terms.
     """
     words = re.findall(r"\w+", text)[:_LONGEST]
     none = np.empty(0, np.int32)

@@ -68,8 +68,6 @@ class Beside(Struct, frozen=True):
     """A word of the question that no source file contains.
 
     Attributes:
-        word: As asked.
-        files: How many files contain it.
         groups: What they are: tests, examples, docs.
     """
 
@@ -84,7 +82,6 @@ class Wording(Struct, frozen=True):
     Attributes:
         missing: Words, as asked, that no file contains that was searched.
         only_beside: Words that only tests, examples or docs contain.
-        searched: How many files were searched.
         unread: How many of those that could have been found are not read yet, or could not be.
         left_out: How many text files of the view are left out of the index.
         narrowed: Whether only some collections, paths or languages were searched.
@@ -115,7 +112,6 @@ class Occurrences(Struct, frozen=True):
     """Where a question's terms occur in a scope.
 
     Attributes:
-        files: The scope's files.
         counts: int64 (terms, groups), how many files of each group contain each term.
         written: bool (terms), whether any has the term itself, not only a short form of it.
     """
@@ -126,13 +122,7 @@ class Occurrences(Struct, frozen=True):
 
 
 def count(found: NDArray[np.bool_], files: Files, written: NDArray[np.bool_]) -> Occurrences:
-    """Count the files of each group that contain each term.
-
-    Args:
-        found: (files, terms), whether a file contains a term.
-        files: The scope's files.
-        written: (terms), whether any has the term itself.
-    """
+    """Count the files of each group that contain each term."""
     groups = groups_of(files)
     counts = [found[groups == number].sum(axis=0) for number in range(len(_GROUPS))]
     by_term = np.array(counts, dtype=np.int64).reshape(len(_GROUPS), found.shape[1]).T
@@ -215,7 +205,6 @@ def say(
     """Return the words that occur nowhere, and those that occur only beside the source.
 
     Args:
-        source: What the index has.
         occurrences: Where its terms occur, in each scope that was searched.
     """
     if not occurrences:

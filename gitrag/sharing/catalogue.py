@@ -50,8 +50,6 @@ class Listed(Struct, frozen=True):
 
     Attributes:
         usable: Sizes in bytes, 0 if not known, of the packs that this gitrag can use, by name.
-        other_models: Names of packs of another model.
-        newer: Names of packs in a newer format.
         rows_bytes: Sizes of the vectors of usable packs, by name; 0 if not known.
     """
 

@@ -60,11 +60,7 @@ _NONE_THERE = ("not found", "does not exist", "does not appear to be", "no such"
 
 
 class GitRemote:
-    """A `gitrag.sharing.place.Place`.
-
-    Args:
-        url: Its URL, for messages.
-    """
+    """A `gitrag.sharing.place.Place`."""
 
     has_ranges = False
     is_writable = True

@@ -36,7 +36,6 @@ class Bucket:
     Args:
         address: ``s3://bucket/prefix``, ``gs://…`` or ``az://…``. Credentials, region and endpoint are those
             of the environment, as obstore reads it.
-        allow_http: Whether an endpoint may be unencrypted.
     """
 
     has_ranges = True

@@ -187,7 +187,6 @@ def read_rows(index: PackKeys, data: bytes, first_block: int = 0) -> NDArray[np.
 
     Args:
         data: Whole blocks of its ``.rows``, one after the other; the pack's last block may be shorter.
-        first_block: The number of the first of them.
 
     Raises:
         DamagedError: They are not those that belong to the keys.

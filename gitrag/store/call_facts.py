@@ -23,8 +23,6 @@ class FileFacts(Struct, frozen=True):
     """A file of a view, with the call facts of its content.
 
     Attributes:
-        path: The path.
-        content_id: Its content.
         blob: The content's object id.
         language: The file's language; empty if unknown.
         data: The packed facts; None if not extracted yet.
@@ -51,7 +49,6 @@ def of_view(
     Args:
         overlay: The uncommitted changes on top of it.
         collection: The only collection; None for all.
-        missing_only: Only files whose facts have not been extracted.
     """
     columns = [
         *pairs(overlay.entries),
@@ -114,7 +111,6 @@ def of_names(
 
     Args:
         overlay: The uncommitted changes on top of it.
-        names: Names of files, in whatever directory.
     """
     columns = pairs(overlay.entries)
     rows = run(

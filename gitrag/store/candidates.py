@@ -112,7 +112,6 @@ class Files:
     memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
 
     def __len__(self) -> int:
-        """Return the number of files."""
         return len(self.path_id)
 
     def among(self, is_meant: Callable[[str], bool]) -> NDArray[np.bool_]:
@@ -138,7 +137,6 @@ class SearchScope:
         file: int32, number of the file.
         text_id: int32, the text that is embedded for the chunk; 0 for none.
         length: int32, the chunk's weighted number of terms.
-        memo: Cache of what is computed from the scope.
         of_index: Cache of what is computed from the index, whatever the scope.
     """
 
@@ -170,7 +168,6 @@ class Postings(Struct, frozen=True):
         chunk_id: int32.
         file: int32, number of the file in the scope.
         frequency: int32, weighted.
-        in_name: bool, whether the chunk's name contains it.
         length: int32, the chunk's weighted number of terms.
     """
 
@@ -200,7 +197,6 @@ class DefinitionSite(Struct, frozen=True):
     """A definition of a requested name.
 
     Attributes:
-        chunk_id: Its first chunk.
         file: Number of the file in the scope.
         exact: Whether the case matches too.
         parts: Number of parts of the longest name it matches: two for ``Session.send``, one for ``send``.
@@ -431,7 +427,6 @@ def nearest(
 
     Args:
         db: An open connection; reading is enough.
-        scope: What the question may find.
         question: float32 (384,), L2-normalised.
         limit: Maximum number of chunks.
         memo: Cache that keeps vectors for the next question.
@@ -466,7 +461,6 @@ def similarities(
 
     Args:
         db: An open connection; reading is enough.
-        scope: What the questions may find.
         questions: float32 (m, 384), each L2-normalised.
         memo: Cache that keeps vectors for the next question.
 
@@ -705,7 +699,6 @@ def words_like(
     Args:
         db: An open connection; reading is enough.
         word: The other word, in lower case.
-        content_ids: The contents in which to look.
         most: Maximum Damerau-Levenshtein distance: letters wrong, missing, too many or exchanged.
 
     Returns:
@@ -816,7 +809,6 @@ def left_out(
     """List the paths of a view that are left out, and those of which only the outline is indexed.
 
     Args:
-        overlay: The changes on top of it.
         among: Only these paths; none means all.
 
     Returns:
@@ -868,7 +860,6 @@ def path_pattern(path: str) -> str:
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-    """Read paths by id."""
     if memo is not None and memo.whole:
         every = memo.get("paths", lambda: dict(all_paths(db)))
         return {path_id: every[path_id] for path_id in path_ids}

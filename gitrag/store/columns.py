@@ -38,7 +38,6 @@ _FEW_OBJECTS = 64
 
 
 def integers(values: Iterable[int]) -> NDArray[np.int32]:
-    """Make an INTEGER column."""
     return np.fromiter(values, dtype=np.int32)
 
 
@@ -49,7 +48,6 @@ def pairs(entries: Iterable[tuple[int, int]]) -> list[NDArray[Any]]:
 
 
 def hashes(values: Sequence[int]) -> NDArray[np.uint64]:
-    """Make a UBIGINT column."""
     return np.array(values, dtype=np.uint64)
 
 

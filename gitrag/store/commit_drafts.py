@@ -21,7 +21,6 @@ _UNDRAFTED = "FROM commits ANTI JOIN commit_drafts USING (commit_number)"
 
 
 def count_undrafted(db: DuckDBPyConnection) -> int:
-    """Count the commits without a draft."""
     row = db.execute(f"SELECT count(*) {_UNDRAFTED}").fetchone()
     return int(row[0]) if row else 0
 
@@ -66,10 +65,8 @@ def nearest(
     """Return the commits whose drafts have the most signs in common with a question's vector.
 
     Args:
-        drafts: What is known.
         numbers: int32 (n,), ascending: the commits that may be found.
         asked: float32 (384,).
-        most: How many to return at most.
 
     Returns:
         Their numbers, the nearest first; and how many of those that may be found have no draft.

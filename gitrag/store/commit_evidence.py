@@ -40,8 +40,6 @@ class Messages(Struct, frozen=True):
         file: int32 (p,), numbers of the files in the scope.
         file_length: float32 (f,), length of all messages of each file, those of a commit of n paths counting
             1/√n.
-        telling: How many commits of the history change few paths.
-        mean_length: Mean length of their messages.
         meaning: float32 (m,), how near in meaning to the question a subject is, of a commit of at most
             `FEW_PATHS` paths and a file that it changed, with regard to the history's median; a cosine.
         meant: int32 (m,), the numbers of these files.
@@ -75,11 +73,7 @@ def messages(
 
     Args:
         db: An open connection; reading is enough.
-        scope: What the question may find.
-        commit: The commit that is asked.
-        terms: The question's hashed terms.
         vector: Its vector, float32 (384,), L2-normalised; None to go by words alone.
-        memo: Cache for the next question.
 
     Returns:
         None where the history has not been read.
@@ -133,7 +127,6 @@ def nearness(
 
     Args:
         signs: uint64 (6, n), the signs of the drafts of subjects.
-        vector: The question's vector.
         said: int32 (m,), a subject and a file that its commit changed: which subject.
         file: int64 (m,), the number of the file; -1 for none.
     """
@@ -169,9 +162,6 @@ def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Seq
 
     Args:
         db: An open connection; reading is enough.
-        scope: The scope that has the files.
-        commit: The commit that is asked.
-        files: Numbers of the files.
     """
     history = read_history(db, commit)
     if history is None:
@@ -223,7 +213,6 @@ class BranchHistory(Struct, frozen=True):
 
     Attributes:
         latest: Time of the commit whose history it is, Unix seconds.
-        telling: How many of these commits there are.
         mean_length: Mean length of their messages.
         committed, changed, length: int64, int32, int32 (c,), of each: its time, paths changed, terms.
         signs: uint64 (c, 6), those of the draft of its subject; 0 where there is none.
@@ -259,7 +248,6 @@ def branch_history(
     Args:
         db: An open connection; reading is enough.
         memo: What is cached of this state of the index: of one that is kept in memory, the postings.
-        scope: All files of the view.
         place_of: int64 (f,), the place of each of the scope's files there.
     """
     history = read_history(db, commit)

@@ -20,17 +20,12 @@ class CommitRecord(Struct, frozen=True):
     """A commit to be stored.
 
     Attributes:
-        id: Its object id.
-        parents: Number of its parents.
         authored: When it was written, Unix seconds.
         committed: When it was committed, Unix seconds.
-        author: The author's name.
-        message: Its message.
         changed: How many paths it changes.
         changes: Path, status and, where it was moved, the old path.
         terms: uint64, the distinct hashed terms of its message.
         frequencies: uint16, how often each occurs, weighted.
-        length: Sum of the frequencies.
     """
 
     id: str
@@ -179,7 +174,6 @@ class StoredCommit(Struct, frozen=True):
         id: Its object id.
         author: The author's name.
         authored: When it was written, Unix seconds.
-        message: Its message, cut.
         changed: How many paths it changes.
         paths: Those; of a commit of very many not all.
     """
@@ -193,7 +187,6 @@ class StoredCommit(Struct, frozen=True):
 
 
 def read_stored(db: DuckDBPyConnection, numbers: Sequence[int]) -> dict[int, StoredCommit]:
-    """Return commits by their numbers."""
     columns = [integers(numbers)]
     paths: dict[int, list[str]] = {}
     changed = run(
@@ -224,7 +217,6 @@ def by_author(db: DuckDBPyConnection, part: str) -> NDArray[np.int32]:
 
 
 def all_paths(db: DuckDBPyConnection) -> list[str]:
-    """Return every path that a commit changes."""
     return [decode_path(path) for (path,) in db.execute("SELECT path FROM changed_paths").fetchall()]
 
 

@@ -170,7 +170,6 @@ class Store:
 
     @property
     def path(self) -> Path:
-        """The index file."""
         own = self.directory / NAME
         return self._seed / NAME if self._seed is not None and _is_newer(self._seed / NAME, own) else own
 

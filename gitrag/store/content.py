@@ -46,9 +46,7 @@ class ContentRecord(Struct, frozen=True):
     """A content that has been read and cut.
 
     Attributes:
-        content_id: Its id.
         state: ``INDEXED``, or why it is skipped: a ``Skip``, optionally followed by a colon and details.
-        chunks: Its chunks in order.
         text_keys: For each chunk, the key of its embedded text; empty for none.
         terms: uint64, the chunks' distinct terms, one chunk after the other.
         frequencies: uint16, for each of ``terms`` its weighted frequency.
@@ -79,7 +77,6 @@ class PendingContent(Struct, frozen=True):
 
     @property
     def key(self) -> ContentKey:
-        """What it is known by."""
         return self.blob, self.said
 
 
@@ -257,7 +254,6 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
 
 
 def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
-    """Read chunks by id."""
     columns = [integers(chunk_ids)]
     rows = run(
         db,

@@ -71,7 +71,6 @@ class Engine:
 
     Args:
         directory: Where the files are, and where it spills what exceeds its memory.
-        beside: Further directories of files.
     """
 
     def __init__(self, directory: Path, beside: Iterable[Path] = ()) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.store.columns import integers, run
 from gitrag.store.content import blob_of
-from gitrag.words.reexport_statements import handed_on
+from gitrag.words.declarations import handed_on
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,17 +26,13 @@ class ViewFile(Struct, frozen=True):
     """A file of a view.
 
     Attributes:
-        content_id: Its content, in this index.
-        blob: The blob's id.
         language: Its language; empty for none.
-        path: As bytes.
         written: As patterns of paths expect it (``candidates.path_pattern``).
         collection: Its collection, without the repository's slug.
         traits: ``gitrag.words.path_traits.Trait``.
         top: Hash of its top-level directory.
         name_terms: Number of words in its name.
         vector: Of its path, 384 signed bytes; None if there is none.
-        words: Hashed words of its name.
     """
 
     content_id: int
@@ -63,7 +59,6 @@ class ExportedChunk(Struct, frozen=True):
         vector: 384 signed bytes; None where it is found by words alone.
         terms: uint64 (t,), hashed.
         frequencies: int32 (t,), as in ``postings``.
-        reexports: Names that it re-exports.
     """
 
     content_id: int
@@ -164,6 +159,5 @@ def chunks(db: DuckDBPyConnection, content_ids: Sequence[int]) -> list[ExportedC
 
 
 def tree_of(db: DuckDBPyConnection, view_id: int) -> str:
-    """Return the tree of a view."""
     row = db.execute("SELECT tree FROM views WHERE view_id = ?", [view_id]).fetchone()
     return str(row[0]) if row else ""

@@ -56,7 +56,6 @@ class Garbage(Struct, frozen=True):
         chunks: Their chunks.
         texts: Texts, each with a vector or a draft.
         paths: Paths.
-        all_chunks: Chunks in the store, needed or not.
         commits: Commits that lead to no view's commit.
     """
 

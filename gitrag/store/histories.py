@@ -165,7 +165,6 @@ def reachable(
     Args:
         db: An open connection; reading is enough.
         memo: What is cached of this state of the index: of one that is kept in memory, the postings.
-        terms: Hashed terms.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
     """
     histories = [read_history(db, each) for each in dict.fromkeys([commit, ancestor or commit])]
@@ -240,8 +239,6 @@ class PastChanges(Struct, frozen=True):
     Attributes:
         age: int64 (r,), how many commits of the history are newer than the row's; ascending.
         path: int32 (r,), place of the path in ``paths``.
-        paths: The paths.
-        searched: How many commits of the history there are.
     """
 
     age: NDArray[np.int64]
@@ -260,8 +257,6 @@ def changes_with(
 
     Args:
         db: An open connection; reading is enough.
-        commit: The commit whose history it is.
-        without: Commits of it that do not count.
 
     Returns:
         None where the history has not been read.
@@ -386,7 +381,6 @@ def drop_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = 
     Args:
         db: An open connection, writing.
         since_s: Unix seconds.
-        kept: Commits whose histories stay too.
     """
     numbers, needed = _needed(db, since_s, kept)
     db.execute(f"DELETE FROM histories WHERE NOT ({_KEPT})", [since_s, list(kept)])

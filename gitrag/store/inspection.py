@@ -78,11 +78,9 @@ class FileOutline(Struct, frozen=True):
     """What is known at a glance of an indexed file.
 
     Attributes:
-        path: The file.
         language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
         defines: Whether it defines a function or method of the name asked for.
-        has: Whether it has the text asked for.
     """
 
     path: str
@@ -114,10 +112,8 @@ class MappedFile(Struct, frozen=True):
     """What a map shows of an indexed file.
 
     Attributes:
-        path: The file.
         language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
-        texts: How many texts of it are embedded.
         drafts: How many of them have a draft vector as yet.
         commits: How many of the commits that were read change it under this name.
         changed: When the newest of them was written, Unix seconds; None without one.
@@ -136,8 +132,6 @@ class TableSize(Struct, frozen=True):
     """How much a table holds.
 
     Attributes:
-        name: Its name.
-        rows: About how many rows it has.
         size_bytes: The blocks of the file that it has a part in; several tables may share one.
     """
 
@@ -157,7 +151,6 @@ class StoreCounts(Struct, frozen=True):
 
 
 def count_view(db: DuckDBPyConnection, view: View, memo: Memo | None = None) -> ViewCounts:
-    """Count what a view contains."""
     memo = memo or Memo()
     states: Counter[str] = Counter()
     languages: Counter[str] = Counter()

@@ -33,13 +33,7 @@ _LEAST_BYTES = 128 << 20
 
 
 class Copy:
-    """The tables of an index file in memory, and results computed from them.
-
-    Attributes:
-        state: The file's state that was copied.
-        db: The connection.
-        memo: The computed results.
-    """
+    """The tables of an index file in memory, and results computed from them."""
 
     def __init__(self, path: Path, state: FileState, db: DuckDBPyConnection) -> None:
         self.state = state
@@ -61,7 +55,6 @@ class Copy:
         return state == self.state
 
     def close(self) -> None:
-        """Free the memory."""
         self.db.close()
 
 
@@ -73,9 +66,7 @@ class Held:
         db: A running DuckDB, which is the copy's from now on.
 
     Attributes:
-        db: The connection.
         memo: Results computed from its state.
-        state: What identifies that state.
     """
 
     def __init__(self, path: Path | None, db: DuckDBPyConnection) -> None:

@@ -43,7 +43,6 @@ def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is
 
     Args:
         db: An open connection, writing.
-        is_all: Whether no more of them will be stored.
     """
     known = commits.numbers_of(db, ids)
     own = bytes.fromhex(commit)

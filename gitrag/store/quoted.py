@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gitrag.late import np
 from gitrag.store.columns import run
 from gitrag.store.memo import Memo
-from gitrag.words.reexport_statements import BEGINS, LANGUAGES, handed_on
+from gitrag.words.declarations import BEGINS, LANGUAGES, handed_on
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

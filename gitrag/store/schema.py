@@ -125,7 +125,6 @@ def _add_taken(db: DuckDBPyConnection) -> None:
 
 
 def _add_commit_drafts(db: DuckDBPyConnection) -> None:
-    """Add what commits say as draft vectors."""
     db.execute("""
         -- The signs of the draft vector of a commit's subject.
         CREATE TABLE commit_drafts (

@@ -62,7 +62,6 @@ def taken_from(
     """Return the texts, int32 (n,), whose vectors came from a pack, or from another one that had the same.
 
     Args:
-        pack: The pack's name.
         known: Texts that it has, int32 (n,), and their vectors in it, int8 (n, 384).
     """
     known = known or (np.empty(0, np.int32), np.empty((0, DIMENSIONS), np.int8))
@@ -114,7 +113,6 @@ def to_share(db: DuckDBPyConnection, blobs: Sequence[str], paths: Sequence[str])
     Neither those that came from a pack, nor drafts that stand for texts that cannot be embedded.
 
     Args:
-        blobs: Ids of blobs.
         paths: Paths; their words are texts too.
 
     Returns:

@@ -156,7 +156,7 @@ class Source(Protocol):
         ...
 
     def reexporting(self, names: Sequence[str], memo: Memo | None = None) -> list[int]:
-        """Find the chunks that re-export one of some names (`gitrag/words/reexport_statements.py`)."""
+        """Find the chunks that re-export one of some names (`gitrag/words/declarations.py`)."""
         ...
 
     def look_up(self, view_id: int, overlay: ViewOverlay, paths: Sequence[str]) -> dict[str, int]:

@@ -83,7 +83,6 @@ def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> No
 
     Args:
         db: An open connection, writing.
-        failures: Reasons by text id.
     """
     columns: list[NDArray[Any]] = [integers(failures), objects(failures.values())]
     drafted = "SELECT drafts.* FROM drafts SEMI JOIN columns ON text_id = column0"

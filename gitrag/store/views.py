@@ -22,7 +22,6 @@ class View(Struct, frozen=True):
     """An indexed tree.
 
     Attributes:
-        view_id: Its id.
         tree: The tree's object id.
         rules: Hash of the rules by which its paths were chosen.
         commit: The commit at which it was indexed, for messages; None before the first commit.
@@ -38,8 +37,6 @@ class PathRecord(Struct, frozen=True):
     """A path with its derived data.
 
     Attributes:
-        path: The path.
-        text_key: Key of its words as embedded.
         draft: Their draft vector, int8 (384,).
         traits: What kind of file it is by name (``gitrag.words.path_traits``).
         top: Hash of its top-level directory.
@@ -80,9 +77,6 @@ class ViewOverlay(Struct, frozen=True):
     """The changes on top of a view: ids of the paths hidden, and of the entries that replace them.
 
     Attributes:
-        masked: Paths of the view that are changed or removed.
-        entries: Pairs of path id and content id.
-        collections: The collection of each entry.
         commit: The commit of which the view is read: views belong to trees, and several commits can have the
             same one, but each has its own history. None where history does not matter.
     """
@@ -94,7 +88,6 @@ class ViewOverlay(Struct, frozen=True):
 
 
 def current(db: DuckDBPyConnection, worktree: str) -> View | None:
-    """Find the view that a worktree points to."""
     row = db.execute(
         "SELECT view_id, tree, rules, commit_id FROM views JOIN worktrees USING (view_id) WHERE worktree = ?",
         [worktree],
@@ -158,13 +151,8 @@ def replace(
 
     Args:
         db: An open connection, writing.
-        worktree: The worktree's slot.
-        before: The view that it points to so far.
         base: The view to start from; None to start from nothing.
         tree: The tree's object id.
-        rules: Hash of its rules.
-        commit: The commit, for messages.
-        removed: Paths of the base that are gone.
         added: Paths that are new or changed.
         ids: The ids of these paths, and of what is added.
         rule_files: The tree's rule files, path and content.
@@ -332,7 +320,6 @@ def look_up(
 
 
 def count_worktrees(db: DuckDBPyConnection, view_id: int) -> int:
-    """Count the worktrees that have a view."""
     row = db.execute("SELECT count(*) FROM worktrees WHERE view_id = ?", [view_id]).fetchone()
     return int(row[0]) if row else 0
 
@@ -363,8 +350,6 @@ def overlay(ids: Ids, removed: Sequence[str], added: Sequence[EntryRecord]) -> V
     """Make an overlay of changes; what is not recorded is left out.
 
     Args:
-        ids: The ids of the paths, and of what is added.
-        removed: Paths that are gone.
         added: Paths that are new or changed.
     """
     paths = [*removed, *(entry.path for entry in added)]

@@ -51,11 +51,9 @@ class Page(Struct, frozen=True):
     Attributes:
         issues: In the tracker's order; an issue may be listed twice.
         cursor: Where the next page begins; None if this is the last.
-        others: Ids of the page's entries that are not issues.
         total: How many entries the listing has; None if the tracker does not say.
         is_upper_bound: Whether ``total`` counts what is no issue too, or whole pages.
         merged: Ids of issues that a merged change says it closes.
-        gone: Ids of issues that have been deleted.
         at: The tracker's clock when it began to answer; None if it does not say.
         left_out: Lines about entries that could not be read.
     """
@@ -119,7 +117,6 @@ class TrackerPlace(Struct, frozen=True):
     """Where a tracker's issues are.
 
     Attributes:
-        tracker: Its name in the registry.
         base: ``https://host``, with a path if the server is under one; empty for a tracker in the repository.
         project: ``owner/name``, or the key of a Jira project or Linear team; empty in the repository.
         trusted: Whether the user named the host: tokens are sent only there and to the vendor's own host.
@@ -139,7 +136,6 @@ class TrackerSetting(Struct, frozen=True):
 
     Attributes:
         environ: The environment of programs it starts.
-        note: Called with what is being waited for.
     """
 
     place: TrackerPlace

@@ -106,7 +106,6 @@ def find_place(
     """Return where the issues are; None if the settings turn trackers off, or none is found.
 
     Args:
-        remembered: The tracker that an earlier probe found.
         probe: Asks a server which tracker it runs; None to stay off the network.
 
     Raises:

@@ -123,7 +123,6 @@ class IssueFolder:
         return sorted(found, key=by_number)
 
     def all(self) -> Iterator[Issue]:
-        """Yield the issues."""
         for issue_id in self.ids():
             issue = self.read(issue_id)
             if issue is not None:

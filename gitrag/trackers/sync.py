@@ -35,8 +35,6 @@ class Bound(Struct, frozen=True):
 
     Attributes:
         most: Seconds, or pages.
-        setting: The setting that holds the limit.
-        raised: The command that raises the limit.
     """
 
     most: float
@@ -48,7 +46,6 @@ class SyncDeadline(Struct, frozen=True):
     """The limits of a sync, in time and in pages; none by default.
 
     Attributes:
-        page_s: Time limit of each page.
         whole_s: Time limit of all pages together, counted from ``began``.
         began: When this was created, by `time.monotonic`.
     """
@@ -258,7 +255,6 @@ class _SyncProgress:
 
 
 def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
-    """Yield the pages of a listing."""
     cursor: str | None = None
     while True:
         page = tracker.fetch(since, cursor)

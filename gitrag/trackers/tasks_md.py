@@ -35,9 +35,7 @@ class Task(Struct, frozen=True):
 
     Attributes:
         number: The number it begins with, ``1.2``; empty if there is none.
-        title: The rest of its line.
         done: Whether it is checked, or struck through.
-        body: The lines below it, as they are.
     """
 
     number: str
@@ -88,7 +86,6 @@ def task_files(root: Path) -> Iterator[Path]:
 
 
 def to_issues(content: str, spec: str, path: str) -> list[Issue]:
-    """Return the tasks of a file as issues."""
     tasks = list(parse_tasks(content))
     numbers = [task.number for task in tasks]
     own = all(numbers) and len(set(numbers)) == len(numbers)

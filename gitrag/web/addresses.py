@@ -40,7 +40,6 @@ class Addresses(Struct, frozen=True):
         return self.page("/map", [("by", by), ("in", folder), ("q", query)])
 
     def page(self, path: str, values: Sequence[tuple[str, str]] = ()) -> str:
-        """Return the address of a page."""
         return path + self._asked(values)
 
     def _asked(self, values: Sequence[tuple[str, str]]) -> str:
@@ -48,7 +47,6 @@ class Addresses(Struct, frozen=True):
 
 
 def path_of(raw_path: bytes, before: str = FILES) -> str:
-    """Return the path of the file that an address is of."""
     return os.fsdecode(unquote_to_bytes(raw_path.partition(b"?")[0]))[len(before) :]
 
 

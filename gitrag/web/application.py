@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from gitrag.callgraph.extraction import unsupported
 from gitrag.chunking.languages import is_code
 from gitrag.errors import NOTHING, USAGE
 from gitrag.machine.refusals import refusal
-from gitrag.report.parts import day
+from gitrag.report.parts import day, shown
 from gitrag.web import addresses
 from gitrag.web.addresses import REPOSITORY, Addresses
 from gitrag.web.calls_page import calls_page
@@ -20,10 +22,11 @@ from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
 from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
 from gitrag.web.map_page import COLOURS, map_page
-from gitrag.web.rendering import STATIC, render, static
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page
 from gitrag.web.state_page import MOST_MOMENTS, MOST_UNREAD, repositories_page, state_page
+from gitrag.words.control_characters import sanitise
+from gitrag.words.numbers import age, count, size
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -31,6 +34,51 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     Answer = Callable[[Repositories, Request], "Response"]
+
+STATIC = {
+    "style.css": ("gitrag.web", "static/style.css", "text/css"),
+    "theme.js": ("gitrag.web", "static/theme.js", "text/javascript"),
+    "search.js": ("gitrag.web", "static/search.js", "text/javascript"),
+    "file.js": ("gitrag.web", "static/file.js", "text/javascript"),
+    "state.js": ("gitrag.web", "static/state.js", "text/javascript"),
+    "icon.svg": ("gitrag.web", "static/icon.svg", "image/svg+xml"),
+    "picture.css": ("gitrag.report.pictures", "picture.css", "text/css"),
+    "picture.js": ("gitrag.report.pictures", "page.js", "text/javascript"),
+}
+"""The files that a browser may ask for: package, file, and what they are."""
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a template filled in: nothing in it, markup of ours or not, has a control character."""
+    return sanitise(_environment().get_template(template).render(values))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gitrag.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_some,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age, shown=shown)
+    return environment
+
+
+def _some(value: Any) -> Any:
+    """Return a value for a template; nothing for None."""
+    return "" if value is None else value
+
+
+@cache
+def static(name: str) -> tuple[bytes, str]:
+    """Return a file of `STATIC`, and what it is."""
+    package, file, kind = STATIC[name]
+    return resources.files(package).joinpath(file).read_bytes(), kind
+
 
 _PAGES = (("Search", "/search"), ("Calls", "/calls"), ("Map", "/map"), ("State", "/state"))
 """What every page links to, in order."""

@@ -26,13 +26,10 @@ class CallsPage(Struct, frozen=True):
 
     Attributes:
         target: What was asked for; empty where nothing was.
-        depth: How many calls away.
         pictures: The elements of the picture, as markup; empty where there is none.
         folded: How many tests are folded into counts.
-        data: What the script shows, as JSON.
         notes: What lines mean, what is not drawn, or why there is no picture; a line each.
         problem: Why there is no picture; empty where there is one.
-        hint: What to do about it.
     """
 
     target: str

@@ -32,7 +32,6 @@ class Desk:
 
     Args:
         start: The directory that the command was started in.
-        environ: The environment.
         name: Its name in addresses; empty for the one that the page was started in.
         beside: The desk of that one, for another one: its index is not kept in memory.
     """

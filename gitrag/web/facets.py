@@ -42,9 +42,7 @@ class FacetValue(Struct, frozen=True):
 
     Attributes:
         value: As in an address.
-        label: As shown.
         count: How many of the files have it; None where nobody has looked.
-        is_chosen: Whether the answer is narrowed to it.
         choices: The facets chosen once it is clicked.
     """
 
@@ -119,7 +117,6 @@ def facets(everything: Sequence[Hit], narrowed: Sequence[Hit], choices: Choices)
     Args:
         everything: The files found where nothing is chosen.
         narrowed: Those found with what is chosen.
-        choices: What is chosen.
     """
     found = []
     for name, read in _READERS:
@@ -143,7 +140,6 @@ def facets(everything: Sequence[Hit], narrowed: Sequence[Hit], choices: Choices)
 
 
 def _fits(each: Hit, choices: Choices, *, but: str) -> bool:
-    """Tell whether a file has what is chosen in all facets but one."""
     return all(
         not own or name == but or read(each) in own for name, read in _READERS for own in (choices.of(name),)
     ) and (not (folders := choices.of(PATH)) or any(each.path.startswith(f"{folder}/") for folder in folders))
@@ -162,8 +158,6 @@ def repository_facet(everything: Sequence[Hit], choices: Choices, known: int) ->
 
     Args:
         everything: The files found where nothing but repositories is chosen.
-        choices: What is chosen.
-        known: How many repositories there are.
     """
     own = choices.of(REPOSITORY)
     if known < 2 and not choices.are_several:

@@ -27,10 +27,8 @@ class FilePage(Struct, frozen=True):
     """A file as a page shows it.
 
     Attributes:
-        view: The file.
         folders: The path's folders and its name.
         lines: Its lines, coloured; the first of very many.
-        state: What the index has of it, in words.
         more: How many lines are left out.
     """
 
@@ -54,7 +52,6 @@ class CallsBeside(Struct, frozen=True):
     """Whom a file calls.
 
     Attributes:
-        links: The calls.
         notes: What was not looked at, or why there are none; a line each.
     """
 

@@ -55,18 +55,12 @@ class MapPage(Struct, frozen=True):
     """A map as a page shows it.
 
     Attributes:
-        by: What it is coloured by.
         query: The question, where it is coloured by matches.
         folder: The folder that it is of; empty for the top.
         above: The folders above it, name and path, the top first.
         tiles: Its files and folders, the outer ones first.
         legend: Words and classes of its colours.
-        files: How many files it is of.
         drawn: How many of them are large enough to be drawn.
-        lines: How many lines they have.
-        note: What the colours are about.
-        width: Width in pixels.
-        height: Height in pixels.
     """
 
     by: str
@@ -88,7 +82,6 @@ Colouring = tuple[Callable[[MappedFile], tuple[str, str]], tuple[tuple[str, str]
 
 
 def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
-    """Return a map of the indexed files in a folder."""
     by = by if by in COLOURS else "language"
     folder = folder.strip("/")
     query = query[:LONGEST_QUERY].strip()

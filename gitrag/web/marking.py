@@ -17,7 +17,6 @@ _LONGEST_LINE = 2_000
 
 
 def marked(text: str, words: frozenset[str]) -> Markup:
-    """Return text with the words of a question marked."""
     if not words:
         return escape(text)
     found: list[Markup] = []
@@ -45,7 +44,6 @@ def lines_of(
 
     Args:
         parts: Their parts; None where their words are not told apart.
-        words: Words to mark.
         names: Whether identifiers get an element of their own, for a script to find them.
     """
     if parts is None:

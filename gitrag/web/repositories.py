@@ -29,7 +29,6 @@ class _Read(Struct, frozen=True):
 
     Attributes:
         state: The file's inode, size and time; None if it could not be asked for them.
-        known: The repositories, by name.
         error: Why those elsewhere are not known; None if they are.
     """
 
@@ -39,11 +38,7 @@ class _Read(Struct, frozen=True):
 
 
 class Repositories:
-    """Repositories to show.
-
-    Args:
-        here: The one that the page was started in.
-    """
+    """Repositories to show."""
 
     def __init__(self, here: Desk) -> None:
         self.here = here

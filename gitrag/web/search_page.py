@@ -52,9 +52,6 @@ class ShownHit(Struct, frozen=True):
     """A file of an answer as a page shows it.
 
     Attributes:
-        found: What was found.
-        address: The addresses of its repository's pages.
-        coloured: Its lines.
         words: The question's words, which are marked.
     """
 
@@ -123,16 +120,9 @@ class SearchPage(Struct, frozen=True):
     """An answer as a page shows it.
 
     Attributes:
-        query: The question as asked.
-        sections: What was found.
-        facets: What it can be narrowed to.
-        chosen: What it is narrowed to.
-        files: How many files were found.
         notes: What the user should know beside it, a line each.
         problem: Why there is no answer; empty where there is one.
-        hint: What to do about it.
         more: Where more files are; empty where there are no more.
-        milliseconds: How long it took.
     """
 
     query: str
@@ -153,9 +143,6 @@ def search_page(
     """Ask a question; an empty one has an empty page.
 
     Args:
-        repositories: Whom to ask.
-        choices: What it is narrowed to.
-        most: The most files of a kind.
         unfinished: Whether it is being typed, and asked once more when it is not.
 
     Raises:
@@ -242,7 +229,6 @@ def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
 
 
 def _glob(folder: str) -> str:
-    """Return the pattern of all files in a folder."""
     name = "".join(f"\\{each}" if each in _SPECIAL else each for each in folder.strip("/"))
     return f"/{name}/**"
 

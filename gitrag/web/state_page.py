@@ -33,16 +33,13 @@ class StatePage(Struct, frozen=True):
 
     Attributes:
         found: What ``gitrag status`` reads.
-        state: How fresh it is, in words.
         since: How long ago it was brought up to date; empty if never.
-        work: What the background worker does.
         refined: The share of texts that have the model's vector, in [0, 1].
         left: How long refining the others takes; empty if unknown.
         coverage: How many texts of this worktree's view had the model's vector, over time; now last. Empty if
             never recorded.
         line: The same as points of a line in a square of 100.
         tables: How much room each table takes.
-        push: What a push of HEAD would be told.
         pre_push: The setting that decides what happens then.
         checks: What ``gitrag doctor`` says; None where it was not asked for.
         ages: How long ago each collection changed, by name.
@@ -113,10 +110,7 @@ class Stands(Struct, frozen=True):
 
     Attributes:
         name: Its name; empty for the one that the page was started in.
-        shown: The name that is shown.
-        path: Where it is.
         state: How fresh its index is, in words, or why that is not known.
-        is_fresh: Whether it is up to date.
         refined: The share of texts with the model's vector, in percent; None where that is not known.
         chunks: Chunks; None where that is not known.
         updated: How long ago its index was brought up to date; empty where that is not known.
@@ -137,8 +131,6 @@ class RepositoriesPage(Struct, frozen=True):
 
     Attributes:
         stands: Those that are there, in order of names.
-        gone: How many are not there any more.
-        more: How many are not listed.
         problem: Why no other one is known; empty where that is no failure.
     """
 

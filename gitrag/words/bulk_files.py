@@ -152,7 +152,6 @@ def bulk(path: str, asked: frozenset[str] = frozenset(), language: str = "") -> 
     Args:
         asked: The lower-case words of a question: "changelog" asks for changelogs, "urllib3" for the copy of
             that project.
-        language: Its language, where that is known.
     """
     kind, asked_by = _kind(path)
     if kind is None and (kind := _BY_LANGUAGE.get(language)):

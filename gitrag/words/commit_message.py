@@ -81,7 +81,6 @@ def issues_in(text: str, home: str = "") -> tuple[str, ...]:
 
 
 def without_numbers(text: str) -> str:
-    """Return a text without the numbers of issues."""
     return _NUMBER.sub("", text)
 
 

@@ -36,10 +36,8 @@ def _spelt_with(
     """Return a row of the habits of a language that is written in Latin letters.
 
     Args:
-        encoding: What its texts are in.
         letters: Its letters above ASCII, lower case.
         telling: Those whose bytes are hardly ever beside a letter in Windows-1252.
-        share: Share of such among them.
     """
     own, told = (
         re.escape((each + each.upper()).encode(encoding, "ignore").translate(None, _ASCII))
@@ -207,5 +205,4 @@ def _legacy(text: bytes) -> str:
 
 
 def _count(text: bytes) -> int:
-    """Count the bytes above ASCII."""
     return len(text.translate(None, _ASCII))

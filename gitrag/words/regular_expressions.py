@@ -25,7 +25,6 @@ def compiled(expression: str, *, called: str = "expression", ignores_case: bool 
     """Compile an expression; return RE2's pattern, which has ``search`` and ``finditer`` as Python's.
 
     Args:
-        called: What it is called in a message.
         ignores_case: Whether upper and lower case are the same.
 
     Raises:

@@ -56,7 +56,6 @@ def of_url(text: str, least: int) -> tuple[str, ...]:
     """Return the paths that a URL may mean, the longest first: a revision may have slashes.
 
     Args:
-        text: The URL.
         least: Parts that a path has at least where the URL is of no forge that is known.
     """
     url = _URL.fullmatch(text.strip())

@@ -51,7 +51,7 @@ from questions import PAGE, draft_index, ndcg
 from gitrag.chunking.chunker import chunk
 from gitrag.chunking.languages import language_of
 from gitrag.indexing.history import read_history
-from gitrag.search import engine
+from gitrag.search import collecting, engine
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import STOP_WORDS, read
 from gitrag.store import candidates
@@ -184,7 +184,7 @@ def ordered(
     if alone_too:
         scope = candidates.open_scope(db, scoped.view_id, scoped.overlay)
         told = IndexFile(db).messages(scope, scoped.overlay.commit or "", question.hashes, vector)
-        evidence = engine.collect(IndexFile(db), question, scope, vector, told=told)
+        evidence = collecting.collect(IndexFile(db), question, scope, vector, told=told)
         number = scope.files.path_id.tolist()
         paths = candidates.read_paths(db, number)
         for way, best in alone(evidence):

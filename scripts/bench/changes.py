@@ -30,7 +30,8 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.embedding.draft import drafter
 from gitrag.indexing.history import read_history
 from gitrag.indexing.refresh import refresh
-from gitrag.search.commit_messages import features
+from gitrag.search.features import WEIGHTS
+from gitrag.search.history import message_features
 from gitrag.search.question import read
 from gitrag.store import candidates, commit_evidence, views
 from gitrag.workspace import Workspace
@@ -141,7 +142,7 @@ def measure(name: str, place: Path, changes: Sequence[Change]) -> Outcome:
     with workspace.store.read() as db:
         row = db.execute("SELECT count(*) FROM commits").fetchone()
     given = ask(workspace, changes)
-    with patch.dict(features.WEIGHTS, {"history": 0.0, "like": 0.0, "meant": 0.0}):
+    with patch.dict(WEIGHTS, {"history": 0.0, "like": 0.0, "meant": 0.0}):
         without = ask(workspace, changes)
     each_ms = [reading_ms(workspace, change.text) for change in changes]
     return Outcome(
@@ -161,7 +162,7 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         for _ in range(5):  # the machine is never quite idle
             began = time.perf_counter()
             told = commit_evidence.messages(db, scope, view.commit, question.hashes, vector)
-            features(told, len(scope.files), question)
+            message_features(told, len(scope.files), question)
             each.append(1000 * (time.perf_counter() - began))
         return min(each)
 

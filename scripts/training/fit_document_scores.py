@@ -28,7 +28,7 @@ from questions import prepare
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.corpus.layout import CollectionKind
-from gitrag.search import document_scores, engine
+from gitrag.search import collecting, document_scores
 from gitrag.search.question import read
 from gitrag.search.sections import Wanted, choose
 from gitrag.store import candidates
@@ -87,7 +87,7 @@ def read_pages(
             path_ids = scope.files.path_id.tolist()
             paths = candidates.read_paths(db, path_ids)
             for label, vector in zip(labels, vectors, strict=True):
-                evidence = engine.collect(IndexFile(db), read(label.subject), scope, vector)
+                evidence = collecting.collect(IndexFile(db), read(label.subject), scope, vector)
                 facts = document_scores.facts(evidence, scope.files)
                 found.append(
                     Page(np.stack([facts[name] for name in names], axis=1), _grades(label, paths, path_ids))

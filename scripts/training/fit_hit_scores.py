@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gitrag.search import engine, ranking
+from gitrag.search import collecting, engine, ranking
 from gitrag.search.question import read
 from gitrag.store.source import IndexFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
@@ -152,7 +152,7 @@ def collect(repository: str, place: Path, questions: Sequence[Asked], by_meaning
             question = read(asked.text)
             vector = workspace.encoder.encode_query(question.text) if by_meaning else None
             told = IndexFile(db).messages(scope, head, question.hashes, vector)
-            evidence = engine.collect(IndexFile(db), question, scope, vector, told=told)
+            evidence = collecting.collect(IndexFile(db), question, scope, vector, told=told)
             sums = ranking.candidates(evidence, PAGE)
             page = ranking.page(sums, scope.files.content_id, own, PAGE)
             said = engine.say(IndexFile(db), question, evidence, page, own)

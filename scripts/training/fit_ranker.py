@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gitrag.search import engine
+from gitrag.search import collecting
 from gitrag.search.question import read
 from gitrag.store.source import IndexFile
 
@@ -123,7 +123,7 @@ def collect(
             text = read(question.text)
             vector = workspace.encoder.encode_query(text.meaning)
             told = IndexFile(db).messages(scope, head, text.hashes, vector)
-            evidence = engine.collect(IndexFile(db), text, scope, vector, told=told)
+            evidence = collecting.collect(IndexFile(db), text, scope, vector, told=told)
             if evidence.is_report:
                 continue
             names = list(evidence.features)

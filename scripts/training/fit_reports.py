@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gitrag.indexing.history import read_history
-from gitrag.search import engine, ranking
+from gitrag.search import collecting, engine, ranking
 from gitrag.search.features import REPORT_WEIGHTS
 from gitrag.search.question import read
 from gitrag.store import candidates, commit_evidence
@@ -107,7 +107,9 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
                 question = read(report.text)
                 scope = candidates.open_scope(db, view_id)
                 told = commit_evidence.messages(db, scope, base, question.hashes)
-                evidence = engine.collect(IndexFile(db), question, scope, draft(question.meaning), told=told)
+                evidence = collecting.collect(
+                    IndexFile(db), question, scope, draft(question.meaning), told=told
+                )
                 names = [name for name in evidence.features if name not in UNUSED]
                 ids = scope.files.path_id.tolist()
                 by_id = candidates.read_paths(db, ids)

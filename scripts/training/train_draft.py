@@ -22,9 +22,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gitrag.embedding.draft import HEAD_PIECES, MAX_PIECES, TABLE, Drafter
+from gitrag.embedding.draft import HEAD_PIECES, MAX_PIECES, TABLE, Drafter, WordPieces
 from gitrag.embedding.safetensors import read_tensors, write_tensors
-from gitrag.embedding.word_pieces import WordPieces
 from gitrag.model import DIMENSIONS
 
 SEED = 7

@@ -119,11 +119,7 @@ def likeliest(found: Iterable[Bearing]) -> dict[str, Bearing]:
 
 
 class FileTarget(Struct, frozen=True):
-    """A file, or a directory.
-
-    Attributes:
-        texts: Path and text of its files.
-    """
+    """A file, or a directory."""
 
     path: str
     texts: tuple[tuple[str, str], ...]
@@ -326,7 +322,6 @@ class Unreached(Struct, frozen=True):
     """That no document reaches the least score.
 
     Attributes:
-        least: The least score.
         looked_at: How many documents of each kind are indexed, in the order asked for.
         nearest: The best of them, best first.
         left_out: Whether others are indexed that do not count, such as the file asked about.

@@ -128,7 +128,6 @@ class ChangeImpact(Struct, frozen=True):
         definitions: What it adds, changes and removes, the riskiest first.
         callers: Who calls it, and what was looked at for that; None where it changes no code.
         tests: The files of tests that bear on it, the likeliest first.
-        test_files: How many files of tests there are.
         companions: What changed together with it before and does not here, best first; at most five, and all
             that are usual.
         searched: How many earlier commits were looked at for that.

@@ -167,11 +167,7 @@ def _mentions(target: FileTarget) -> dict[str, int]:
 
 
 def query_of(path: str, texts: Sequence[tuple[str, str]]) -> str:
-    """Build a query from a target's governing comments, its path, and its exported names.
-
-    Args:
-        texts: Path and text of its files.
-    """
+    """Build a query from a target's governing comments, its path, and its exported names."""
     comments = [each for _, text in texts for each in governing(text)]
     parts = [own for each in comments for own in each.ids]
     parts += [name for each in comments for name in each.requirements]

@@ -17,8 +17,6 @@ class Preset(Struct, frozen=True):
     """What is searched for a purpose.
 
     Attributes:
-        kinds: The kinds of collection to search.
-        limit: Results at most.
         min_score: Results with a lower score are left out.
     """
 
@@ -27,7 +25,6 @@ class Preset(Struct, frozen=True):
     min_score: float
 
     def options(self) -> SearchOptions:
-        """Return the options of a search for this purpose."""
         from gitrag.actions.search import SearchOptions
         from gitrag.search.sections import Wanted
 

@@ -210,12 +210,7 @@ def given_up(text: str) -> str:
 
 
 def relation_to(kind: CollectionKind, document: Document, score: float, text: str, passage: str = "") -> str:
-    """Return how a new document may relate to one that was found. Pure.
-
-    Args:
-        text: The subject of the new one.
-        passage: What was found in it.
-    """
+    """Return how a new document may relate to one that was found. Pure."""
     if kind is CollectionKind.SPECS:
         return "extends" if score >= _COVERED or _titled(document, text) else "requires"
     gone = document.status in _GONE or any(edge.relation == "superseded-by" for edge in document.edges)
@@ -244,9 +239,6 @@ def _words(text: str) -> set[str]:
 
 def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> Duplicates:
     """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
-
-    Args:
-        text: A description, or a piece of code.
 
     Raises:
         UsageError: The text is empty.

@@ -69,7 +69,6 @@ class Added(Struct, frozen=True):
 
     Attributes:
         path: Its file.
-        chunk: Its chunk.
         existing: Best first.
     """
 
@@ -85,9 +84,7 @@ class Review(Struct, frozen=True):
         span: The range of revisions.
         questions: Best first.
         added: By path and line; only definitions with an existing one like them.
-        files: How many files the change touches.
         asked: For how many of them was searched; for the commits' messages besides, if ``by_messages``.
-        by_messages: Whether the commits' messages were searched for.
         named: Ids of documents that scored enough and that the change names.
         unreached: What comes nearest where nothing is asked and named; None where something is.
         compared: How many of the added definitions were compared with what exists.
@@ -188,7 +185,6 @@ def unnamed(
         queries: What is asked about it, as `queries_of` returns.
         searched: For which of them issues are searched; None for all.
         advance: Called with how many questions are answered.
-        kinds: The kinds of documents.
     """
     touched = {file.path for file in files}
     order = [kind for kind in CollectionKind if kind in kinds]

@@ -63,13 +63,6 @@ class Pushes(Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-class _Source(Struct, frozen=True):
-    """A branch to push: its name in the hub, and the revision that it is here; None for HEAD."""
-
-    branch: str
-    revision: str | None
-
-
 def push_head(
     workspace: Workspace,
     *,
@@ -101,7 +94,7 @@ def push_head(
     own = branch or workspace.repo.head().branch
     if own is None:
         raise UsageError("HEAD is on no branch.", "Name the branch to push as: gitrag hub push --branch main")
-    return _push(workspace, _Source(own, None), repository, force, moved, advance, embedding)
+    return _push(workspace, own, None, repository, force, moved, advance, embedding)
 
 
 def push_configured(
@@ -138,7 +131,7 @@ def push_configured(
             "To push HEAD under a name: gitrag hub push --branch main",
         )
     for name in dict.fromkeys(chain.from_iterable(chosen.values())):
-        yield _push(workspace, _Source(name, here[name]), repository, force, moved, advance, embedding)
+        yield _push(workspace, name, here[name], repository, force, moved, advance, embedding)
     yield from (each for each, found in chosen.items() if not found)
 
 
@@ -153,7 +146,8 @@ def _branches(repo: Repository) -> dict[str, str]:
 
 def _push(
     workspace: Workspace,
-    source: _Source,
+    own: str,
+    revision: str | None,
     repository: str | None,
     force: bool,
     moved: bool,
@@ -166,17 +160,16 @@ def _push(
     repo = workspace.repo
     name = repository or slug(repo.remote_name() or repo.default_directory_name)
     require_name(name)
-    origin = _origin(repo, source.revision)
-    own = source.branch
+    origin = _origin(repo, revision)
     with opened(address, RECIPE) as front, holding(front, name) as hub:
-        view = CurrentView(workspace, revision=source.revision, committed_only=True, says_staleness=False)
+        view = CurrentView(workspace, revision=revision, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():
             raise ModelError(
                 "The hub takes the model's vectors, and the model is not here.", "gitrag model fetch"
             )
         workspace.embed(view_id=view_id, advance=embedding)
-        head = workspace.repo.resolve(source.revision) if source.revision else workspace.repo.head()
+        head = workspace.repo.resolve(revision) if revision else workspace.repo.head()
         commit = head.commit
         if commit is not None:
             read_history(workspace.store, workspace.repo, commit)
@@ -187,7 +180,7 @@ def _push(
             # Also the read may have caught up with a commit that nothing was embedded of.
             if overlay.commit != commit or vectors.count_pending(db, view_id=view_id):
                 raise BusyError(
-                    f"{'HEAD' if source.revision is None else own} has moved meanwhile, or the index has:"
+                    f"{'HEAD' if revision is None else own} has moved meanwhile, or the index has:"
                     " nothing of it was pushed.",
                     "Try again.",
                 )

@@ -112,7 +112,6 @@ def _ask(
 
 
 def load_encoder(config: Config) -> Encoder | None:
-    """Load the model if it is there."""
     from gitrag.embedding import local_model
     from gitrag.embedding.encoder import Encoder
 

@@ -98,7 +98,6 @@ def ask(
 
     Args:
         open_: Opens one; called in the thread that asks it.
-        options: What the question is limited to, of each and in all.
         limit: Most hits of each kind in all, where the options say none: of each its settings do.
         budget_s: Seconds in which they have to answer; those that have not are named.
         keep: Whether the repositories are asked again: else what each has in memory is given back at once.
@@ -271,7 +270,6 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int | None, *, of_re
 
     Args:
         limit: Most hits of each kind; None for all.
-        of_report: Whether the question is a bug report.
     """
     is_known = any(not each.wording.searched_for and not each.wording.missing for each in answers.values())
     heard = {name: each for name, each in answers.items() if not (is_known and each.wording.searched_for)}

@@ -17,9 +17,10 @@ from gitrag.actions.graph import log_failure
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
 from gitrag.callgraph.general import manifests
+from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.published import NAMES, SEPARATORS, Package, family_of, importing, packages_of
+from gitrag.callgraph.published import NAMES, SEPARATORS, Package, importing, packages_of
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.errors import GitragError
 from gitrag.git import matcher
@@ -93,7 +94,6 @@ class CallsElsewhere(Struct, frozen=True):
     """Calls between the repository around and others.
 
     Attributes:
-        found: Those of each repository that has any.
         notes: What was looked at without result, and what was not looked at, a sentence each.
     """
 
@@ -127,7 +127,6 @@ def calls_elsewhere(
     """Return who in other repositories calls a definition, and what of theirs it calls.
 
     Args:
-        own: gitrag on the repository that has the definition.
         target: A name, a qualified name or a path, as for a call graph.
         others: The other repositories; the own one among them is left out.
     """
@@ -257,7 +256,6 @@ def _open_side(
 
 
 def _definitions(side: _Side, target: str, allowed: Callable[[str], bool]) -> list[_Id]:
-    """Return the definitions that a target names."""
     rows = [
         ((path, index), Node(path, each.name or "<module>", each.line_start, each.line_end, each.kind))
         for path in sorted(side.loaded.files)
@@ -408,7 +406,6 @@ def _some(names: Sequence[str], most: int) -> str:
 
 
 def _not_looked_at(failed: Sequence[str]) -> Iterable[str]:
-    """Yield who was not looked at and why."""
     yield from (f"Not looked at: {each}" for each in failed[:_MOST_NAMED])
     if len(failed) > _MOST_NAMED:
         yield f"Nor were {len(failed) - _MOST_NAMED:,} further repositories, for such reasons."

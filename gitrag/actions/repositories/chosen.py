@@ -26,9 +26,6 @@ class Chosen(Struct, frozen=True):
     """A repository to ask.
 
     Attributes:
-        name: Its name in the answer.
-        place: The worktree to ask.
-        git_dir: The git directory that is expected there.
         is_ours: Whether it is a bare repository that gitrag made.
         files: Where its files are, if that is not ``place``.
     """
@@ -90,7 +87,6 @@ def choose(
     """Return the repositories that a scope means, by name.
 
     Args:
-        start: Where relative paths start.
         here: The repository around; None outside of all.
         say: Called with a line on what was not looked at.
 

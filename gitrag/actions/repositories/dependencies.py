@@ -45,7 +45,6 @@ class Dependency(Struct, frozen=True):
 
     Attributes:
         version: Its version; empty if it says none.
-        root: The directory that its paths start in.
         paths: Its files, sorted.
         left_out: How many more text files were seen: too large, or too many.
     """

@@ -80,7 +80,6 @@ def add(registry: Registry, places: Sequence[Path]) -> tuple[list[Known], list[K
 
 
 def missing(held: Registered) -> Iterator[Known]:
-    """Yield the repositories that are not there."""
     return (each for each in held.known if standing_of(each.entry) is Standing.GONE)
 
 

@@ -180,7 +180,6 @@ def check(
 
     Args:
         text_ids: The texts, int32 (n,).
-        every: Compute them all.
 
     Returns:
         How many were computed, and what is wrong with the pack, as the end of the sentence "The pack …";
@@ -204,13 +203,7 @@ def sample_size(count: int) -> int:
 
 
 def is_enough(compared: int, here: int, count: int) -> bool:
-    """Tell whether a pack counts as checked: half of it is here, and a whole sample of that was right.
-
-    Args:
-        compared: How many of its texts were compared.
-        here: How many of them could be.
-        count: How many it has.
-    """
+    """Tell whether a pack counts as checked: half of it is here, and a whole sample of that was right."""
     return here >= CHECKED_SHARE * count and compared >= sample_size(here)
 
 

@@ -47,9 +47,6 @@ def push(team: Shared, tree: str) -> Pushed:
 
     Texts of uncommitted changes are not pushed, nor vectors that came from a pack.
 
-    Args:
-        tree: The id of the commit's tree.
-
     Raises:
         GitragError: The place cannot be read or written, or the index not be read.
     """
@@ -107,11 +104,7 @@ def record(team: Shared, add: Sequence[Pack], drop: Sequence[str]) -> None:
 
 
 def find_damaged(team: Shared, listed: Listed, there: Mapping[str, PackKeys]) -> None:
-    """Leave out the packs that lie there damaged, as far as their sizes tell, or what was met before.
-
-    Args:
-        there: The keys of packs.
-    """
+    """Leave out the packs that lie there damaged, as far as their sizes tell, or what was met before."""
     for name, index in there.items():
         try:
             if listed.rows_bytes[name] not in {0, index.rows_bytes} or name in team.ledger.damaged:
@@ -157,7 +150,6 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
 
     Args:
         there: The numbers of vectors of the packs there, by name.
-        new: Packs to add.
 
     Returns:
         The packs to add, and the names of those to remove then.

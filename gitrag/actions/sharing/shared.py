@@ -41,7 +41,6 @@ class Findings(Struct):
     """What was wrong with packs since the place was opened.
 
     Attributes:
-        refused: Packs refused.
         skipped: Packs that are not used this time, by name: damaged, or listed and not there.
         left_out: How many were not looked at, since the keys of all would be too much.
     """
@@ -163,7 +162,6 @@ class Shared(Struct, frozen=True):
         """Record that a pack is not to be used, and drop every vector that came from it.
 
         Args:
-            why: As the end of the sentence "The pack …".
             known: Texts here that it has, int32 (n,), and their vectors in it, int8 (n, 384). Dropped, too,
                 where they came from other packs: it may be merged of those.
         """

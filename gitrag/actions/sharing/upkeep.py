@@ -155,7 +155,6 @@ def verify(
     not check is refused, and what came from it is dropped.
 
     Args:
-        every: Compute every text that is here, not a sample.
         advance: Called with the number of packs checked so far.
     """
     done = Verified()
@@ -244,10 +243,6 @@ def _verify_taken(team: Shared, done: Verified, pack: str, every: bool) -> None:
 
 def tidy(team: Shared, *, really: bool, other_models: bool = False, damaged: bool = False) -> Tidied:
     """Merge small packs, and remove refused ones.
-
-    Args:
-        other_models: Remove packs of other models too.
-        damaged: Remove packs that lie there damaged too.
 
     Raises:
         GitragError: The place cannot be read or written.

@@ -91,7 +91,6 @@ class Crates:
         return [each for start in starts for each in self._down(start, rest, least=0)]
 
     def child(self, module: str, name: str) -> str | None:
-        """Return the file of a module's module."""
         root, own = self._at.get(module, (module, ()))
         found = self._modules.get((root, (*own, name)), ())
         return found[0] if found else None

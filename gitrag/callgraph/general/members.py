@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from gitrag.callgraph import limits
+from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
@@ -16,14 +16,6 @@ from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPAR
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
-_BY_KEYWORD = {
-    "php": "__construct",
-    "ruby": "initialize",
-    "swift": "init",
-    **dict.fromkeys(["javascript", "typescript", "tsx", "kotlin", "solidity"], "constructor"),
-    **dict.fromkeys(["go", "rust"], ""),
-}
-"""What a constructor is called where it has not its class's name; empty where there is none."""
 MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely."""
 _MOST_ANCESTORS = 200
@@ -57,7 +49,7 @@ class ClassMembers(Naming):
                 for own in self._tables.classes.get(each, ()):
                     waiting += [base.rpartition(".")[2] for base in self._tables.definition(own).bases]
         if any(each not in seen for each in waiting):
-            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, cls)
+            self.limits.reached(edges.ANCESTORS, _MOST_ANCESTORS, cls)
         return None if outside and wanted not in self._tables.classes else False
 
     def _self(self, caller: Id, cls: Owner) -> Owner:
@@ -108,9 +100,8 @@ class ClassMembers(Naming):
         return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
 
     def _constructor(self, cls: Owner) -> str:
-        """Return the name of a class's constructors."""
-        language = self._tables.language(cls.home) if cls.home in self._tables.files else ""
-        return _BY_KEYWORD.get(language, cls.name)
+        named = self._tables.traits(cls.home).constructor if cls.home in self._tables.files else None
+        return cls.name if named is None else named
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
         """Yield the classes that a class inherits from, as far as they are in the view."""
@@ -154,7 +145,7 @@ class ClassMembers(Naming):
                 yield each
                 waiting.extend(self._bases(each))
         if any(each[1:] not in seen for each in waiting):
-            self.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, owner.name)
+            self.limits.reached(edges.ANCESTORS, _MOST_ANCESTORS, owner.name)
 
     def _methods(self, owner: Owner, name: str) -> Found:
         """Find a method of a class or its bases, and its overrides; computed once for all calls."""
@@ -248,7 +239,6 @@ class ClassMembers(Naming):
         return owned or ([] if len(every) > 1 else self._nearest(found, cls.home))
 
     def _owned(self, cls: Owner, name: str) -> list[Id]:
-        """Return the methods so called of every class with the name of the owner."""
         found = self._tables.members.get((cls.name, name), [])
         if not cls.full:
             return found
@@ -276,7 +266,7 @@ class ClassMembers(Naming):
                 known.add(subclass)
                 border.append(subclass)
         if border:
-            self.limits.reached(limits.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
+            self.limits.reached(edges.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
 
     def _is_abstract(self, owner: Owner) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from gitrag.callgraph import limits
-from gitrag.callgraph.edges import Id
+from gitrag.callgraph import edges
+from gitrag.callgraph.edges import Id, Limits
 from gitrag.callgraph.general.built_in import is_of_php_library
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
-from gitrag.callgraph.general.tables import SCRIPTS, Tables
-from gitrag.callgraph.general.traits import CHOOSING, WHOLE
-from gitrag.callgraph.limits import Limits
+from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import CHOOSING, SCRIPTS, WHOLE
 
 Found = list[tuple[Id, float]]
 CERTAIN = 1.0
@@ -261,7 +260,6 @@ class Naming:
         )
 
     def _class_of(self, own: Id) -> Owner | None:
-        """Return the class that contains a definition."""
         if own not in self._owners_of:
             self._owners_of[own] = self._find_class_of(own)
         return self._owners_of[own]
@@ -306,7 +304,6 @@ class Naming:
     def _module(  # noqa: C901, PLR0912 - a branch per kind of import
         self, name: str, path: str, depth: int = DEPTH
     ) -> str | None:
-        """Return the module that a file knows by a name."""
         if path not in self._tables.files or depth <= 0:
             return None
         for each in self._tables.body(path).imports.get(name, ()):
@@ -433,7 +430,7 @@ class Naming:
                 self._check()
                 border = [file for each in border for file in self._further(each, path, found)]
             if border:
-                self.limits.reached(limits.EXPORTS, _MOST_EXPORTS, path)
+                self.limits.reached(edges.EXPORTS, _MOST_EXPORTS, path)
         return found
 
     def _further(self, path: str, start: str, found: PassedOn) -> list[str]:

@@ -11,9 +11,6 @@ from gitrag.callgraph.general.records import Signature
 if TYPE_CHECKING:
     import tree_sitter
 
-OVERLOADING = frozenset({"java", "cpp", "csharp"})
-"""Languages in which the arguments choose among functions of one name, and are read."""
-
 _LITERALS = {
     "string_literal": "String",
     "raw_string_literal": "String",

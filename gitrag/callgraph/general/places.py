@@ -31,7 +31,6 @@ class Places:
             self._beside.setdefault(path.rpartition("/")[0], []).append(path)
 
     def here(self, path: str) -> list[Id]:
-        """Return those in a file."""
         return self._of_file.get(path, [])
 
     def elsewhere(self, path: str) -> list[Id]:

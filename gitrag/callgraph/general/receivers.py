@@ -16,8 +16,8 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.records import ELEMENT, NUMBERED, SAME, UNSURE, Declaration
-from gitrag.callgraph.general.tables import SCRIPTS, Tables
-from gitrag.callgraph.general.traits import IMPLICIT_SELF, INHERITING, SELF, SUPER, THIS
+from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import IMPLICIT_SELF, INHERITING, SCRIPTS
 
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
@@ -79,7 +79,6 @@ class Receivers(ClassMembers, ABC):
         return ""
 
     def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
-        """Find what a name is looked for in."""
         if parts[0] == "?" or depth <= 0:
             return None
         if self._tables.language(caller[0]) == "rust":
@@ -156,10 +155,11 @@ class Receivers(ClassMembers, ABC):
         bare = head.removesuffix("()")
         path = caller[0]
         language = self._tables.language(path)
-        if bare in SELF.get(language, THIS):
+        traits = self._tables.traits(path)
+        if bare in traits.this:
             owner = self._class_of(caller)
             return owner and self._self(caller, owner)
-        if bare == SUPER.get(language, "super"):
+        if bare == traits.above:
             owner = self._class_of(caller)
             base = next(self._bases(owner), None) if owner is not None else None
             return None if base is None else base._replace(kind="super")

@@ -15,8 +15,7 @@ from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED
-from gitrag.callgraph.general.tables import SCRIPTS
-from gitrag.callgraph.general.traits import BY_NAME, C_FAMILY, CHOOSING, IMPLICIT_SELF, SPARING, SUPER
+from gitrag.callgraph.general.traits import BY_NAME, C_FAMILY, CHOOSING, IMPLICIT_SELF, SCRIPTS, SPARING
 
 ONE_OF_SEVERAL = 0.6
 """Confidence in one of several functions of a name, where nothing says which: overloads, builds."""
@@ -212,7 +211,7 @@ class Resolver(Receivers):
         owner = self._class_of(caller)
         if owner is not None:
             owner = self._self(caller, owner)
-            if name == SUPER.get(language, "super"):
+            if name == self._tables.traits(path).above:
                 made = [
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)
                 ]

@@ -49,7 +49,7 @@ from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
 from gitrag.callgraph.general.elixir import in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.parameters import OVERLOADING, given_to, signature
+from gitrag.callgraph.general.parameters import given_to, signature
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
@@ -64,7 +64,7 @@ from gitrag.callgraph.general.records import (
 )
 from gitrag.callgraph.general.ruby_types import held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
-from gitrag.callgraph.general.tables import SCRIPTS
+from gitrag.callgraph.general.traits import OVERLOADING, SCRIPTS
 from gitrag.late import late_re
 from gitrag.model import Kind
 

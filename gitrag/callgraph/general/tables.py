@@ -10,8 +10,7 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
 from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
-
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+from gitrag.callgraph.general.traits import MOST, SCRIPTS, TRAITS, Traits
 
 
 class File(Struct, frozen=True):
@@ -115,8 +114,11 @@ class Tables:
         """Return the language of a file; of a template that of its code."""
         return "ruby" if self.files[path][0] == "erb" else self.files[path][0]
 
+    def traits(self, path: str) -> Traits:
+        """Return what the language of a file does otherwise than most."""
+        return TRAITS.get(self.language(path), MOST)
+
     def definition(self, own: Id) -> DefinitionFacts:
-        """Return a definition."""
         return self.files[own[0]][1].definitions[own[1]]
 
     def gives_no_this(self, name: str) -> bool:
@@ -141,7 +143,6 @@ class Tables:
         return (path, name) in self._own_names
 
     def body(self, path: str) -> File:
-        """Return what else a file says."""
         found = self._bodies.get(path)
         if found is None:
             found = self._bodies[path] = _unpacked(*self.files[path])

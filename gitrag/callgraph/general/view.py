@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from gitrag.callgraph.edges import Edges, Id, note
+from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.choice import Choice
 from gitrag.callgraph.general.imports import DEFAULT, Imports
@@ -13,21 +13,12 @@ from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.limits import Limits
 
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
 
 MAKERS = frozenset({"new", "of", "create", "super", "base", "parent", "this"})
 """Names by which constructors are called, besides their class's."""
-
-FAMILIES = {
-    **dict.fromkeys(["tsx", "typescript"], "javascript"),
-    **dict.fromkeys(["kotlin", "scala"], "java"),
-    "cpp": "c",
-    "erb": "ruby",
-}
-"""Languages that can call one another."""
 
 
 class GeneralView:

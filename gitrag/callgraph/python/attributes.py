@@ -157,7 +157,6 @@ class Attributes(Classes):
                 self._fallen_back(value, frame, line)
 
     def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
-        """Read an attribute that only subclasses have."""
         found: set[Value] = set()
         for subclass in self.subclasses(cls):
             found |= self._assigned(subclass, name)

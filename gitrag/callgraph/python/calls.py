@@ -350,7 +350,6 @@ class CallEvaluator(Attributes):
     # classes and lambdas
 
     def _made(self, value: ClassObject, arguments: Arguments, frame: Frame, line: int) -> Values:
-        """Make an instance."""
         cls = value.cls
         made = Instance(cls, value.exact)
         instance: Values = frozenset([made])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import chain
 
-from gitrag.callgraph import limits
+from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
 from gitrag.callgraph.python.names import Names
@@ -91,7 +91,7 @@ class Classes(Names):
         lines.append(parents)
         order = known[1] if known and self._lines.get(cls) == lines else linearised(cls, lines)
         if len(order) >= _MOST_ANCESTORS and len({own for line in lines for own in line}) >= _MOST_ANCESTORS:
-            self._program.limits.reached(limits.ANCESTORS, _MOST_ANCESTORS, self._program.scope(cls).own_name)
+            self._program.limits.reached(edges.ANCESTORS, _MOST_ANCESTORS, self._program.scope(cls).own_name)
         self._lines[cls] = lines
         self._orders[cls] = (turn, order)
         return order
@@ -112,7 +112,7 @@ class Classes(Names):
         found: dict[Id, None] = {}
         direct = list(self._subclasses_of(self._program.scope(cls).own_name))
         if len(direct) > _MOST_DIRECT:
-            self._program.limits.reached(limits.DIRECT, _MOST_DIRECT, self._program.scope(cls).own_name)
+            self._program.limits.reached(edges.DIRECT, _MOST_DIRECT, self._program.scope(cls).own_name)
             return []
         for each in direct:
             if each != cls and cls in self.parents(each):
@@ -121,7 +121,7 @@ class Classes(Names):
         kept = list(found)[:_MOST_DESCENDANTS]
         if len(found) > len(kept):
             self._program.limits.reached(
-                limits.SUBCLASSES, _MOST_DESCENDANTS, self._program.scope(cls).own_name
+                edges.SUBCLASSES, _MOST_DESCENDANTS, self._program.scope(cls).own_name
             )
         self._subclasses[cls] = (turn, kept)
         return kept
@@ -255,7 +255,7 @@ class Classes(Names):
         found = self.overriding(cls, name)
         if len(found) > MAX_OVERRIDES:
             named = f"{self._program.scope(cls).own_name}.{name}"
-            self._program.limits.reached(limits.OVERRIDES, MAX_OVERRIDES, named)
+            self._program.limits.reached(edges.OVERRIDES, MAX_OVERRIDES, named)
         return found[:MAX_OVERRIDES]
 
     def put_in_place(self, cls: Id, name: str) -> Sequence[tuple[Id, Values]]:
@@ -329,7 +329,6 @@ class Classes(Names):
         return type(value) in _UNKNOWN
 
     def _are_of_few(self, name: str, methods: Iterable[Id]) -> bool:
-        """Tell whether the methods of a name are of few families of classes."""
         known = self._few.get(name)
         if known is None:
             owners = (self.owner(own) for own in methods)

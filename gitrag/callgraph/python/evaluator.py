@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from gitrag.callgraph.edges import Edges, Id
-from gitrag.callgraph.limits import Limits
+from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame

@@ -101,7 +101,6 @@ class ExpressionReader:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def parameters(self, node: Node | None) -> Iterator[Parameter]:
-        """Read a list of parameters."""
         for child in node.named_children if node is not None else ():
             kind = child.type
             if kind == "keyword_separator":
@@ -123,7 +122,6 @@ class ExpressionReader:
             )
 
     def keyword(self, node: Node) -> Keyword:
-        """Read a keyword argument."""
         name = node.child_by_field_name("name")
         value = self.read(node.child_by_field_name("value"))
         return Keyword(self.text(name) if name is not None else None, value)
@@ -141,7 +139,6 @@ class ExpressionReader:
         return self.read(inner, typed=True)
 
     def only(self, node: Node) -> Expression | None:
-        """Read the one expression in a node."""
         return self._inner(node, typed=False)
 
     def read(self, node: Node | None, *, typed: bool = False) -> Expression | None:

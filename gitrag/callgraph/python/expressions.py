@@ -238,7 +238,6 @@ class Expressions(CallEvaluator):
     # calls
 
     def call_expression(self, expression: Call, frame: Frame, _line: int) -> Values:
-        """Return what a call may return."""
         function, line = expression.function, expression.line
         named = function.name if type(function) is Name else ""
         if named == "super":

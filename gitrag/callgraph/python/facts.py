@@ -15,7 +15,6 @@ unpacked_scope = Decoder(Scope).decode
 
 
 def python_facts(scopes: Sequence[Scope]) -> Facts:
-    """Return the facts of a file's scopes."""
     definitions = []
     mentions: set[str] = set()
     for scope in scopes:

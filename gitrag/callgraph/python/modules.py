@@ -32,7 +32,6 @@ class PythonModule:
         self._bindings: dict[int, dict[str, list[Statement]]] = {}
 
     def scope(self, index: int) -> Scope:
-        """Return one of its scopes."""
         found = self._scopes.get(index)
         if found is None:
             found = self._scopes[index] = unpacked_scope(self._rows[index])

@@ -344,7 +344,6 @@ class Names(Evaluation):
     # annotations
 
     def described(self, annotation: Expression | None, frame: Frame) -> Values:
-        """Return what an annotation says that something is."""
         if type(annotation) is Alternatives:
             return limited(value for each in annotation.parts for value in self.described(each, frame))
         if type(annotation) is Subscript:

@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from io import BytesIO, TextIOWrapper
 
-from gitrag.callgraph.edges import Edges, Id
+from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.limits import Limits
 from gitrag.callgraph.python import values
 from gitrag.callgraph.python.confidence import MAX_NAMESAKES
 from gitrag.callgraph.python.evaluator import Evaluator

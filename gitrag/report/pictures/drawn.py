@@ -18,9 +18,7 @@ class Drawn(Struct, frozen=True):
     """A graph to draw.
 
     Attributes:
-        graph: Its definitions and calls.
         tests: How many tests that are not drawn call a definition, by definition.
-        folded: How many tests are not drawn.
         only_tested: How many definitions are not drawn since nothing but those tests calls them.
         left_out: How many other definitions are not drawn.
     """
@@ -57,7 +55,6 @@ def choose(
 
     Args:
         asked: What was asked for by name: drawn in any case; with all tests if these are nothing but tests.
-        tests: The definitions that are tests'.
         with_tests: Whether tests are drawn, instead of counted where they call.
     """
     kept_anyway = set(asked)

@@ -91,7 +91,6 @@ def lay_out(drawn: Drawn, centre: Iterable[Node] = ()) -> Layout:
     """Place a graph.
 
     Args:
-        drawn: What is drawn.
         centre: What was asked for; the others stand as many columns to its left or right as they are calls
             away. Empty for a graph without a centre: then callers stand left of their callees throughout.
     """

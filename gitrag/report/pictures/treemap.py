@@ -27,14 +27,7 @@ class Area(Struct, frozen=True):
     """A file or a folder in a map; x and y are its left upper corner, in pixels.
 
     Attributes:
-        path: Its path.
-        is_folder: Whether it is a folder.
         is_titled: Whether there is room above what is in it for its name.
-        size: Its lines.
-        x: Left side.
-        y: Upper side.
-        width: Width.
-        height: Height.
     """
 
     path: str
@@ -61,8 +54,6 @@ def treemap(sizes: Mapping[str, int], width: float = WIDTH, height: float = HEIG
 
     Args:
         sizes: The files' lines, by path; a file has one at least.
-        width: Width of the whole.
-        height: Height of the whole.
     """
     root = _Folder({}, {})
     for path, lines in sizes.items():
@@ -103,7 +94,6 @@ def squarified(sizes: Sequence[int], box: Box) -> list[Box]:
     """Divide a rectangle by sizes, largest first, into rectangles as near to squares as they go.
 
     Args:
-        sizes: The sizes, largest first.
         box: Left, top, width, height.
     """
     x, y, width, height = box

@@ -12,11 +12,10 @@ from tokenizers import Tokenizer
 
 import gitrag
 from gitrag.chunking import chunk, language_of
-from gitrag.embedding.draft import MAX_PIECES, TABLE, Drafter
+from gitrag.embedding.draft import MAX_PIECES, TABLE, Drafter, WordPieces
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.embedding.word_pieces import WordPieces
 from gitrag.errors import ModelError
 
 ROOT = Path(gitrag.__file__).parent

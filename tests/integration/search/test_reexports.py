@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search.question import read
-from gitrag.search.reexports import reexports
+from gitrag.search.verbatim import reexports
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
-from gitrag.words.reexport_statements import handed_on
+from gitrag.words.declarations import handed_on
 from tests.support.indexes import of_texts, scoped
 
 FILES = {

@@ -7,9 +7,9 @@ from contextlib import closing
 import pytest
 
 from gitrag.store.file_state import state_of
+from gitrag.web.application import render
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
-from gitrag.web.rendering import render
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page
 from tests.support.indexes import open_app

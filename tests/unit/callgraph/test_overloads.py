@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.general.overloads import MISFIT, fit
+from gitrag.callgraph.general.choice import MISFIT, fit
 from gitrag.callgraph.general.records import Signature
 from gitrag.callgraph.resolution import LIKELY
 from tests.support.callgraphs import calls_of, edges_of

@@ -81,7 +81,7 @@ def test_a_parse_has_an_end_where_each_step_is_long(monkeypatch):
 def test_what_a_comment_says_is_read_in_linear_time(mark):
     """Quadratic, these took a second for a definition, and a file may have thousands."""
     code = f"""
-from gitrag.chunking.documentation import comment_text
+from gitrag.chunking.outline import comment_text
 for _ in range(1_000):
     comment_text(({mark!r} * 4_000)[:4_000] + "x")
 """

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.embedding.word_pieces import WordPieces
+from gitrag.embedding.draft import WordPieces
 
 VOCABULARY = ["[PAD]", "[UNK]", "token", "##ize", "##r", "a", "#", "_", "図", "é", "e", "ß", "b", "ab", "?"]
 

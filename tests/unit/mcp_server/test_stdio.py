@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp_types import INVALID_REQUEST
 
-from gitrag.mcp_server.stdio import _InputLines
+from gitrag.mcp_server.server import _InputLines
 
 GOOD = b'{"jsonrpc":"2.0","id":"a","method":"ping"}\n'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gitrag.search.commit_messages import features
+from gitrag.search.history import message_features
 from gitrag.search.question import read
 from gitrag.store.commit_evidence import Messages
 
@@ -47,7 +47,7 @@ def messages(
 
 
 def test_the_file_of_the_message_that_says_most_has_most():
-    found = features(messages([([0], {0: 1, 1: 1}), ([1], {0: 1})], 3), 3, QUESTION)
+    found = message_features(messages([([0], {0: 1, 1: 1}), ([1], {0: 1})], 3), 3, QUESTION)
 
     for column in found.values():
         assert column[0] == pytest.approx(1.0)
@@ -58,14 +58,14 @@ def test_the_file_of_the_message_that_says_most_has_most():
 def test_a_commit_of_many_files_says_less_of_each():
     told = messages([([0], {0: 1}), ([1], {0: 1})], 2, changed=[1, 20])
 
-    for column in features(told, 2, QUESTION).values():
+    for column in message_features(told, 2, QUESTION).values():
         assert column[1] < column[0] == pytest.approx(1.0)
 
 
 def test_what_was_done_long_ago_counts_less_as_a_change_alike():
     told = messages([([0], {0: 1}), ([1], {0: 1})], 2, ages_s=[20 * YEAR_S, 0])
 
-    like = features(told, 2, QUESTION)["like"]
+    like = message_features(told, 2, QUESTION)["like"]
 
     assert like == pytest.approx([0.25, 1.0])
 
@@ -73,7 +73,7 @@ def test_what_was_done_long_ago_counts_less_as_a_change_alike():
 def test_of_a_question_that_is_asked_only_the_words_count():
     told = messages([([0], {0: 1, 1: 1})], 2)
 
-    found = features(told, 2, read("how is exponential patience done"))
+    found = message_features(told, 2, read("how is exponential patience done"))
 
     assert found["history"][0] == pytest.approx(1.0)
     assert not found["like"].any()
@@ -81,11 +81,11 @@ def test_of_a_question_that_is_asked_only_the_words_count():
 
 def test_without_history_nothing_counts():
     for told in (None, messages([], 2), messages([([0], {})], 2)):
-        for column in features(told, 2, QUESTION).values():
+        for column in message_features(told, 2, QUESTION).values():
             assert column.tolist() == [0, 0]
 
 
 def test_times_of_any_size_are_numbers():
     told = messages([([0], {0: 1}), ([1], {0: 1})], 2, ages_s=[1 << 41, 0])
 
-    assert np.isfinite(features(told, 2, QUESTION)["like"]).all()
+    assert np.isfinite(message_features(told, 2, QUESTION)["like"]).all()

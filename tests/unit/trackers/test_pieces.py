@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from gitrag.trackers import http
-from gitrag.trackers.adf import to_markdown
 from gitrag.trackers.base import Secret, TrackerPlace, TrackerSetupError
 from gitrag.trackers.detection import Origin, Wishes, find_place, of_host, read_origin
 from gitrag.trackers.github import api_of
 from gitrag.trackers.http import Walk
+from gitrag.trackers.jira import to_markdown
 from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tasks_md import parse_tasks, to_issues
 from gitrag.trackers.tokens import find_secret, may_have

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gitrag.web.guard import Guard
+from gitrag.web.server import Guard
 
 TOKEN, PORT = "a-long-token", 8321
 
