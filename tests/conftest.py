@@ -17,6 +17,7 @@ import hypothesis
 import platformdirs
 import pytest
 
+from gitrag.actions import catch_up
 from gitrag.embedding import encoder, fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
@@ -49,7 +50,8 @@ def pytest_configure() -> None:
     Work that some tests do in their own process, in the background elsewhere, keeps the priority: who has
     lowered it once does not get it back.
 
-    Repositories that a test indexes in this process are not remembered as the user's.
+    Repositories that a test indexes in this process are not remembered as the user's, and a worker that runs
+    in it takes no turns with the user's: it would wait for them.
 
     An example of Hypothesis may take as long as a busy machine needs for it.
     """
@@ -57,6 +59,10 @@ def pytest_configure() -> None:
     atexit.register(shutil.rmtree, state, ignore_errors=True)
     os.environ["XDG_STATE_HOME"] = state
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
+    users, turn = platformdirs.user_cache_path("gitrag") / "turn", catch_up.EmbeddingTurn
+    catch_up.EmbeddingTurn = lambda place, *rest: turn(  # type: ignore[assignment,misc]
+        Path(state, "turn") if place == users else place, *rest
+    )
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")

@@ -12,7 +12,7 @@ import pytest
 
 from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.locks import is_held
-from tests.support.command import GITRAG, SOURCES, Gitrag, Project, user_environment, wait_until
+from tests.support.command import SOURCES, Gitrag, Project, program, user_environment, wait_until
 from tests.support.gitversion import needs_git
 from tests.support.repository import create_repository
 
@@ -38,7 +38,7 @@ def wait_for(project, tree_files):
 
 @pytest.fixture(scope="module")
 def initialised(tmp_path_factory, model_dir) -> Project:
-    """What ``hooked`` is copied from."""
+    """What ``installed`` is copied from."""
     directory = tmp_path_factory.mktemp("hooked")
     environment = user_environment(directory / "home", model_dir)
     git = create_repository(directory / "project", environment, SOURCES | {".gitignore": ".sdd/\n"})
@@ -50,8 +50,15 @@ def initialised(tmp_path_factory, model_dir) -> Project:
 
 
 @pytest.fixture
-def hooked(initialised, tmp_path, environment) -> Project:
+def installed(initialised, tmp_path, environment) -> Project:
     return initialised.copied(tmp_path / "project", environment)
+
+
+@pytest.fixture
+def hooked(installed, environment) -> Project:
+    """The like of ``installed``, whose hooks run what is quick to start."""
+    installed.let_hooks_run(program(environment))
+    return installed
 
 
 def test_every_way_to_move_head_is_noticed(hooked):
@@ -107,11 +114,11 @@ def commit_with(project, name, env=None):
     )
 
 
-def test_a_commit_prints_nothing_of_gitrag(hooked):
-    done = commit_with(hooked, "quiet.py")
+def test_a_commit_prints_nothing_of_gitrag(installed):
+    done = commit_with(installed, "quiet.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert "gitrag" not in done.stdout
-    wait_for(hooked, 4)
+    wait_for(installed, 4)
 
 
 def test_gitrag_0_skips_the_hooks(hooked):
@@ -122,13 +129,12 @@ def test_gitrag_0_skips_the_hooks(hooked):
     assert "behind HEAD" in hooked.gitrag("status").out
 
 
-def test_gitrag_uninstalled_breaks_no_git_command(hooked, tmp_path):
-    hooked.git.clone(tmp_path / "remote.git", "--bare")
-    hooked.git.git("remote", "add", "origin", tmp_path / "remote.git")
-    for hook in (hooked.path / ".git" / "hooks").iterdir():
-        hook.write_text(hook.read_text().replace(str(GITRAG), "/nowhere/gitrag"))
-    assert "/nowhere/gitrag" in (hooked.path / ".git" / "hooks" / "pre-push").read_text()
-    done = commit_with(hooked, "without.py")
+def test_gitrag_uninstalled_breaks_no_git_command(installed, tmp_path):
+    installed.git.clone(tmp_path / "remote.git", "--bare")
+    installed.git.git("remote", "add", "origin", tmp_path / "remote.git")
+    installed.let_hooks_run("/nowhere/gitrag")
+    assert "/nowhere/gitrag" in (installed.path / ".git" / "hooks" / "pre-push").read_text()
+    done = commit_with(installed, "without.py")
     assert (done.returncode, done.stderr) == (0, "")
     for command in (
         ["checkout", "-q", "-b", "side"],
@@ -137,14 +143,14 @@ def test_gitrag_uninstalled_breaks_no_git_command(hooked, tmp_path):
     ):
         done = subprocess.run(
             ["git", *command],
-            cwd=hooked.path,
-            env=hooked.git.environment,
+            cwd=installed.path,
+            env=installed.git.environment,
             capture_output=True,
             text=True,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
-    done = hooked.gitrag("doctor")
+    done = installed.gitrag("doctor")
     assert done.status == 0
     assert "warn  hooks         outdated: post-commit, post-merge, " in done.out
     assert "→ gitrag hooks install\n" in done.out
@@ -204,10 +210,10 @@ def test_what_goes_wrong_in_the_background_is_in_the_log_and_nowhere_else(hooked
     wait_until(lambda: log.read_text().endswith("post-commit: done\n"), "the log is to tell of success")
 
 
-def test_uninstalling_leaves_nothing(hooked):
-    assert hooked.gitrag("hooks", "uninstall").status == 0
-    assert list((hooked.path / ".git" / "hooks").iterdir()) == []
-    done = hooked.gitrag("hooks", "status")
+def test_uninstalling_leaves_nothing(installed):
+    assert installed.gitrag("hooks", "uninstall").status == 0
+    assert list((installed.path / ".git" / "hooks").iterdir()) == []
+    done = installed.gitrag("hooks", "status")
     assert (done.status, done.said) == (1, ["hint: gitrag hooks install"])
 
 

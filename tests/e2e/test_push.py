@@ -8,18 +8,19 @@ import time
 import pytest
 
 from gitrag.machine.locks import StoreLock
-from tests.support.command import SOURCES, Project
+from tests.support.command import SOURCES, Project, program
 
 ADVICE = "hint: `gitrag index` catches up"
 REFUSED = "hint: gitrag.prePush is block; `GITRAG=0 git push` pushes all the same"
 
 
 @pytest.fixture
-def remote(project, tmp_path):
+def remote(project, environment, tmp_path):
     """A bare repository that the project pushes to, and the hook that looks."""
     project.git.clone(tmp_path / "remote.git", "--bare")
     project.git.git("remote", "add", "origin", tmp_path / "remote.git")
     assert project.gitrag("hooks", "install").status == 0
+    project.let_hooks_run(program(environment))  # here and below but for one test
     return tmp_path / "remote.git"
 
 
@@ -70,6 +71,7 @@ def test_warn_is_the_default_and_lets_the_push_through(project, remote):
 
 
 def test_block_refuses_until_the_index_has_caught_up(project, remote):
+    assert project.gitrag("hooks", "install").status == 0  # which runs the command that is installed
     project.git.git("config", "gitrag.prePush", "block")
     commit(project, {"new.py": "def new(): pass\n"})
     before = on_remote(project, "main")

@@ -63,16 +63,17 @@ _PIPE_BYTES = 1 << 16
 _PROGRAM = """#!{python} -IS
 import json, os, signal, socket, struct, sys
 
+streams = [0, 1, 2, *map(int, os.environ.get("GITRAG_START", "").split())]  # which a hook has opened
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
 asked = dict(args=[{gitrag!r}, *sys.argv[1:]], place=os.getcwd(), environment=dict(os.environ), umask=-1)
 asked["python"] = {own_python!r}
 message = json.dumps(asked).encode()
-socket.send_fds(server, [struct.pack("!Q", len(message))], [0, 1, 2])
+socket.send_fds(server, [struct.pack("!Q", len(message))], streams)
 server.sendall(message)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
     signal.signal(number, lambda number, _frame: server.send(bytes([number])))
-for stream in range(3):
+for stream in streams:
     os.close(stream)
 ended = server.recv({size})
 status = struct.unpack({format!r}, ended)[0] if ended else 70
@@ -337,9 +338,11 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     status: object = 70
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number, descriptor in enumerate(streams):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
+        started = asked["environment"].get("GITRAG_START", "").split()
+        for number, descriptor in zip([0, 1, 2, *map(int, started)], streams, strict=True):
+            if number != descriptor:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
         os.chdir(asked["place"])
         if asked["umask"] >= 0:
             os.umask(asked["umask"])
