@@ -80,6 +80,7 @@ class Naming:
         self._places: dict[tuple[str, str], Places] = {}
         self._owners_of: dict[Id, Owner | None] = {}
         self._known: dict[Id, Owner] = {}
+        self._others_found: dict[Owner, list[list[Id]]] = {}
         self._chosen: set[tuple[str, str, str]] = set()
         self._sure = CERTAIN  # of the receiver's type, in the call that is being resolved
 
@@ -199,10 +200,12 @@ class Naming:
         found, is_imported = self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if not every:
+        if not every or (language in SCRIPTS and not name[:1].isupper()):  # an object of another file
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
+        elif language == "swift":  # each of its extensions may be in a file of its own
+            every = [own for own in every if not self._is_extension(own)] or every
         if language not in SCRIPTS and language != "rust":
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
@@ -289,11 +292,30 @@ class Naming:
     def _fields_of(self, owner: Owner, name: str) -> Iterator[tuple[Id, Declaration]]:
         """Yield what a class's definitions declare a member to be, those in its own file first."""
         places = self._placed(owner.name, owner.full)
-        for every in (places.here(owner.home), places.elsewhere(owner.home)):
+        for every in (places.here(owner.home), *self._elsewhere_of(owner, places)):
             path = every[0][0] if every else ""
             for index in self._tables.body(path).field_owners.get(name, ()) if every else ():
                 if (path, index) in places.those:
                     yield (path, index), self._tables.body(path).fields[index, name]
+
+    def _elsewhere_of(self, owner: Owner, places: Places) -> list[list[Id]]:
+        """Return a class's definitions in other files: the nearest, and what Swift's extensions extend."""
+        found = self._others_found.get(owner)
+        if found is None:
+            found = self._others_found[owner] = [places.elsewhere(owner.home)]
+            if owner.home.endswith(".swift"):
+                names = {self._tables.definition(own).name for own in places.here(owner.home)}
+                found += [
+                    [own]
+                    for own in places.every
+                    if own[0] != owner.home
+                    and self._tables.definition(own).name in names
+                    and not self._is_extension(own)
+                ]
+        return found
+
+    def _is_extension(self, own: Id) -> bool:
+        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":

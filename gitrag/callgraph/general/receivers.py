@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, islice, takewhile
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import OUTER_ROOTS
@@ -178,6 +178,9 @@ class Receivers(ClassMembers, ABC):
             )
             if declared is not None and not made_of_itself:  # `let app = app.layer(…)`: the earlier app
                 return self._declared(declared, caller, depth)
+        inherited = self._inherited_parameter(bare, caller) if language == "php" else None
+        if inherited is not None:
+            return self._declared(*inherited, depth)
         if language in IMPLICIT_SELF or language == "php":
             owner = self._class_of(caller)
             around = [
@@ -205,6 +208,17 @@ class Receivers(ClassMembers, ABC):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
         return cls or self._crate(bare, path)
+
+    def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
+        """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
+        owner = self._class_of(caller)
+        method = self._tables.last_name(caller)
+        for base in islice(self._upwards(owner), 1, None) if owner is not None else ():
+            for own in self._own_methods(base, method):
+                declared = self._tables.body(own[0]).variables.get((own[1], name))
+                if declared is not None and declared.type_name:
+                    return declared, own
+        return None
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
         """Find what a file of JavaScript imports under a name: a class by ``require``, or a variable."""
