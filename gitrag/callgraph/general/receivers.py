@@ -89,6 +89,11 @@ class Receivers(ClassMembers, ABC):
         if self._tables.language(caller[0]) == "ruby":
             constant = list(takewhile(lambda part: part[:1].isupper() or not part, parts))
             parts = [".".join(constant), *parts[len(constant) :]] if len(constant) > 1 else parts
+        if self._tables.language(caller[0]) == "php":
+            written = list(takewhile(lambda part: part[:1].isupper() and not part.endswith("()"), parts))
+            cls = self._class(".".join(written), caller[0]) if len(written) > 1 else None
+            if cls is not None:  # `\\Shop\\Cart::make()`
+                return self._along(cls, parts[len(written) :], caller, depth)
         head = self._head(parts[0], caller, depth)
         found = self._along(head, parts[1:], caller, depth)
         if found is None or head.kind == "module":  # type: ignore[union-attr]

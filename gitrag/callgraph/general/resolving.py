@@ -88,6 +88,9 @@ class Resolver(Receivers):
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
+        if owner is None and self._tables.language(caller[0]) == "php":  # `new \\Shop\\Cart()`
+            cls = self._class(".".join(parts), caller[0])
+            return [] if cls is None else certain(self._made(cls))
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)

@@ -184,6 +184,34 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f ~> by_name", "f ~> init"},
     ),
+    # PHP: the namespace that a file says it has decides whose class is meant, not where the file is.
+    "php, a class of a library that nobody knows": (
+        {
+            "app/Http/Request.php": "<?php\nnamespace App\\Http;\nclass Request { static function f() {} }\n",
+            "a.php": "<?php\nnamespace App;\nuse Acme\\Web\\Request;\nuse Acme\\Http as Web;\n"
+            "function f() { Request::f(); Web\\Request::f(); \\Acme\\Http\\Request::f(); }\n"
+            "function g() { Http\\Request::f(); }\nfunction h() { \\App\\Http\\Request::f(); }\n"
+            "function i() { return new \\App\\Http\\Request(); }\nfunction j() { new \\Acme\\Request(); }\n",
+        },
+        {"g -> Request.f", "h -> Request.f", "i -> Request"},
+    ),
+    "php, classes in files of other names": (
+        {
+            "lib/one.php": "<?php\nnamespace Shop\\One;\nclass User { static function one() {} }\n",
+            "lib/two.php": "<?php\nnamespace Shop\\Two;\nclass User { static function two() {} }\n",
+            "a.php": "<?php\nuse Shop\\Two\\User;\nfunction f() { User::one(); User::two(); }\n",
+            "b.php": "<?php\nuse Shop\\{One\\User as It};\nfunction g() { It::one(); It::two(); }\n",
+            "c.php": "<?php\nnamespace Shop\\One;\nfunction h() { User::one(); User::two(); }\n",
+        },
+        {"f -> User.two", "g -> User.one", "h -> User.one"},
+    ),
+    "php, a type that a comment names without an import": (
+        {
+            "Mark.php": "<?php\nnamespace Shop;\nclass Mark { function url() {} }\n",
+            "a.php": "<?php\nnamespace Other;\n/** @param Mark $m */\nfunction f($m) { $m->url(); }\n",
+        },
+        {"f ~> Mark.url"},
+    ),
     # Ruby.
     "ruby, a base and its overrides": (
         {

@@ -72,3 +72,4 @@
     "set_error_handler" "set_exception_handler" "register_shutdown_function" "ob_start" "add_action"
     "add_filter" "add_shortcode")
   (#match? @handed "^.[A-Za-z_][A-Za-z0-9_]*.$"))
+(namespace_definition name: (_) @import.inner)
