@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
-from gitrag.callgraph.general.traits import family_of
+from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.callgraph.uses import (
+    BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
+    BY_ITS_OBJECT,
+    calls_by_computed_names,
     implemented,
     is_called_by_its_name,
+    is_of_an_object,
     may_be_called_by,
     may_use,
     only_declares,
@@ -40,8 +44,12 @@ _LINES_ABOVE = 4
 _LINES_OF_HEAD = 8
 """Lines above and at the start of a definition in which its decorators and annotations stand."""
 
-_PRIVATE = re.compile(r"\b(?:private|fileprivate|static)\b|\bself\.|#\w+\(|(?:async )?def __\w+(?<!__)\(")
+_PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|\bself\.|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
+_STATIC = re.compile(r"\bstatic\b")
+_CLASS = re.compile(r"\b(?:class|interface)\b")
+_OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
+"""Languages in which a base, or a protocol, may call a function of the class itself."""
 
 _BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
 
@@ -216,15 +224,42 @@ def _registered(
                 marks = tuple(mark for mark in marks if not mark.lower().endswith("override"))
             elif language == "rust":
                 marks += implemented(lines[: node.line_start])
-            elif not marks and not _PRIVATE.search(lines[node.line_start - 1]):
+            elif not marks and not _is_own(lines[node.line_start - 1], language):
                 base = _base_outside(node, bases_of(family_of(language)))
             found.update(dict.fromkeys(marks))
+            found.update(dict.fromkeys(_unnamed(lines, node, loaded, is_alone=node == members[0])))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
         is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
         if is_own and not is_made and is_called_by_its_name(_last(node), language):
             found[BY_ITS_NAME] = None
     return tuple(found), base
+
+
+def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool) -> Iterator[str]:
+    """Yield by what a definition is called that does not say its name."""
+    language = loaded.files[node.path][0]
+    is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1])
+    if is_member and not _is_of_class(lines, node, loaded):
+        yield BY_ITS_OBJECT
+    if is_alone and "." in node.name and calls_by_computed_names(lines, language):
+        yield BY_A_COMPUTED_NAME
+
+
+def _is_own(line: str, language: str) -> bool:
+    is_static = language not in _OVERRIDING_STATICS and _STATIC.search(line)
+    return bool(is_static or _PRIVATE.search(line))
+
+
+def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
+    """Tell whether the definition that one stands in is a class, or an interface."""
+    start = -1
+    for each in loaded.files[node.path][1].definitions:
+        is_around = each.line_start <= node.line_start and node.line_end <= each.line_end
+        if is_around and each.kind != "module" and each.name != node.name:
+            start = each.line_start - 1
+    head = lines[start : min(start + _LINES_ABOVE, node.line_start - 1)] if start >= 0 else ()
+    return any(map(_CLASS.search, head))
 
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:

@@ -13,7 +13,9 @@ from gitrag.machine.isolation import reason_of
 
 _SPOKEN = frozenset({"python", *QUERIES})
 
-LANGUAGES = _SPOKEN | {"erb", "notebook", "rmarkdown", "vue", "svelte", "astro"}
+_COMPONENTS = frozenset({"vue", "svelte", "astro"})
+
+LANGUAGES = _SPOKEN | _COMPONENTS | {"erb", "notebook", "rmarkdown"}
 """Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby.
 Of a file of parts in several languages, the language is read that has most rows."""
 
@@ -42,11 +44,12 @@ def extract(data: bytes, language: str) -> Facts:
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
     from gitrag.chunking.chunker import for_parser, is_hopelessly_nested, is_plausible
-    from gitrag.chunking.containers import main_language, spoken
+    from gitrag.chunking.containers import main_language, markup_of, spoken
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
 
     text, given = decode(data, language), language
+    whole = text
     if len(text) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
     if language == "erb":
@@ -74,13 +77,15 @@ def _read(data: bytes, language: str) -> Facts:
 
         facts = python_facts(ModuleReader(source).read(tree.root_node))
     else:
+        from gitrag.callgraph.general.markup import named_in
         from gitrag.callgraph.general.syntax import QueryReader
 
         if language == "rust":
             from gitrag.callgraph.general.macros import opened
 
             source, tree = opened(source, tree, row)
-        facts = QueryReader(source, row).read(tree)
+        named = named_in(markup_of(whole, given), given) if given in _COMPONENTS else []
+        facts = QueryReader(source, row, named).read(tree)
     return facts if given in _SPOKEN or given == "erb" else replace(facts, language=spoken(row.name))
 
 

@@ -124,6 +124,21 @@ _MOST_BASES = 200
 
 BY_ITS_NAME = "its name"
 """What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
+BY_ITS_OBJECT = "the object that has it"
+BY_A_COMPUTED_NAME = "a call whose name is computed"
+_IN_OBJECT = late_re(
+    r"\s*(?:(?:async|get|set|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
+    r"|\s*(?!(?:this|exports|module\.exports)\.|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
+)
+"""How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
+_COMPUTED = {
+    "php": late_re(
+        r"(?:->|::)\s*(?:\{[^}]*\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]*\]|\bcall_user_func"
+    ),
+    "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
+    "javascript": late_re(r"\bthis\[(?!\d)[^\]]+\]\s*(?:\?\.)?\("),
+}
+"""A call of an object's own functions by a name that the source does not say, by family of languages."""
 _JVM = "main|toString|equals|hashCode|compareTo"
 _SCRIPT = r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback"
 _CALLED = {
@@ -192,6 +207,17 @@ def only_declares(path: str, text: str, name: str) -> bool:
 def is_called_by_its_name(name: str, language: str) -> bool:
     """Tell whether a language, or what runs tests, calls definitions that have a name."""
     return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None
+
+
+def is_of_an_object(line: str) -> bool:
+    """Tell whether a function of JavaScript begins as a member of an object does, or a method of a class."""
+    return _IN_OBJECT.match(line) is not None
+
+
+def calls_by_computed_names(lines: Iterable[str], language: str) -> bool:
+    """Tell whether a file calls functions of an object by names that it computes."""
+    way = _COMPUTED.get(family_of(language))
+    return way is not None and any(way.search(line) for line in lines)
 
 
 def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
@@ -314,6 +340,8 @@ def _in_template(name: str) -> tuple[re.Pattern[str], ...]:
     return _compiled(
         rf"(?<![\w-]){n}\s*\(",
         rf"[\"'{{|.:(]\s*{n}(?![\w-])",
+        # in an attribute whose value is code
+        rf"(?<![\w-])(?:[:@#*]|v-|x-|on:|use:|bind:|ng-)[\w.:-]*=(?P<own>[\"'])(?:(?!(?P=own)).)*?(?<![\w.$-]){n}(?![\w-])",
         rf"\{{[{{%#@][^}}]*?(?<![\w-]){n}(?![\w-])",  # in its code
         rf"<[%?](?:[^%?]|[%?](?!>))*?(?<![\w-]){n}(?![\w-])",
         rf"^\s*[-=]=?\s[^<]*?(?<![\w-]){n}(?![\w-])",

@@ -110,6 +110,14 @@ def main_language(text: str, language: str, among: Iterable[str]) -> tuple[str, 
     return main, "\n".join(read)
 
 
+def markup_of(text: str, language: str) -> str:
+    """Return a file without its parts, whose rows are blank."""
+    container, lines = container_of(text, language), text.split("\n")
+    for part in parts_of(lines, container) if container is not None else ():
+        lines[part.first : part.stop] = [""] * len(part.read)
+    return "\n".join(lines)
+
+
 def spoken(language: str) -> str:
     """Return the language that a dialect is of: Python, of a notebook's."""
     return "python" if language == "ipython" else language

@@ -124,6 +124,18 @@ SHORT = {
     "Ctl.swift": "class Ctl: Screen {}\nextension Ctl { func appear() {} }\n",
     "d.ts": "export class Tick {\n  @Clocked()\n  ticking() {}\n}\n",
     "c.rs": "impl Drop for Box {\n    fn drop(&mut self) {}\n}\n",
+    "o.js": (
+        "const replies = {\n  PING: (it) => it,\n};\n"
+        "export default define({\n  setup() {},\n});\n"
+        "class Setting extends Model {\n  static get table() { return 's' }\n}\n"
+    ),
+    "bus.js": "class Bus {\n  emit(n) { this[`on${n}`](1) }\n  onOpen() {}\n}\n",
+    "a.php": (
+        "<?php\nclass Mails {\n  function handle($d) { $this->{'setup' . $d}(); }\n"
+        "  private function setupSmtp() {}\n}\n"
+    ),
+    "b.php": "<?php\nclass Log extends Facade {\n  protected static function accessor() {}\n}\n",
+    "Key.swift": "struct Width: PreferenceKey {\n  static func reduce() {}\n}\n",
 }
 
 
@@ -139,6 +151,13 @@ SHORT = {
         ("Job.begin", (), (), "Thread"),
         ("Ctl.appear", (), (), "Screen"),
         ("ticking", (), ("@Clocked",), ""),
+        ("replies.PING", (), ("the object that has it",), ""),
+        ("setup", (), ("the object that has it",), ""),
+        ("Setting.table", (), (), "Model"),
+        ("Bus.onOpen", (), ("a call whose name is computed",), ""),
+        ("Mails.setupSmtp", (), ("a call whose name is computed",), ""),
+        ("Log.accessor", (), (), "Facade"),
+        ("Width.reduce", (), (), "PreferenceKey"),
     ],
 )
 def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):

@@ -49,17 +49,3 @@ OF_ELIXIR = frozenset(
 
 OUTER_ROOTS = frozenset("Microsoft System android androidx java javax kotlin kotlinx".split())
 """First names of what is never the project's own, of C#, Java and Kotlin."""
-
-_PHP_LIBRARIES = frozenset(
-    (
-        "aws carbon cake composer doctrine google guzzlehttp illuminate intervention laminas laravel league "
-        "livewire monolog nette nyholm phpunit predis psr ramsey sensio slim spatie stripe swoole symfony "
-        "twig yii zend"
-    ).split()
-)
-"""First names of PHP's commonest libraries, in lower case."""
-
-
-def is_of_php_library(namespace: str) -> bool:
-    """Tell whether a namespace, with dots, is one of a common library's."""
-    return namespace.lower().partition(".")[0] in _PHP_LIBRARIES

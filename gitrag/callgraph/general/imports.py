@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from gitrag.callgraph.general.built_in import is_of_php_library
 from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
@@ -163,17 +161,6 @@ class Imports:
             return [] if folder is None else [(folder, ())]
         if imported.kind == "use":
             return self.crates.named([part for part in imported.origin.split(".") if part], importer)
-        if importer.endswith(".php"):  # of a namespace's beginning only a manifest knows the directory
-            wanted = imported.origin.lower().split(".")
-            if is_of_php_library(imported.origin):
-                return []
-            alike = [
-                (_same_end(path.lower().split("/")[:-1], wanted), path)
-                for path in self._stems.get(imported.name or "", [])
-            ]
-            most = max((same for same, _ in alike), default=0)
-            held = [path for same, path in alike if same == most and (same or len(wanted) < 2)]
-            return [(path, ()) for path in _nearest(held, importer)]
         end = imported.origin.replace(".", "/")
         held = [
             path
@@ -221,11 +208,6 @@ class Imports:
         if self._scripts is None:
             self._scripts = Scripts(self._files, self._manifests)
         return self._scripts.file(origin, importer)
-
-
-def _same_end(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = zip(reversed(one), reversed(other), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _nearest(paths: list[str], importer: str) -> list[str]:

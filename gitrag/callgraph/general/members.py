@@ -96,9 +96,6 @@ class ClassMembers(Naming):
             return []
         return [own] if own else self._placed(owner.name, owner.full).nearest(owner.home)[:1]
 
-    def _is_extension(self, own: Id) -> bool:
-        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
-
     def _constructor(self, cls: Owner) -> str:
         named = self._tables.traits(cls.home).constructor if cls.home in self._tables.files else None
         return cls.name if named is None else named

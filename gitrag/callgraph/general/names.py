@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id, Limits
-from gitrag.callgraph.general.built_in import is_of_php_library
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
@@ -79,6 +78,7 @@ class Naming:
         self._places: dict[tuple[str, str], Places] = {}
         self._owners_of: dict[Id, Owner | None] = {}
         self._known: dict[Id, Owner] = {}
+        self._others_found: dict[Owner, list[list[Id]]] = {}
         self._chosen: set[tuple[str, str, str]] = set()
         self._sure = CERTAIN  # of the receiver's type, in the call that is being resolved
 
@@ -183,7 +183,7 @@ class Naming:
     ) -> Owner | None:
         *before, name = written.split(".")
         language = self._tables.language(path)
-        if before:
+        if before and language != "php":
             found = self._qualified(before, name, path)
             if found is not None:
                 return self._as_class(found)
@@ -193,15 +193,25 @@ class Naming:
             if language in {"go", "rust"} or self._tables.body(path).imports.get(before[0]):
                 return None
         every = self._tables.classes.get(name, [])
-        if any(where == path for where, _ in every):
+        is_elsewhere = before and language == "php"
+        if not is_elsewhere and any(where == path for where, _ in every):
             return Owner("class", name, path)
-        found, is_imported = self._imported(name, path)
+        found, is_imported = ([], False) if is_elsewhere else self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if not every:
+        if not every or (language in SCRIPTS and not name[:1].isupper()):  # an object of another file
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
+        elif language == "php":
+            meant = self._in_namespace(every, before, path)
+            if before and not meant:
+                return None
+            if not meant:  # comments often name what is not imported
+                self._chosen.add((written, path, ""))
+            every = meant or every
+        elif language == "swift":  # each of its extensions may be in a file of its own
+            every = [own for own in every if not self._is_extension(own)] or every
         if language not in SCRIPTS and language != "rust":
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
@@ -287,11 +297,30 @@ class Naming:
     def _fields_of(self, owner: Owner, name: str) -> Iterator[tuple[Id, Declaration]]:
         """Yield what a class's definitions declare a member to be, those in its own file first."""
         places = self._placed(owner.name, owner.full)
-        for every in (places.here(owner.home), places.elsewhere(owner.home)):
+        for every in (places.here(owner.home), *self._elsewhere_of(owner, places)):
             path = every[0][0] if every else ""
             for index in self._tables.body(path).field_owners.get(name, ()) if every else ():
                 if (path, index) in places.those:
                     yield (path, index), self._tables.body(path).fields[index, name]
+
+    def _elsewhere_of(self, owner: Owner, places: Places) -> list[list[Id]]:
+        """Return a class's definitions in other files: the nearest, and what Swift's extensions extend."""
+        found = self._others_found.get(owner)
+        if found is None:
+            found = self._others_found[owner] = [places.elsewhere(owner.home)]
+            if owner.home.endswith(".swift"):
+                names = {self._tables.definition(own).name for own in places.here(owner.home)}
+                found += [
+                    [own]
+                    for own in places.every
+                    if own[0] != owner.home
+                    and self._tables.definition(own).name in names
+                    and not self._is_extension(own)
+                ]
+        return found
+
+    def _is_extension(self, own: Id) -> bool:
+        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":
@@ -341,6 +370,9 @@ class Naming:
     def _find_imported(self, name: str, path: str) -> tuple[list[Id], bool]:
         imports = self._tables.body(path).imports
         named = [each for each in imports.get(name, ()) if each.kind != "local"]
+        if path.endswith(".php"):
+            every = [(each.origin.lower(), own) for each in named for own in self._classes_named(each.name)]
+            return [own for origin, own in every if origin in self._namespaces(own[0])], bool(named)
         for each in named:
             found = self._through(each, name, path)
             if found:
@@ -350,9 +382,29 @@ class Naming:
                 found = self._through(each, name, path)
                 if found:
                     return found, True
-        if path.endswith(".php"):  # there its file may be called otherwise
-            return [], any(is_of_php_library(each.origin) for each in named)
         return [], bool(named)
+
+    def _classes_named(self, name: str | None) -> Sequence[Id]:
+        return self._tables.classes.get(name or "", ())
+
+    def _namespaces(self, path: str) -> set[str]:
+        """Return the namespaces of a file of PHP, in lower case and with dots; an empty one if none."""
+        return {each.replace("\\", ".").lower() for each in self._tables.body(path).inner} or {""}
+
+    def _in_namespace(self, every: Sequence[Id], before: Sequence[str], path: str) -> list[Id]:
+        """Return the classes of PHP that a name means that is not imported.
+
+        Args:
+            every: Classes with its last part.
+            before: The parts before.
+        """
+        own, within = self._namespaces(path), ".".join(before).lower()
+        aliased = self._tables.body(path).imports.get(before[0], ()) if before else ()
+        if aliased:
+            wanted = {".".join([each.origin, each.name or "", *before[1:]]).lower() for each in aliased}
+        else:
+            wanted = {within, *(f"{each}.{within}".strip(".") for each in own)}
+        return [each for each in every if not wanted.isdisjoint(self._namespaces(each[0]))]
 
     def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:
         """Find what one import gives under a name."""

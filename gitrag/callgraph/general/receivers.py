@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, islice, takewhile
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import OUTER_ROOTS
@@ -88,6 +88,11 @@ class Receivers(ClassMembers, ABC):
         if self._tables.language(caller[0]) == "ruby":
             constant = list(takewhile(lambda part: part[:1].isupper() or not part, parts))
             parts = [".".join(constant), *parts[len(constant) :]] if len(constant) > 1 else parts
+        if self._tables.language(caller[0]) == "php":
+            written = list(takewhile(lambda part: part[:1].isupper() and not part.endswith("()"), parts))
+            cls = self._class(".".join(written), caller[0]) if len(written) > 1 else None
+            if cls is not None:  # `\\Shop\\Cart::make()`
+                return self._along(cls, parts[len(written) :], caller, depth)
         head = self._head(parts[0], caller, depth)
         found = self._along(head, parts[1:], caller, depth)
         if found is None or head.kind == "module":  # type: ignore[union-attr]
@@ -178,6 +183,9 @@ class Receivers(ClassMembers, ABC):
             )
             if declared is not None and not made_of_itself:  # `let app = app.layer(…)`: the earlier app
                 return self._declared(declared, caller, depth)
+        inherited = self._inherited_parameter(bare, caller) if language == "php" else None
+        if inherited is not None:
+            return self._declared(*inherited, depth)
         if language in IMPLICIT_SELF or language == "php":
             owner = self._class_of(caller)
             around = [
@@ -205,6 +213,17 @@ class Receivers(ClassMembers, ABC):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
         return cls or self._crate(bare, path)
+
+    def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
+        """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
+        owner = self._class_of(caller)
+        method = self._tables.last_name(caller)
+        for base in islice(self._upwards(owner), 1, None) if owner is not None else ():
+            for own in self._own_methods(base, method):
+                declared = self._tables.body(own[0]).variables.get((own[1], name))
+                if declared is not None and declared.type_name:
+                    return declared, own
+        return None
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
         """Find what a file of JavaScript imports under a name: a class by ``require``, or a variable."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY
+from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
@@ -25,6 +26,7 @@ _NOBODYS = frozenset(
 )
 """Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
 _FEW = 4
+_COMPONENTS = (".vue", ".svelte", ".astro")
 _PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
 """What a literal of Rust may be."""
 
@@ -57,7 +59,8 @@ class Resolver(Receivers):
             return found
         if self._tables.language(caller[0]) == "elixir":  # a function has many clauses
             return found
-        least = 0.0 if self._tables.language(caller[0]) == "ruby" else LIKE_NAMED  # of what is only so called
+        is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
+        least = 0.0 if is_told else LIKE_NAMED  # of what is only so called
         functions = [
             (own, sure)
             for own, sure in found
@@ -84,13 +87,19 @@ class Resolver(Receivers):
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
+        if owner is None and self._tables.language(caller[0]) == "php":  # `new \\Shop\\Cart()`
+            cls = self._class(".".join(parts), caller[0])
+            return [] if cls is None else certain(self._made(cls))
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)
             if self._tables.language(caller[0]) == "ruby":
                 return certain(self._tables.named(caller[0], name))
         if owner is None:
+            language = self._tables.language(caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
+                return []
+            if language in SCRIPTS and self._is_of_others(before[0], caller[0]):
                 return []
             return (
                 self._extensions(None, name, caller, is_literal=before == ["?"])
@@ -155,16 +164,30 @@ class Resolver(Receivers):
         return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
-        """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story."""
-        if self._tables.language(caller[0]) != "ruby":
-            return []
-        cls = self._named_after(receiver, caller[0])
+        """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story.
+
+        In JavaScript also after the file that exports it: ``models.users`` is of ``users.js``.
+        """
+        language = self._tables.language(caller[0])
+        if language in SCRIPTS and name not in BUILT_IN:
+            wanted = _bare_word(receiver)
+            every = [own for own in self._tables.methods.get(name, ()) if wanted in self._words_for(own)]
+            return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
+        cls = self._named_after(receiver, caller[0]) if language == "ruby" else None
         if cls is None:
             return []
-        return [(each, LIKE_NAMED) for each, sure in self._methods(cls, name) if sure == CERTAIN]
+        found = self._methods(cls, name)
+        sure = [each for each in found if each[1] == CERTAIN] or found
+        return [(each, LIKE_NAMED) for each, _ in sure] if len(sure) <= _FEW else []
+
+    def _words_for(self, own: Id) -> set[str]:
+        """Return the names of a method's class and of its file, in lower case."""
+        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+        stem = own[0].rpartition("/")[2].partition(".")[0]
+        return {_bare_word(owner), _bare_word(stem)} - {"exports", DEFAULT}
 
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
-        """Find the only method of a name, where the receiver's type is not written.
+        """Find the only method of a name, with its overrides, where the receiver's type is not written.
 
         In JavaScript and, of a name of several words, Ruby, whose variables have no types; in Swift after a
         dot alone, or where it stands in no class, since the grammar did not read its class whole.
@@ -178,14 +201,25 @@ class Resolver(Receivers):
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
-        if len(found) != 1:
+        found = [own for own in found if own != caller]  # what wraps another calls that one's
+        if len(found) > 1 and not self._are_one_family(found):
             return []
-        imported = (
-            self._tables.body(path).imports.get(head.removesuffix("()"), ()) if language in SCRIPTS else ()
+        return [(own, LIKE_NAMED) for own in found]
+
+    def _are_one_family(self, found: Sequence[Id]) -> bool:
+        """Tell whether methods of one name are a base's and its overrides."""
+        if len(found) > _FEW:
+            return False
+        owners = [self._class_of(own) for own in found]
+        above = [{each[1:] for each in self._upwards(owner)} for owner in owners if owner is not None]
+        return len(above) == len(found) and any(
+            owner is not None and all(owner[1:] in each for each in above) for owner in owners
         )
-        if imported and not any(True for each in imported for _ in self._imports.files(each, path)):
-            return []  # another project's
-        return [(found[0], LIKE_NAMED)]
+
+    def _is_of_others(self, head: str, path: str) -> bool:
+        """Tell whether a file of JavaScript imports a name from another project."""
+        imported = self._tables.body(path).imports.get(head.removesuffix("()"), ())
+        return bool(imported) and not any(True for each in imported for _ in self._imports.files(each, path))
 
     def _plain(  # noqa: C901, PLR0912 - the places to search, in order
         self, name: str, caller: Id
@@ -262,6 +296,9 @@ class Resolver(Receivers):
             every = self._tables.methods.get(name, [])
             helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
             return self._nearest(helpers, path)
+        if path.endswith(_COMPONENTS):  # its markup names what its object has
+            of_object = (f"{owner}.{name}" for owner in ("default", "setup", "default.setup"))
+            return next((found for each in of_object if (found := self._tables.named(path, each))), [])
         folder = path.rpartition("/")[0]
         tables = (self._tables.functions, self._tables.classes)
         for table in tables[language == "java" :]:  # Java calls none of Kotlin's functions by its name alone
@@ -276,3 +313,7 @@ class Resolver(Receivers):
             if len(found) == 1 and language in BY_NAME | {"java"}:
                 return self._constructed(found[0])
         return []
+
+
+def _bare_word(name: str) -> str:
+    return name.partition(NUMBERED)[0].removesuffix("()").replace("_", "").replace("-", "").lower()

@@ -18,7 +18,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   its first parameter's type.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
-- ``@read``: what is read of something: a property may run. ``@property``: one that runs where it is read.
+- ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
+  ``@property``: one that runs where it is read.
 - ``@returns``: the return type of the enclosing function.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
@@ -71,6 +72,7 @@ from gitrag.model import Kind
 if TYPE_CHECKING:
     import tree_sitter
 
+    from gitrag.callgraph.general.markup import Named
     from gitrag.chunking.languages import Language
     from gitrag.chunking.outline import Definition
 
@@ -194,6 +196,12 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
+_NO_READ = late_re(
+    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier)$"
+    r"|pattern|parameter|label|function_declaration|entry|attribute"
+)
+"""What has a name of Swift that reads no property."""
+
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
@@ -204,10 +212,14 @@ class QueryReader:
     Args:
         source: Its bytes, as parsed.
         language: Its language.
+        named: What its markup names, where it is a component's.
     """
 
-    def __init__(self, source: bytes, language: Language) -> None:
+    def __init__(self, source: bytes, language: Language, named: Sequence[Named] = ()) -> None:
         self._source = source
+        self._named = [
+            WrittenCall(0, each.parts, each.line, handed=bool(each.rule), rule=each.rule) for each in named
+        ]
         self._language = language
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
@@ -227,6 +239,7 @@ class QueryReader:
         fields: list[Declaration] = []
         ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
         giving: list[tree_sitter.Node] = []
+        alone: list[tree_sitter.Node] = []
         comments: list[tree_sitter.Node] = []
         statics: list[int] = []
         properties: list[int] = []
@@ -239,6 +252,8 @@ class QueryReader:
         for captures in matches:
             if "handed" in captures:
                 handed += captures["handed"]
+            elif "alone" in captures:
+                alone += captures["alone"]
             elif "tokens" in captures:
                 calls += self._calls_in_tokens(captures["tokens"][0])
             elif "needed" in captures:
@@ -337,6 +352,7 @@ class QueryReader:
             calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
+        calls += self._read_alone(alone, properties, scopes)
         calls += self._handed_on(handed, scopes)
         calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
@@ -348,7 +364,7 @@ class QueryReader:
         )
         body = Body(
             tuple([parent for *_, parent in self._rows]),
-            tuple([self._numbered(call, node, scopes) for call, node in calls]),
+            (*[self._numbered(call, node, scopes) for call, node in calls], *self._named),
             tuple(scopes.declarations()),
             tuple(fields),
             tuple(results),
@@ -358,7 +374,7 @@ class QueryReader:
             tuple(statics),
             tuple(properties),
         )
-        return Facts(definitions, _mentions([call for call, _ in calls], imports), packed_body(body))
+        return Facts(definitions, _mentions(body.calls, imports), packed_body(body))
 
     def _read_ruby(
         self,
@@ -582,6 +598,19 @@ class QueryReader:
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
 
+    def _read_alone(
+        self, nodes: Sequence[tree_sitter.Node], properties: Sequence[int], scopes: Scopes
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the names of Swift's properties of the file where they stand alone: ``if isReady``."""
+        last = {self._rows[own][1].rpartition(".")[2] for own in properties}
+        for node in nodes if last else ():
+            name = self._text(node)
+            if name not in last or node.parent is None or _NO_READ.search(node.parent.type):
+                continue
+            place = self._around(node)
+            if not scopes.hide(name, place, node):
+                yield WrittenCall(place, ("self", name), node.start_point[0] + 1, read=True), node
+
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""
         function: tree_sitter.Node | None = call
@@ -665,12 +694,26 @@ class QueryReader:
         """Yield the functions that are handed on by their names; a variable is none."""
         for node in handed:
             place, text = self._around(node), self._text(node)
+            if self._language.name in SCRIPTS and self._is_only_exported(node, place):
+                continue
             if self._language.name == "elixir":
                 text = text.removeprefix(":")
             parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
+
+    def _is_only_exported(self, node: tree_sitter.Node, place: int) -> bool:
+        """Tell whether an object only lists what a file exports, or what a component's markup may name."""
+        around = node.parent
+        while around is not None and around.type in {"pair", "object"}:
+            around = around.parent
+        if around is None or around == node.parent:
+            return False
+        if around.type == "return_statement":
+            return bool(self._named) and self._rows[place][1].rpartition(".")[2] == "setup"
+        is_export = around.type == "export_statement"
+        return is_export or self._raw(around).startswith(("module.exports", "exports"))
 
     def _with_rule(self, call: WrittenCall, node: tree_sitter.Node) -> WrittenCall:
         """Say what is handed a function: what is called around it, or a member of an object.
@@ -763,10 +806,13 @@ class QueryReader:
     def _named_by_text(
         self, captures: dict[str, list[tree_sitter.Node]]
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield a method that PHP names by a string: ``[$this, 'f']``, ``[X::class, 'f']``."""
+        """Yield a method that is named by a string: PHP's ``[X::class, 'f']``, Vuex' ``commit('cart/f')``."""
         node = captures["method"][0]
         on = parts_of(self._text(captures["on"][0])) if "on" in captures else ["this"]
-        parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(self._text(node).removeprefix(":"))]
+        name = self._text(node).removeprefix(":")
+        if self._language.name in SCRIPTS:
+            on, name = ["?"], name.rpartition("/")[2]
+        parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
         if on and len(parts) > 1:
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, handed=True), node
 
@@ -816,8 +862,16 @@ class QueryReader:
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
-        made = tuple(parts_of(self._text(captures["made"][0]))) if "made" in captures else None
+        made = tuple(parts_of(self._callee(captures["made"][0]))) if "made" in captures else None
         return Declaration(place, name, "", made)
+
+    def _callee(self, call: tree_sitter.Node) -> str:
+        """Return what is called, without its arguments, which may be long."""
+        arguments = call.child_by_field_name("arguments")
+        end = call.end_byte if arguments is None else arguments.start_byte
+        return self._source[call.start_byte : min(end, call.start_byte + _TEXT_BYTES)].decode(
+            "utf-8", "replace"
+        )
 
     def _raw(self, node: tree_sitter.Node, most: int = _TEXT_BYTES) -> str:
         text = self._source[node.start_byte : min(node.end_byte, node.start_byte + most)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gitrag.callgraph.uses import (
+    calls_by_computed_names,
     implemented,
     is_called_by_its_name,
+    is_of_an_object,
     may_be_called_by,
     may_use,
     only_declares,
@@ -200,3 +202,40 @@ def test_a_function_of_a_trait_may_be_called_by_it(source, expected):
 )
 def test_a_stub_is_no_mention_of_what_implements_it(path, text, declares):
     assert only_declares(path, text, "invoke") == declares
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  PING: ({message}) => message.substring(5),", True),
+        ("  async mounted() {", True),
+        ('  "on-click": function (event) {', True),
+        ("md.renderer.rules.emoji = (token) => {", True),
+        ("function mounted() {", False),
+        ("export const mounted = () => {", False),
+        ("exports.mounted = function () {", False),
+        ("Store.prototype.mounted = function () {", False),
+        ("  static get mounted() {", False),
+        ("  mounted = () => {", False),
+    ],
+)
+def test_how_a_member_of_an_object_begins(line, expected):
+    assert is_of_an_object(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "expected"),
+    [
+        ("$this->{'setup' . $name . 'Driver'}();", "php", True),
+        ("return $this->$way($config);", "php", True),
+        ("array_map([$this, $way], $x);", "php", True),
+        ("array_map([$this, 'way'], $x); $this->way();", "php", False),
+        ('public_send("#{kind}_path", 1)', "ruby", True),
+        ("it.send(:way)", "ruby", False),
+        ("this[`on${name}`](event);", "typescript", True),
+        ("this[0](event); this.way(all[name]);", "javascript", False),
+        ("s[name](1)", "go", False),
+    ],
+)
+def test_a_name_that_is_computed(line, language, expected):
+    assert calls_by_computed_names([line], language) == expected

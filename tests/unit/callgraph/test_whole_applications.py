@@ -331,6 +331,8 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
         ("page.html.heex", "<.put a={1} />", "elixir"),
         ("page.html.eex", "<%= put(@conn) %>", "elixir"),
         ("page.phtml", "<?= $this->put() ?>", "php"),
+        ("page.vue", "<b v-for='it in put'>", "javascript"),
+        ("page.vue", 'v-tab(v-if="one && put")', "javascript"),
     ],
 )
 def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):

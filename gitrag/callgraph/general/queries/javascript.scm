@@ -108,3 +108,10 @@
 ; What runs where its name is read.
 (method_definition "get") @property
 (member_expression object: (this)) @read
+(call_expression
+  function: (member_expression property: (_) @_sends) arguments: (arguments . (string) @method)
+  (#any-of? @_sends "commit" "dispatch"))
+(variable_declarator name: (identifier) @var value: (binary_expression
+  left: [(call_expression function: (_) @made) (await_expression (call_expression function: (_) @made))
+    (parenthesized_expression (await_expression (call_expression function: (_) @made)))]
+  operator: ["??" "||"]))

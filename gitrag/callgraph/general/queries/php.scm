@@ -62,3 +62,14 @@
 (namespace_use_declaration (namespace_use_clause . (_) @import.path alias: (_)? @import.alias))
 (namespace_use_declaration (namespace_name) @import.package
   body: (namespace_use_group (namespace_use_clause . (_) @import.path alias: (_)? @import.alias)))
+(assignment_expression left: (variable_name) @var @assigned right: (binary_expression
+  left: [(member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression)
+    (function_call_expression)] @made
+  operator: "??"))
+(function_call_expression function: (name) @_calls arguments: (arguments (argument (string) @handed))
+  (#any-of? @_calls "array_map" "array_filter" "array_walk" "array_reduce" "usort" "uasort" "uksort"
+    "call_user_func" "call_user_func_array" "preg_replace_callback" "spl_autoload_register" "is_callable"
+    "set_error_handler" "set_exception_handler" "register_shutdown_function" "ob_start" "add_action"
+    "add_filter" "add_shortcode")
+  (#match? @handed "^.[A-Za-z_][A-Za-z0-9_]*.$"))
+(namespace_definition name: (_) @import.inner)

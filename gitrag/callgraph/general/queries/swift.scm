@@ -42,3 +42,6 @@
   (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))))
 (class_declaration "extension") @static
 (value_argument value: [(simple_identifier) (navigation_expression (self_expression))] @handed)
+(selector_expression [(simple_identifier) (navigation_expression)] @handed)
+(selector_expression (call_expression . (_) @handed))
+(simple_identifier) @alone

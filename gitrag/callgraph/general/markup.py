@@ -1,0 +1,125 @@
+"""What the markup of a component calls or hands on: Vue's directives, and braces of Svelte and Astro.
+
+Read as text: what a parser of JavaScript makes of one expression would tell no more of its names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from gitrag.late import late_re
+
+_MOST_CHARACTERS = 4_000
+"""Of one expression."""
+_MOST_BLANKS = 200
+"""Before a key of an object."""
+_DIRECTIVE = late_re(
+    r"(?<![\w-])(?P<name>(?:[:@#]|v-)[\w.:\[\]-]*|slot-scope)\s*=\s*"
+    r"(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote)).)*+)(?P=quote)",
+    re.DOTALL,
+)
+"""An attribute of Vue whose value is code; in HTML and in Pug."""
+_STRING = late_re(r"'[^'\\]*+'|\"[^\"\\]*+\"|`[^`$\\]*+`|//[^\n]*")
+_CHAIN = late_re(r"(?<![\w$.'\"])[A-Za-z_$][\w$]*+(?:\s*\??\.\s*[A-Za-z_$][\w$]*+)*+")
+_NAME = late_re(r"[A-Za-z_$][\w$]*")
+_ATTRIBUTE = late_re(r"([\w:@|.-]+)=[\"']?$")
+_RESERVED = frozenset(
+    "true false null undefined this new typeof instanceof in of as let const var if else each await then"
+    " catch key html async function return void delete switch case default for while do render".split()
+)
+
+
+class Named(Struct, frozen=True):
+    """What markup names.
+
+    Attributes:
+        line: Its line, 1-based.
+        parts: The name, split at its dots.
+        rule: What it is given to, if it is not called: ``@click``.
+    """
+
+    line: int
+    parts: tuple[str, ...]
+    rule: str = ""
+
+
+def named_in(markup: str, language: str) -> list[Named]:
+    """Return what the markup of a component calls and hands on, in order.
+
+    Args:
+        markup: The file; its scripts and styles are blank lines.
+        language: vue, svelte or astro.
+    """
+    found = sorted(_directives(markup) if language == "vue" else _braces(markup))
+    bound = {name for _, text, rule in found for name in _bound(text, rule)}
+    named, line, counted = [], 1, 0
+    for at, text, rule in found:
+        line, counted = line + markup.count("\n", counted, at), at
+        for place, parts, is_call in _names(text, whole=language != "vue"):
+            if parts[0] not in bound:
+                named.append(Named(line + text.count("\n", 0, place), parts, "" if is_call else rule))
+    return named
+
+
+def _directives(markup: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the place, the code and the attribute of Vue's expressions: ``@click="save"``, ``{{ name }}``."""
+    for found in _DIRECTIVE.finditer(markup):
+        if len(found["text"]) <= _MOST_CHARACTERS:
+            yield found.start("text"), found["text"], found["name"]
+    at = markup.find("{{")
+    while at >= 0:
+        end = markup.find("}}", at)
+        if end < 0:
+            break
+        if end - at <= _MOST_CHARACTERS:
+            yield at + 2, markup[at + 2 : end], "{{}}"
+        at = markup.find("{{", end)
+
+
+def _braces(markup: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the place, the code and the attribute of what is in braces: ``on:click={save}``, ``{name}``."""
+    depth = start = 0
+    for at, character in enumerate(markup):
+        if character == "{":
+            start = at + 1 if not depth else start
+            depth += 1
+        elif character == "}" and depth:
+            depth -= 1
+            if not depth and at - start <= _MOST_CHARACTERS:
+                before = _ATTRIBUTE.search(markup, max(start - 41, 0), start - 1)
+                yield start, markup[start:at], before[1] if before else "{}"
+
+
+def _bound(text: str, rule: str) -> Iterator[str]:
+    """Yield the names that an expression gives to what it goes over, or is given."""
+    if rule == "v-for":
+        text = text.partition(" in ")[0].partition(" of ")[0]
+    elif text.startswith("#each"):
+        text = text.partition(" as ")[2].partition("(")[0]
+    elif not (rule.startswith(("#", "v-slot")) or rule == "slot-scope"):
+        return
+    yield from _NAME.findall(text)
+
+
+def _names(text: str, *, whole: bool) -> Iterator[tuple[int, tuple[str, ...], bool]]:
+    """Yield what an expression names, with its place: what it calls, and what it only reads or hands on.
+
+    Args:
+        whole: Whether a name that is not called counts only where it is the whole expression.
+    """
+    code = _STRING.sub(lambda string: "\0" * len(string[0]), text)
+    for found in _CHAIN.finditer(code):
+        parts = tuple(_NAME.findall(found[0]))
+        rest = code[found.end() :].lstrip()
+        is_call = rest.startswith(("(", "?.("))
+        before = code[max(found.start() - _MOST_BLANKS, 0) : found.start()].rstrip()
+        is_key = rest.startswith(":") and before.endswith(("{", ","))
+        if parts[0] in _RESERVED or is_key:
+            continue
+        if is_call:
+            yield found.start(), parts, True
+        elif len(parts) == 1 and (not whole or found[0] == code.strip()):
+            yield found.start(), parts, False

@@ -1,0 +1,238 @@
+"""Calls as applications of the web and Swift's write them: each in the smallest input that went wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.callgraph.test_applications import shown
+
+VUE = """<template>
+  <b @click="save" :title="full" v-if="isOk(1)">{{ total() }}</b>
+</template>
+<script>
+export default {
+  methods: { save() {}, isOk(n) {}, total() {} },
+  computed: { full() {} },
+}
+</script>
+"""
+SWIFT_SHEET = {
+    "Sheet.swift": "class Sheet { var coord: Coord? }\nclass Coord { func go() {} }\n",
+    "a/Sheet+A.swift": "extension Sheet { func a() {} }\n",
+    "b/Sheet+B.swift": "extension Sheet { func b() { self.coord?.go() } }\n",
+}
+PHP_RESULT = "<?php\nclass Result { function all() {} }\nclass Svc { function find($a): Result {} }\n"
+RUBY_MAPPINGS = """
+module Import
+  class Mapping
+  end
+  class One < Mapping
+    def requires_it?
+      1
+    end
+  end
+  class Two < Mapping
+    def requires_it?
+      2
+    end
+  end
+end
+"""
+
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    # What the markup of a component names.
+    "vue, an object of options": (
+        {"a.vue": VUE},
+        {
+            "<module> ~> default.save",
+            "<module> ~> default.full",
+            "<module> -> default.isOk",
+            "<module> -> default.total",
+        },
+    ),
+    "vue, pug and setup": (
+        {
+            "a.vue": "<template lang='pug'>\nb(@click='open', :c='x')\n</template>\n"
+            "<script lang='ts'>\nexport default defineComponent({ setup() {\n"
+            "  const open = () => 1;\n  return { open };\n} })\n</script>\n"
+        },
+        {"<module> ~> setup.open"},
+    ),
+    "vue, a loop's own name": (
+        {
+            "a.vue": "<template><i v-for='(each, at) in many' :key='each' :v='{ each: f(at) }'/></template>\n"
+            "<script setup>\nfunction each() {}\nfunction many() {}\nfunction f(x) {}\n</script>\n"
+        },
+        {"<module> ~> many", "<module> -> f"},
+    ),
+    "svelte": (
+        {
+            "a.svelte": "<script>\nfunction save() {}\nfunction show(x) {}\nfunction off() {}\n</script>\n"
+            "<b on:click={save} title='off'>{show({ a: 1 })}</b>\n{#each show(1) as off}{off}{/each}\n"
+        },
+        {"<module> ~> save", "<module> -> show"},
+    ),
+    # Stores, by names in strings.
+    "vuex": (
+        {
+            "store.js": "const mutations = { addItem(s, v) {} };\nexport default create({ mutations });\n",
+            "a.js": "export function f(store) { store.commit('cart/addItem', 1); }\n",
+        },
+        {"f ~> mutations.addItem"},
+    ),
+    "vuex, one of two": (
+        {
+            "a.js": "const a = { addItem() {} };\nconst b = { addItem() {} };\n",
+            "b.js": "function f(store) { store.dispatch('addItem'); store.other('addItem'); }\n",
+        },
+        set(),
+    ),
+    # A receiver of JavaScript that is named after a file or a class.
+    "javascript, named after its file": (
+        {
+            "models/users.js": "module.exports = class User extends Model { static refresh() {} }\n",
+            "models/tags.js": "module.exports = class Tag extends Model { static refresh() {} }\n",
+            "a.js": "function f() { APP.models.tags.refresh(); APP.models.other.refresh(); }\n",
+        },
+        {"f ~> exports.refresh"},
+    ),
+    "javascript, named after its class": (
+        {
+            "a.ts": "class UserService { load() {} }\nclass TagService { load() {} }\n",
+            "b.ts": "function f(it) { it.userService.load(); it.thing.load(); }\n",
+        },
+        {"f ~> UserService.load"},
+    ),
+    "javascript, of another project": (
+        {
+            "a.js": "class Users { load() {} }\n",
+            "b.js": "import users from 'users';\nfunction f() { users.load(); }\n",
+        },
+        set(),
+    ),
+    "javascript, an object of another file": (
+        {
+            "a.js": "const network = { on() {} };\n",
+            "b.js": "class Network { setNick() {} }\n",
+            "c.js": "function f(network) { network.setNick(1); }\n",
+        },
+        {"f ~> Network.setNick"},
+    ),
+    "javascript, what wraps another": (
+        {"a.js": "class Store { countUp(n) { return db(n).countUp(1); } }\n"},
+        set(),
+    ),
+    "javascript, the result or a default": (
+        {
+            "a.ts": "class A { run() {} }\nclass B { run() {} }\nfunction make(): A { return new A(); }\n"
+            "async function f() { const a = make() ?? null; a.run(); }\n"
+            "async function g() { const a = (await make()) || other; a.run(); }\n"
+        },
+        {"make -> A", "f -> make", "g -> make", "f -> A.run", "g -> A.run"},
+    ),
+    # Swift: members of a class that many files extend.
+    "swift, a class that several files extend": (SWIFT_SHEET, {"Sheet.b -> Coord.go"}),
+    "swift, used where none of them is": (
+        {**SWIFT_SHEET, "c/C.swift": "class C { let sheet: Sheet\n func f() { sheet.coord?.go() } }\n"},
+        {"Sheet.b -> Coord.go", "C.f -> Coord.go"},
+    ),
+    "swift, bound by a condition": (
+        {
+            **SWIFT_SHEET,
+            "c/C.swift": "class C { let sheet: Sheet?\n"
+            " func f() { if let sheet, let c = sheet.coord { c.go() } } }\n",
+        },
+        {"Sheet.b -> Coord.go", "C.f -> Coord.go"},
+    ),
+    "swift, selectors": (
+        {
+            "a.swift": "class A { func f() { add(#selector(go)); let stop = add(#selector(self.stop)) }\n"
+            " @objc func go() {}\n @objc func stop() {} }\n"
+        },
+        {"A.f ~> A.go", "A.f ~> A.stop"},
+    ),
+    "swift, a property by its name alone": (
+        {
+            "a.swift": "class A { var ready: Bool { true }\n var n: Int { 1 }\n func f() { if ready { } }\n"
+            " func g() { let ready = 1\n if ready == n { } }\n func h(ready: Int) { use(n: ready) }\n"
+            " func i() { let k = n; ready = 2 } }\nenum E { case n }\n"
+        },
+        {"A.f -> A.ready", "A.g -> A.n", "A.i -> A.n"},
+    ),
+    # PHP.
+    "php, the result of a call of many lines": (
+        {
+            "a.php": PHP_RESULT
+            + "class C { private Svc $s;\n function f() { $r = $this->s->find(["
+            + ", ".join(f"'key {n} (it\\'s)' => {n}" for n in range(40))
+            + "]);\n $r->all(); }\n function g() { $r = $this->s->find(1) ?? []; $r->all(); } }\n"
+        },
+        {"C.f -> Svc.find", "C.g -> Svc.find", "C.f -> Result.all", "C.g -> Result.all"},
+    ),
+    "php, a parameter that the base declares": (
+        {
+            "a.php": "<?php\nclass Mark { function url() {} }\nabstract class Base {\n"
+            " /** @param Mark $m */\n function show($m) {} }\n"
+            "class Html extends Base { function show($m) { $m->url(); } function other($m) { $m->url(); } }\n"
+        },
+        {"Html.show ~> Mark.url"},
+    ),
+    "php, functions named by strings": (
+        {
+            "a.php": "<?php\nfunction by_name($a) {}\nfunction init() {}\n"
+            "function f($x) { usort($x, 'by_name'); add_action('init', 'init'); put('init'); }\n"
+        },
+        {"f ~> by_name", "f ~> init"},
+    ),
+    # PHP: the namespace that a file says it has decides whose class is meant, not where the file is.
+    "php, a class of a library that nobody knows": (
+        {
+            "app/Http/Request.php": "<?php\nnamespace App\\Http;\nclass Request { static function f() {} }\n",
+            "a.php": "<?php\nnamespace App;\nuse Acme\\Web\\Request;\nuse Acme\\Http as Web;\n"
+            "function f() { Request::f(); Web\\Request::f(); \\Acme\\Http\\Request::f(); }\n"
+            "function g() { Http\\Request::f(); }\nfunction h() { \\App\\Http\\Request::f(); }\n"
+            "function i() { return new \\App\\Http\\Request(); }\nfunction j() { new \\Acme\\Request(); }\n",
+        },
+        {"g -> Request.f", "h -> Request.f", "i -> Request"},
+    ),
+    "php, classes in files of other names": (
+        {
+            "lib/one.php": "<?php\nnamespace Shop\\One;\nclass User { static function one() {} }\n",
+            "lib/two.php": "<?php\nnamespace Shop\\Two;\nclass User { static function two() {} }\n",
+            "a.php": "<?php\nuse Shop\\Two\\User;\nfunction f() { User::one(); User::two(); }\n",
+            "b.php": "<?php\nuse Shop\\{One\\User as It};\nfunction g() { It::one(); It::two(); }\n",
+            "c.php": "<?php\nnamespace Shop\\One;\nfunction h() { User::one(); User::two(); }\n",
+        },
+        {"f -> User.two", "g -> User.one", "h -> User.one"},
+    ),
+    "php, a type that a comment names without an import": (
+        {
+            "Mark.php": "<?php\nnamespace Shop;\nclass Mark { function url() {} }\n",
+            "a.php": "<?php\nnamespace Other;\n/** @param Mark $m */\nfunction f($m) { $m->url(); }\n",
+        },
+        {"f ~> Mark.url"},
+    ),
+    # Ruby.
+    "ruby, a base and its overrides": (
+        {
+            "a.rb": "module Concept\n  def fetch_rates\n    raise NotImplementedError\n  end\nend\n"
+            "class Synth\n  include Concept\n  def fetch_rates\n    1\n  end\nend\n"
+            "class Other\n  def f(provider)\n    provider.fetch_rates\n  end\nend\n"
+        },
+        {"Other.f ~> Concept.fetch_rates", "Other.f ~> Synth.fetch_rates"},
+    ),
+    "ruby, a class of which only subclasses have it": (
+        {"a.rb": RUBY_MAPPINGS + "class C\n  def f(mapping)\n    mapping.requires_it?\n  end\nend\n"},
+        {"C.f ~> Import.One.requires_it?", "C.f ~> Import.Two.requires_it?"},
+    ),
+    "ruby, two that have nothing in common": (
+        {"a.rb": RUBY_MAPPINGS + "class C\n  def f(it)\n    it.requires_it?\n  end\nend\n"},
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
