@@ -284,7 +284,8 @@ def _without_group(found: re.Match[bytes]) -> bytes:
     """Return a match with its first group blanked out."""
     start, end = found.span(1)
     whole = found[0]
-    return whole[: start - found.start()] + b" " * (end - start) + whole[end - found.start() :]
+    hidden = b"\n".join(b" " * len(line) for line in found[1].split(b"\n"))
+    return whole[: start - found.start()] + hidden + whole[end - found.start() :]
 
 
 @cache

@@ -56,6 +56,15 @@ def _parsed(name: str, suffixes: str, queries: str = "", *, grammar: str = "", *
 # class LIB_EXPORT Table : public Base {
 _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\w+\s*(?:final\b\s*)?[:{])"
 
+# class Store<T>
+# @Inject
+# internal constructor(private val files: Files)
+_KOTLIN_CONSTRUCTOR = (
+    r"\bclass\s+\w+(?:\s*<[^<>{}()]*>)?"
+    r"(\s*\n\s*(?:@[\w.]+(?:\([^()\n]*\))?\s+|(?:private|internal|protected|public)\s+)*constructor)(?=\s*\()"
+)
+"""A constructor on a line of its own, which the grammar takes for something behind the class."""
+
 _NOTEBOOK_COMMAND = r"(?m)^[ \t]*((?:%{1,2}[A-Za-z]|!|\?)[^\n]*|[\w.]+\?{1,2}[ \t]*)$"
 
 LANGUAGES: tuple[Language, ...] = (
@@ -77,7 +86,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("rust", "rs"),
     # Widely used
     _parsed("java", "java"),
-    _parsed("kotlin", "kt kts"),
+    _parsed("kotlin", "kt kts", noise=_KOTLIN_CONSTRUCTOR),
     _parsed("scala", "scala sc sbt", interpreters="scala"),
     _parsed("c", "c h"),
     _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1, noise=_EXPORT_MACRO),

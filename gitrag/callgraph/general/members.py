@@ -186,6 +186,8 @@ class ClassMembers(Naming):
         if not found and language == "kotlin":
             found = certain(self._of_companion(owner, name))
         known = {member for member, _ in found}
+        if language == "java" and any(own[1] in self._tables.body(own[0]).statics for own in known):
+            return found  # nothing overrides what is private or static
         for subclass in self._subclasses(owner):
             for member in self._owned(subclass, name):
                 if member not in known and member[0] == subclass.home:

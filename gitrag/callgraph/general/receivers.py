@@ -312,6 +312,8 @@ class Receivers(ClassMembers, ABC):
         if cls is not None:
             return cls
         for path in self._imports.within(owner.home):
+            if path.endswith(".rs") and bare in self._tables.body(path).inner:
+                return Owner("module", "", path)
             inner = self._module(bare, path)
             if inner is not None:
                 return Owner("module", "", inner)

@@ -97,6 +97,9 @@ _MAX_NESTING = 8
 _CALLED = frozenset({Function, ClassObject, LambdaFunction})
 """Kinds of value that are called where a parameter is."""
 
+WRAPPED = "functools.wraps.wrapped"
+"""The name of what stands beside a function that ``wraps`` another: the other."""
+
 _RETURNED = frozenset({Function, LambdaFunction, Argument, PickedByPrefix})
 """Kinds of value that are called when they are returned."""
 
@@ -111,6 +114,8 @@ class CallEvaluator(Attributes):
         name, _, kind = value.name.rpartition(".")
         if kind == "wraps":
             return arguments.positional[0] if arguments.positional else NOTHING
+        if value.name == WRAPPED:
+            return NOTHING
         return self._container(name, value.held, arguments, frame, line)
 
     def call_outside(  # noqa: C901, PLR0912 - one after the other
@@ -170,7 +175,7 @@ class CallEvaluator(Attributes):
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
-            held = elements(values) if likely == HANDED_ON else NOTHING
+            held = elements(values) | _wrapped(values) if likely == HANDED_ON else NOTHING
             for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
                 if type(value) is Function:
                     own = value.function
@@ -416,6 +421,13 @@ def _without_starred(arguments: Arguments) -> Arguments:
     if not arguments.is_open:
         return arguments
     return Arguments(arguments.positional, arguments.keywords, is_open=True)
+
+
+def _wrapped(values: Values) -> Values:
+    """Return what a decorator wrapped in some values: who is handed them calls it by way of them."""
+    return NOTHING.union(
+        *(each.held for each in values if type(each) is OutsideWith and each.name == WRAPPED)
+    )
 
 
 def _entry(value: Value) -> object:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id, Limits
+from gitrag.callgraph.python.calls import WRAPPED
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame
@@ -35,6 +36,7 @@ from gitrag.callgraph.python.records import (
     Subscript,
     Test,
     With,
+    decorator_name,
     written_name,
 )
 from gitrag.callgraph.python.values import (
@@ -49,6 +51,7 @@ from gitrag.callgraph.python.values import (
     Instance,
     LambdaFunction,
     ListOf,
+    OutsideWith,
     Property,
     Returning,
     TupleOf,
@@ -68,6 +71,10 @@ _MORE_EXACT = frozenset({Instance, ClassObject, ListOf, DictOf, TupleOf, Functio
 
 _MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Property, Returning})
 """Kinds of value that a decorator may make of a definition."""
+
+
+def _is_wrapped(value: Value) -> bool:
+    return type(value) is OutsideWith and value.name == WRAPPED
 
 
 class Evaluator(Expressions):
@@ -263,13 +270,19 @@ class Evaluator(Expressions):
         self._defined[own] = (turn, known[1] if known else values)
         self._nesting.enter_decorators()
         for decorator in reversed(scope.decorators):
+            if type(decorator) is Call and decorator_name(decorator) == "wraps":
+                for each in decorator.positional[:1]:
+                    given = self.value(each, frame, scope.line_start)
+                    values |= {OutsideWith(WRAPPED, frozenset(v for v in given if type(v) is Argument))}
             if decorator is None or is_known_decorator(decorator):
                 continue
             function = self.value(decorator, frame, scope.line_start)
             before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
             made = self.call(function, Arguments([values]), frame, scope.line_start)
             self._program.taker = before
-            values = frozenset(value for value in made if type(value) in _MADE) or values
+            values = (
+                frozenset(value for value in made if type(value) in _MADE or _is_wrapped(value)) or values
+            )
         self._nesting.leave_decorators()
         self._defined[own] = (turn, values)
         return values

@@ -32,6 +32,15 @@ GO_DEPS = """
     func (d *D) Sub() *D { return d }
 """
 KOTLIN_SHEET = "class Sheet { fun show(s: String) {} }\n"
+KOTLIN_STORE = """
+class Files { fun put() {} }
+class Store<T>
+%s(
+  private val files: Files,
+) {
+  fun save() { files.put() }
+}
+"""
 SWIFT_PAINT = "class A { func empty() -> Int { 1 }\n func f() { %s }\n func toggle() {} }\n"
 PHP_REQUEST = "<?php\nnamespace App\\%s;\nclass Request { static function capture() {} }\n"
 JS_DB = "class Db { constructor() { this.store = null } }\nmodule.exports = new Db()\n"
@@ -306,6 +315,53 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "class D extends Base { apply(c) { super.apply(c) } }\n"
         },
         {"D.apply -> Base.apply"},
+    ),
+    "kotlin, an annotated constructor on lines of its own": (
+        {"a.kt": KOTLIN_STORE % "@Inject\ninternal constructor"},
+        {"Store.save -> Files.put"},
+    ),
+    "kotlin, a constructor on a line of its own": (
+        {"a.kt": KOTLIN_STORE % "constructor"},
+        {"Store.save -> Files.put"},
+    ),
+    "rust, a module inside an imported one": (
+        {
+            "src/main.rs": "mod strings;\nmod a;\n",
+            "src/strings.rs": "pub mod commands {\n    pub fn hint() {}\n}\npub fn hint() {}\n",
+            "src/a.rs": "use crate::strings;\nfn f() { strings::commands::hint(); }\n",
+        },
+        {"f ~> hint:2", "f ~> hint:4"},
+    ),
+    "elixir, a delegate": (
+        {
+            "a.ex": "defmodule A.View do\n  def opts, do: 1\n  def other(x), do: x\nend\n",
+            "b.ex": "defmodule B do\n  alias A.View\n  defdelegate opts, to: View\n"
+            "  defdelegate mine(x), to: A.View, as: :other\nend\n",
+        },
+        {"B.opts ~> A.View.opts", "B.mine ~> A.View.other"},
+    ),
+    "java, what is private or static has no overrides": (
+        {
+            "A.java": "class A { private void f(int a) {} void g(int a) {} static void s(int a) {}\n"
+            "void t(A o) { o.f(1); o.g(1); A.s(1); } }\n"
+            "class B extends A { void f(int a) {} void g(int a) {} static void s(int a) {} }\n"
+        },
+        {"A.t -> A.f", "A.t -> A.g", "A.t ~> B.g", "A.t -> A.s"},
+    ),
+    "python, a wrapped function is handed on": (
+        {
+            "a/dec.py": "from functools import wraps\ndef login(f):\n    @wraps(f)\n    def wrapper(r):\n"
+            "        return f(r)\n    return wrapper\n",
+            "a/views.py": "from a.dec import login\n@login\ndef show(r): pass\n@login\ndef other(r): pass\n",
+            "a/urls.py": "from django.urls import path\nfrom a import views\nx = [path('x', views.show)]\n",
+        },
+        {
+            "<module> -> login",
+            "<module> ~> login.wrapper",
+            "<module> ~> show",
+            "login.wrapper ~> show",
+            "login.wrapper ~> other",
+        },
     ),
     "csharp, a class of the system": (
         {

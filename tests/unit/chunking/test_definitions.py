@@ -253,6 +253,11 @@ def test_an_export_macro_does_not_hide_a_class():
     assert rows(source, "cpp") == ["class Table 1-2", "method Table.size 3-6"]
 
 
+def test_a_constructor_on_lines_of_its_own_does_not_hide_a_class():
+    source = "class Store\n@Inject\nconstructor(val f: Files) : Base() {\n  fun save() {\n    put()\n  }\n}\n"
+    assert rows(source, "kotlin") == ["class Store 1-3", "method Store.save 4-7"]
+
+
 def test_what_most_would_not_parse_keeps_its_definitions():
     source = "\n".join(f"function f{n}() {{\n  return {n}\n}}" for n in range(9)) + "\n@@ %% ?? ..\n" * 40
     assert {f"f{n}" for n in range(9)} <= {each.name for each in chunk(source.encode(), "javascript")}

@@ -13,3 +13,10 @@
 (tuple . (alias) @on . (atom) @method)
 (arguments . (alias) @on . (atom) @method)
 (sigil (sigil_name) @_kind (quoted_content) @markup (#eq? @_kind "H"))
+(call target: (identifier) @_word (arguments . [
+    (call target: (identifier) @method)
+    (identifier) @method] (keywords (pair key: (keyword) @_to value: (alias) @on) .))
+  (#eq? @_word "defdelegate") (#match? @_to "^to:"))
+(call target: (identifier) @_word (arguments . (_) (keywords
+    (pair key: (keyword) @_to value: (alias) @on) (pair key: (keyword) @_as value: (atom) @method)))
+  (#eq? @_word "defdelegate") (#match? @_to "^to:") (#match? @_as "^as:"))

@@ -45,3 +45,4 @@
 (method_invocation object: (_) @ranged
   arguments: (argument_list . (lambda_expression parameters: (identifier) @var)))
 (enum_constant name: (identifier) @field @itself)
+(method_declaration (modifiers ["private" "static"])) @static
