@@ -348,6 +348,11 @@ def containing(db: DuckDBPyConnection, content_ids: Iterable[int], text: str) ->
     return {found for (found,) in run(db, [integers(sorted(content_ids))], sql, [text]).fetchall()}
 
 
+def of_split_lines(db: DuckDBPyConnection, content_ids: Iterable[int]) -> set[int]:
+    """Return the chunks of lines so long that they are several: a word may lie across two."""
+    return {found for (found,) in run(db, [integers(sorted(content_ids))], _SPLIT_LINES).fetchall()}
+
+
 def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str) -> set[int] | None:
     r"""Find the chunks of some contents of which a line may match an expression; DuckDB's are RE2 too.
 
