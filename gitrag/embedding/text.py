@@ -20,7 +20,7 @@ _MARKS_CHARACTERS = 1000
 _IDENTIFIER = re.compile(r"[^\W_]+")
 _ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9]+")  # the same for ASCII text, a third faster
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_KEY_BYTES = 16
+KEY_BYTES = 16
 
 
 def chunk_text(chunk: Chunk) -> str:
@@ -62,7 +62,7 @@ def path_text(path: str) -> str:
 def text_key(text: str) -> str:
     """Hash a text and the encoder's version to 32 hex digits (128 bits)."""
     data = f"{ENCODER_VERSION}\0{text}".encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=_KEY_BYTES).hexdigest()
+    return blake2b(data, digest_size=KEY_BYTES).hexdigest()
 
 
 def split_words(name: str) -> str:

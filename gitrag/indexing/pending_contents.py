@@ -49,7 +49,9 @@ def cut_few(store: Store, now: Snapshot, wanted: Sequence[ContentKey], deadline:
             return {}
     items = [PendingContent(number, *key) for number, key in enumerate(wanted)]
     with Reading(store.directory, 1) as reading:
-        return {wanted[record.content_id]: record for record in _start(reading, now, items, shared=False)()}
+        return {
+            wanted[record.content_id]: record for record in _start(reading, now, items, {}, shared=False)()
+        }
 
 
 def write_cut(db: Connection, waiting: Sequence[PendingContent], cut: Cut) -> int:
@@ -66,22 +68,26 @@ def cut_waiting(
     waiting: Sequence[PendingContent],
     deadline: float | None,
     advance: Callable[[int, int], None],
+    known: Mapping[ContentKey, bytes],
 ) -> int:
-    """Cut contents and write them, one batch per transaction; return how many were done by the deadline."""
+    """Cut contents and write them, one batch per transaction; return how many were done by the deadline.
+
+    Args:
+        known: Of contents, the keys of texts that the store has.
+    """
     done = 0
     sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
     shared = sum(sizes.values()) > _POOL_FROM_BYTES
     with Reading(store.directory, now.options.processes) as reading:
         batches = _batches(waiting, sizes)
         batch: list[PendingContent] | None = next(batches)
-        running = _start(reading, now, batch, shared=shared) if batch else None
+        running = _start(reading, now, batch, known, shared=shared) if batch else None
         while running is not None:
             records = running()
             batch = None if deadline and time.monotonic() > deadline else next(batches, None)
-            running = _start(reading, now, batch, shared=shared) if batch else None
+            running = _start(reading, now, batch, known, shared=shared) if batch else None
             with store.write("writing chunks", make=False) as db:
-                content.write(db, records)
-            done += len(records)
+                done += len(records) - content.write(db, records)
             advance(done, len(waiting))
     if shared and done:
         with store.write("sorting what was written", make=False) as db:
@@ -104,7 +110,12 @@ def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Ite
 
 
 def _start(
-    reading: Reading, now: Snapshot, batch: Sequence[PendingContent], *, shared: bool
+    reading: Reading,
+    now: Snapshot,
+    batch: Sequence[PendingContent],
+    known: Mapping[ContentKey, bytes],
+    *,
+    shared: bool,
 ) -> Callable[[], list[ContentRecord]]:
     """Start cutting a batch; the returned function waits for the records."""
     jobs: list[tuple[str, Job]] = []
@@ -115,7 +126,7 @@ def _start(
             data = now.reader.read(item.blob)
             mark = content.blob_of(item.blob)[1]
             most = _LIMITS.get(mark, now.options.max_bytes)
-            jobs.append((item.blob, (item.content_id, data, item.said, most)))
+            jobs.append((item.blob, (item.content_id, data, item.said, most, known.get(item.key, b""))))
         except BlobError:
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 why = why or (Skip.ABSENT if now.repo.promised_packs() else Skip.UNREADABLE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gitrag.chunking import chunk, decode, language_in, outlined
 from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.embedding.draft import drafter
-from gitrag.embedding.text import chunk_text, path_text, text_key
+from gitrag.embedding.text import KEY_BYTES, chunk_text, path_text, text_key
 from gitrag.git import content_skip
 from gitrag.late import np
 from gitrag.machine.isolation import reason_of
@@ -43,7 +43,7 @@ used: equal content in the same language is read once, whatever its paths."""
 OUTLINE = -1
 """In place of a limit in bytes: only the outline is wanted, since the file is larger than the limit."""
 
-Job: TypeAlias = tuple[int, bytes, str | None, int | None]
+Job: TypeAlias = tuple[int, bytes, str | None, int | None, bytes]
 
 
 def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
@@ -53,7 +53,8 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
     Args:
         jobs: For each content the store's id, its bytes, what its path says of its language (``key_of``), and
-            the size in bytes above which it is left out; None where all that is text is wanted, or `OUTLINE`.
+            the size in bytes above which it is left out (None for no limit, or `OUTLINE`),
+            and the keys, one after the other, of texts that the store has, which are not drafted again.
     """
     try:
         return _prepare(jobs)
@@ -66,28 +67,31 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
 
 
 def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
-    cut = [_cut(data, language_in(said, data), max_bytes) for _, data, said, max_bytes in jobs]
+    cut = [_cut(data, language_in(said, data), max_bytes) for _, data, said, max_bytes, _ in jobs]
     texts = [
         ["" if language in WORDS_ONLY or chunk.words_only else chunk_text(chunk) for chunk in chunks]
         for language, _, chunks in cut
     ]
-    drafts = shrink(drafter().draft([text for own in texts for text in own if text]))
+    keys = [tuple(_key(text) if text else b"" for text in own) for own in texts]
+    new = [_undrafted(job[4], *own) for job, own in zip(jobs, zip(keys, texts, strict=True), strict=True)]
+    drafts = shrink(drafter().draft([text for own in new for text in own.values()]))
     records = []
     end = 0
-    for (content_id, *_), (language, skip, chunks), own in zip(jobs, cut, texts, strict=True):
+    for (content_id, *_), (language, skip, chunks), own, drafted in zip(jobs, cut, keys, new, strict=True):
         counted = terms.count([(c.text, c.qualified_name) for c in chunks])
-        start, end = end, end + sum(map(bool, own))
+        start, end = end, end + len(drafted)
         records.append(
             ContentRecord(
                 content_id=content_id,
                 state=skip.value if skip else INDEXED,
                 chunks=chunks,
-                text_keys=tuple(_key(text) if text else b"" for text in own),
+                text_keys=own,
                 terms=counted[0],
                 frequencies=counted[1],
                 term_counts=counted[2],
                 lengths=counted[3],
                 drafts=drafts[start:end],
+                drafted=tuple(drafted),
                 language=language or "",
             )
         )
@@ -105,6 +109,12 @@ def _cut(
         return language, skip, () if skip else tuple(chunk(data, language))
     chunks = tuple(outlined(data, language))
     return language, None if chunks else Skip.TOO_LARGE, chunks
+
+
+def _undrafted(known: bytes, keys: Sequence[bytes], texts: Sequence[str]) -> dict[bytes, str]:
+    """Return the texts whose keys are not known."""
+    there = {known[at : at + KEY_BYTES] for at in range(0, len(known), KEY_BYTES)}
+    return {key: text for key, text in zip(keys, texts, strict=True) if key and key not in there}
 
 
 def _key(text: str) -> bytes:

@@ -62,6 +62,7 @@ def refresh(
     differences = Differences(now)
     done = 0
     cut: Cut = {}
+    had: dict[ContentKey, bytes] = {}
     asked, wanted, found = _ask(store, now, differences, start)
     if found is None:
         differences.records(asked.new_paths)
@@ -72,6 +73,7 @@ def refresh(
                 asked = survey(db, now, differences, start_of(db, now, store.state))
                 found = settled(db, now, asked)
             if found is None:
+                had = _texts_before(db, asked) if wanted and not cut else {}
                 refreshed = _record(db, now, differences, asked)
                 found = refreshed, waiting_in(db, refreshed)
             done = write_cut(db, found[1], cut)
@@ -86,7 +88,7 @@ def refresh(
     more = 0
     if waiting:
         more = cut_waiting(
-            store, now, waiting, deadline, lambda now_done, total: advance(done + now_done, done + total)
+            store, now, waiting, deadline, lambda now_done, total: advance(done + now_done, done + total), had
         )
     return replace(refreshed, cut=done + more, waiting=len(waiting) - more)
 
@@ -121,6 +123,16 @@ def _asked(
     asked = survey(db, now, differences, start)
     found = settled(db, now, asked)
     return asked, [] if found is not None else unread(db, asked), found
+
+
+def _texts_before(db: Connection, asked: Survey) -> dict[ContentKey, bytes]:
+    """Return, by what a path is to hold, the keys of the texts of what it held: most have not changed."""
+    if asked.start.view is None:
+        return {}
+    paths = asked.ids.paths
+    before = views.held(db, asked.start.view.view_id, [paths[e.path] for e in asked.added if e.path in paths])
+    keys = content.text_keys(db, before.values())
+    return {e.content: keys.get(before.get(paths.get(e.path, 0), 0), b"") for e in asked.added}
 
 
 def _record(db: Connection, now: Snapshot, differences: Differences, asked: Survey) -> Refreshed:

@@ -21,6 +21,7 @@ from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope, Unsearched
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
+from gitrag.words import terms
 from gitrag.words.regular_expressions import compiled
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ _MATCHING_S = 20.0
 
 _OF_THE_WHOLE = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 """What asks for the ends of a text, or may switch ``(?m)`` off: the store's chunks are no lines."""
+
+
+_RARE = 20
+"""Words that one chunk in so many has are looked up: to look at a chunk takes as long as to scan so many."""
 
 
 class Pattern(Struct, frozen=True):
@@ -121,7 +126,7 @@ def find_lines(
     )
     files = scope.files
     pattern.matches("")  # an expression that is none is refused, whatever there is to search
-    found = _matching_lines(db, scope, pattern)
+    found = _matching_lines(db, scope, pattern, memo)
     places = [place for place in range(len(files)) if int(files.content_id[place]) in found]
     paths = candidates.read_paths(db, [int(files.path_id[place]) for place in places])
     hits: list[Hit] = []
@@ -136,11 +141,11 @@ def find_lines(
 
 
 def _matching_lines(
-    db: Connection, scope: SearchScope, pattern: Pattern
+    db: Connection, scope: SearchScope, pattern: Pattern, memo: Memo
 ) -> dict[int, list[tuple[Chunk, Line]]]:
     """Return the lines that match, each with its chunk, by content; each content once."""
     content_of = scope.files.content_id[scope.file]
-    likely = _candidates(db, pattern, np.unique(content_of).tolist())
+    likely = _candidates(db, pattern, scope, np.unique(content_of).tolist(), memo)
     rows = (
         np.arange(len(content_of))
         if likely is None
@@ -157,23 +162,39 @@ def _matching_lines(
             problem = f"{pattern.text[:60]!r} takes longer than {_MATCHING_S:.0f} s to match."
             raise UsageError(problem, "Give a simpler expression, or fewer files: --path, --lang.")
         ordered = sorted(own.items(), key=lambda item: (item[1].line_start, item[0]))
-        lines = _lines([chunk for _, chunk in ordered])
+        lines = _lines([chunk for _, chunk in ordered], "" if pattern.is_regex else pattern.text)
         if matching := [(chunk, line) for chunk, line in lines if pattern.matches(line.text)]:
             found[content_id] = matching
     return found
 
 
-def _candidates(db: Connection, pattern: Pattern, content_ids: Sequence[int]) -> set[int] | None:
+def _candidates(
+    db: Connection, pattern: Pattern, scope: SearchScope, content_ids: Sequence[int], memo: Memo
+) -> set[int] | None:
     """Return the chunks that may match; None for all."""
     if not pattern.is_regex:
-        return content.containing(db, content_ids, pattern.text)
+        likely = _with_words(db, pattern.text, memo)
+        if likely is None or len(likely) * _RARE > len(scope.chunk_id):
+            return content.containing(db, content_ids, pattern.text)
+        return content.of_split_lines(db, content_ids).union(likely)
     if _OF_THE_WHOLE.search(pattern.text):
         return None
     return content.matching(db, content_ids, pattern.text)
 
 
-def _lines(chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Line]]:
-    """Yield each line of a file once, with the chunk it is in; chunks of files without a grammar overlap."""
+def _with_words(db: Connection, text: str, memo: Memo) -> list[int] | None:
+    """Return the chunks that have each word of a text, in any case; None for a text without a word."""
+    wanted = {terms.hashed(term) for word in re.findall(r"\w+", text) if (term := terms.whole(word))}
+    if not wanted:
+        return None
+    found = candidates.with_terms(db, "postings", sorted(wanted), memo)["chunk_id"]
+    chunk_ids, counts = np.unique(found, return_counts=True)
+    likely: list[int] = chunk_ids[counts == len(wanted)].tolist()
+    return likely
+
+
+def _lines(chunks: Sequence[Chunk], needed: str) -> Iterator[tuple[Chunk, Line]]:
+    """Yield each line of a file that has a text, once, with the chunk it is in; chunks may overlap."""
     last = 0
     long: tuple[Chunk, list[str]] | None = None
     for chunk in chunks:
@@ -186,7 +207,7 @@ def _lines(chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Line]]:
             last = chunk.line_start
             continue
         for number, text in enumerate(lines, chunk.line_start):
-            if number > last and text.strip():
+            if number > last and needed in text and text.strip():
                 yield chunk, Line(number, text, matches=True)
         last = max(last, chunk.line_start + len(lines) - 1)
     if long is not None:

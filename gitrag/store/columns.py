@@ -53,7 +53,7 @@ def hashes(values: Sequence[int]) -> NDArray[np.uint64]:
 
 def objects(values: Iterable[str | bytes | None]) -> NDArray[Any]:
     """Make a VARCHAR or BLOB column; None is NULL."""
-    items = [*map(_storable, values)]
+    items = [value if value is None or value.isascii() else _storable(value) for value in values]
     column = np.empty(len(items), dtype=object)
     column[:] = items
     return column

@@ -52,8 +52,9 @@ class ContentRecord(Struct, frozen=True):
         frequencies: uint16, for each of ``terms`` its weighted frequency.
         term_counts: int64, for each chunk the number of its entries in ``terms``.
         lengths: int64, for each chunk the sum of its frequencies.
-        drafts: int8 (n, 384), draft vectors of the chunks that have a text key, in order.
+        drafts: int8 (n, 384), draft vectors of the texts ``drafted``.
         language: What it is in; empty if unknown, None where it could not be read.
+        drafted: The keys of texts that the store may not have; all others it had.
     """
 
     content_id: int
@@ -66,6 +67,7 @@ class ContentRecord(Struct, frozen=True):
     lengths: NDArray[np.int64]
     drafts: NDArray[np.int8]
     language: str | None = None
+    drafted: tuple[bytes, ...] = ()
 
 
 class PendingContent(Struct, frozen=True):
@@ -141,8 +143,12 @@ def pending(db: DuckDBPyConnection, content_ids: Iterable[int], view_id: int | N
     return [PendingContent(content_id, blob, said or None) for content_id, blob, said in rows]
 
 
-def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
-    """Write records of contents that have been cut, except those that another process wrote first."""
+def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
+    """Write records of contents that have been cut, except those that another process wrote first.
+
+    Returns:
+        How many are not written, since the store has dropped a text of theirs that it had: they stay pending.
+    """
     columns = [integers(record.content_id for record in records)]
     waiting = {
         row[0]
@@ -154,8 +160,11 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
         ).fetchall()
     }
     records = [record for record in records if record.content_id in waiting]
+    lost = _dropped(db, records)
+    left = sum(not lost.isdisjoint(record.text_keys) for record in records) if lost else 0
+    records = [record for record in records if lost.isdisjoint(record.text_keys)] if left else records
     if not records:
-        return
+        return left
     columns = [
         integers(record.content_id for record in records),
         objects(record.state for record in records),
@@ -172,11 +181,11 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
     )
     chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]
     if not chunks:
-        return
+        return left
     text_ids = ensure_texts(db, [key for record in records for key in record.text_keys])
-    with_text = [text_id for text_id in text_ids if text_id]
-    if with_text:
-        vectors.write_drafts(db, with_text, np.concatenate([record.drafts for record in records]))
+    if drafted := [key for record in records for key in record.drafted]:
+        drafts = np.concatenate([record.drafts for record in records])
+        vectors.write_drafts(db, ensure_texts(db, drafted), drafts)
     first = next_id(db, "chunks", "chunk_id")
     chunk_ids = np.arange(first, first + len(chunks), dtype=np.int32)
     columns = [
@@ -204,6 +213,30 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
     # Sorted by term, a batch's postings of a term lie together and zone maps skip the rest.
     run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
     merge_postings(db, _RUN)
+    return left
+
+
+def _dropped(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> set[bytes]:
+    """Return the texts of contents that were not drafted since the store had them, and has no more."""
+    had = {key for record in records for key in record.text_keys if key}
+    had.difference_update(key for record in records for key in record.drafted)
+    return had.difference(_text_ids(db, had)) if had else had
+
+
+def _text_ids(db: DuckDBPyConnection, keys: Iterable[bytes]) -> dict[bytes, int]:
+    sql = "SELECT key, text_id FROM texts SEMI JOIN columns ON key = column0"
+    return dict(run(db, [objects(keys)], sql).fetchall())
+
+
+def text_keys(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, bytes]:
+    """Return the keys of the texts of contents, one after the other; each of these has a vector or draft."""
+    rows = run(
+        db,
+        [integers(content_ids)],
+        "SELECT content_id, list(DISTINCT key) FROM chunks JOIN texts USING (text_id)"
+        " WHERE content_id IN (SELECT column0 FROM columns) GROUP BY content_id",
+    ).fetchall()
+    return {content_id: b"".join(keys) for content_id, keys in rows}
 
 
 def merge_postings(db: DuckDBPyConnection, least: int = _LEAST_RUN) -> None:
@@ -239,10 +272,7 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
     The empty key has id 0, which no text has.
     """
     distinct = list(dict.fromkeys(key for key in keys if key))
-    columns = [objects(distinct)]
-    known = dict(
-        run(db, columns, "SELECT key, text_id FROM texts SEMI JOIN columns ON key = column0").fetchall()
-    )
+    known = _text_ids(db, distinct)
     new = [key for key in distinct if key not in known]
     if new:
         first = next_id(db, "texts", "text_id")
@@ -312,6 +342,11 @@ def containing(db: DuckDBPyConnection, content_ids: Iterable[int], text: str) ->
     """Find the chunks of some contents that have a text, or may have it; it is in no more than one line."""
     sql = f"{_AMONG} WHERE contains(text, ?) UNION {_SPLIT_LINES}"
     return {found for (found,) in run(db, [integers(sorted(content_ids))], sql, [text]).fetchall()}
+
+
+def of_split_lines(db: DuckDBPyConnection, content_ids: Iterable[int]) -> set[int]:
+    """Return the chunks of lines so long that they are several: a word may lie across two."""
+    return {found for (found,) in run(db, [integers(sorted(content_ids))], _SPLIT_LINES).fetchall()}
 
 
 def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str) -> set[int] | None:

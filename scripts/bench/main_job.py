@@ -137,7 +137,9 @@ def stage_seconds(repository: Path) -> dict[str, float]:
         with store.write("bench") as db:
             ids = content.add(db, list(dict.fromkeys((entry.blob, entry.language) for entry in records)))
         blobs = {entry.path: (entry.blob, key_of(entry.path)) for entry in entries}
-        prepared = prepare_all([(ids[blobs[path]], text, blobs[path][1], 1 << 20) for path, text in data])
+        prepared = prepare_all(
+            [(ids[blobs[path]], text, blobs[path][1], 1 << 20, b"") for path, text in data]
+        )
         with stage("write"):
             for i in range(0, len(prepared), 500):
                 with store.write("bench") as db:

@@ -48,7 +48,9 @@ class Contents:
             return wrong
         terms.count([(each.text, each.qualified_name) for each in chunks])
         if dice.random() < _PREPARED:
-            _bad, good = prepare_all([(1, data, language, _LARGEST), (2, CANARY, "python", _LARGEST)])
+            _bad, good = prepare_all(
+                [(1, data, language, _LARGEST, b""), (2, CANARY, "python", _LARGEST, b"")]
+            )
             if list(good.chunks) != self._canary:
                 return "the file beside it is cut otherwise"
         text = decode(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,13 +12,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.chunking import decode
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report.parts import notes_of
 from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
+from gitrag.search import exact
+from gitrag.search.exact import Pattern
 from gitrag.store import candidates, views
 from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.content import read_chunks
@@ -433,3 +438,29 @@ def test_a_search_says_when_it_found_an_index_older_than_the_threshold(make_repo
     repo.commit({"b.py": "def open_window():\n    return 1\n"})
     search(workspace, "window")
     assert [line for line in heard if "stale" in line] == said
+
+
+def test_words_that_are_looked_up_are_found_wherever_they_are(tmp_path, environment, monkeypatch):
+    monkeypatch.setattr(exact, "_RARE", 0)  # else only those that few of many chunks have are looked up
+    cut = "word " * 300 + "x" * 4000 + "Zebra" + "y" * 4000 + " Zebra_end Zebra"
+    files = {
+        "names.py": "def HTTPServer2(o_O, _x, __):\n    return parsedHTTPResponse, Returns, RETURN\n",
+        "words.txt": "straße STRASSE naïve nai\u0308ve \ufb01n 寺院の名 abc寺 \u0661\u0662 x² "
+        + "q" * 80
+        + "\n",
+        "signs.txt": "a->b $x y$x #include <a.h> -> foo(bar, baz) '\u2019t don't\n",
+        "long.txt": cut + "\n",
+        "bytes.txt": b"caf\xe9 latin \xff\n",
+    }
+    workspace = asked_often(create_repository(tmp_path / "words", environment, files))
+    texts = {
+        path: decode(data if isinstance(data, bytes) else data.encode()).split("\n")
+        for path, data in files.items()
+    }
+    words = {
+        word for lines in texts.values() for line in lines for word in re.findall(r"\w+|\S+|\w\W+\w+", line)
+    }
+    for word in sorted(words):
+        pattern = Pattern(word, is_regex=False)
+        wanted = sum(pattern.matches(line) for lines in texts.values() for line in lines)
+        assert search_exactly(workspace, pattern).lines == wanted, word

@@ -10,6 +10,7 @@ import pytest
 from duckdb import DuckDBPyConnection
 
 from gitrag.actions.search import search
+from gitrag.embedding.draft import Drafter
 from gitrag.indexing.refresh import refresh
 from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
@@ -85,6 +86,20 @@ def edited(name: str) -> str:
 def test_a_commit_costs_the_chunks_it_changes(project):
     project.commit({f"src/{name}.py": edited(name) for name in ("door", "lid", "hatch")})
     assert catch_up(project) == Work(3, ["open_door", "open_hatch", "open_lid"])
+
+
+def test_a_large_change_drafts_the_texts_it_changes(project, monkeypatch):
+    monkeypatch.setattr("gitrag.indexing.pending_contents._FEW_BYTES", 0)
+    drafted: list[str] = []
+    draft = Drafter.draft
+    monkeypatch.setattr(Drafter, "draft", lambda self, texts: drafted.extend(texts) or draft(self, texts))
+    project.commit({f"src/{name}.py": edited(name) for name in ("door", "lid")})
+    (project.path / "src/gate.py").write_text(edited("gate"))
+    assert catch_up(project) == Work(3, ["open_door", "open_gate", "open_lid"])
+    of_chunks = sorted(
+        text.partition(":")[0] for text in drafted if ":" in text
+    )  # a commit's subject has none
+    assert of_chunks == ["open door", "open gate", "open lid"]
 
 
 def test_a_second_look_costs_nothing_and_writes_nothing(project):

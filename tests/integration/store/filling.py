@@ -59,6 +59,7 @@ def record(content_id: int, *chunks: tuple[str, str, list[int]]) -> ContentRecor
         np.array(counts),
         np.array(counts),
         shrink(np.stack([draft(text) for _, text, _ in chunks])),
+        drafted=tuple(key(text) for _, text, _ in chunks),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gitrag.model import Chunk
 from gitrag.store import candidates, content, vectors, views
@@ -402,3 +403,20 @@ def test_drafts_are_listed_in_the_order_of_the_chunks_asked_for(tmp_path: Path):
         asked = [third, first, second, third]
         listed = [item.text_id for item in vectors.drafts_among(db, asked)]
     assert listed == [rows[third], rows[first], rows[second]]
+
+
+def test_a_content_that_shares_a_text_which_was_dropped_meanwhile_stays_pending(tmp_path: Path):
+    store = open_store(tmp_path)
+    fill(store, {"a.py": BLOB}, {BLOB: [("old", "old", [1])]})
+    with store.write("test") as db:
+        ids = content.add(db, [(OTHER, "python"), ("c" * 40, "python")])
+        whole = [
+            record(number, (text, text, [1]))
+            for number, text in zip(ids.values(), ("old", "gone"), strict=True)
+        ]
+        assert content.write(db, [replace(each, drafts=each.drafts[:0], drafted=()) for each in whole]) == 1
+        assert [each.blob for each in content.pending(db, ids.values(), None)] == ["c" * 40]
+        assert content.write(db, whole) == 0
+        assert content.pending(db, ids.values(), None) == []
+        lone = "SELECT count(*) FROM texts ANTI JOIN drafts USING (text_id)"
+        assert db.execute(lone).fetchone() == (0,)

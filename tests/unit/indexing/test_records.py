@@ -23,7 +23,7 @@ LIMIT = 1 << 20
 
 
 def prepare(content_id: int, data: bytes, language: str | None, max_bytes: int) -> ContentRecord:
-    [record] = prepare_all([(content_id, data, language, max_bytes)])
+    [record] = prepare_all([(content_id, data, language, max_bytes, b"")])
     return record
 
 
@@ -118,7 +118,7 @@ def test_preparing_together_and_alone_is_the_same():
         (3, b"\x00\x01", None, LIMIT),
         (4, b"# Title\n\nWords.\n", "markdown", LIMIT),
     ]
-    together, alone = prepare_all(jobs), [prepare(*job) for job in jobs]
+    together, alone = prepare_all([(*job, b"") for job in jobs]), [prepare(*job) for job in jobs]
     for one, other in zip(together, alone, strict=True):
         assert (one.chunks, one.text_keys) == (other.chunks, other.text_keys)
         assert one.terms.tolist() == other.terms.tolist()
@@ -173,10 +173,22 @@ def test_no_paths_no_records():
 
 
 def test_a_content_that_fails_costs_itself_only():
-    broken = (2, None, "python", 1_000)  # no bytes: whatever is done with them fails
+    broken = (2, None, "python", 1_000, b"")  # no bytes: whatever is done with them fails
     first, second, third = prepare_all(
-        [(1, b"def one(): pass\n", "python", 1_000), broken, (3, b"def three(): pass\n", "python", 1_000)]
+        [
+            (1, b"def one(): pass\n", "python", 1_000, b""),
+            broken,
+            (3, b"def three(): pass\n", "python", 1_000, b""),
+        ]
     )
     assert [first.state, third.state] == ["indexed", "indexed"]
     assert second.state.startswith("unreadable: TypeError")
     assert second.chunks == ()
+
+
+def test_texts_that_the_store_has_are_not_drafted_again():
+    [whole] = prepare_all([(1, SOURCE, "python", LIMIT, b"")])
+    [record] = prepare_all([(1, SOURCE, "python", LIMIT, whole.text_keys[0])])
+    assert record.text_keys == whole.text_keys
+    assert record.drafted == whole.text_keys[1:]
+    np.testing.assert_allclose(record.drafts, whole.drafts[1:], atol=1)

@@ -52,5 +52,5 @@ def test_each_line_is_read_once_and_whole():
         chunk("six", 6, 6),
         chunk("six", 6, 6),
     ]
-    texts = [(line.number, line.text) for _, line in _lines(chunks[:-1])]
+    texts = [(line.number, line.text) for _, line in _lines(chunks[:-1], "")]
     assert texts == [(1, "one"), (3, "two"), (4, "three"), (5, "long longer longest"), (6, "six")]
