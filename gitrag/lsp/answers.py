@@ -343,16 +343,18 @@ def _counted(found: Impact | None, cursor: Cursor) -> str:
     if found is None:
         return ""
     called = {each.node: each for each in found.called}
-    searched = {node for node, known in zip(found.uncalled, found.known, strict=True) if known.is_searched}
+    uncalled = dict(zip(found.uncalled, found.known, strict=True))
     fitting = [
         node
-        for node in (*called, *searched)
+        for node in (*called, *uncalled)
         if last_name(node) == cursor.word and node.line_start <= cursor.line <= node.line_end
     ]
-    if not fitting:
+    own = min(fitting, key=lambda node: node.line_end - node.line_start, default=None)
+    if own is None:
         return ""
-    own = min(fitting, key=lambda node: node.line_end - node.line_start)
     every = [each for node, each in called.items() if node == own or is_constructor(node, own)]
+    if not every:
+        return uncalled[own].verdict
     callers = {edge.caller for each in every for edge in each.callers}
     tests = {edge.caller for each in every for edge in each.tests}
-    return f"{count(len(callers), 'caller')}, {count(len(tests), 'test')}" if every else "no caller found"
+    return f"{count(len(callers), 'caller')}, {count(len(tests), 'test')}"
