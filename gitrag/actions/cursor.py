@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
+
 from gitrag.actions.graph import TIMEOUT_S, calls_of
 from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.actions.references import Reference, references
@@ -13,17 +15,22 @@ from gitrag.callgraph.graph import MODULE, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline
 from gitrag.chunking.languages import language_of
 from gitrag.chunking.occurrences import Use
-from gitrag.model import Kind
+from gitrag.model import Chunk, Kind
 from gitrag.workspace import Workspace
 
 
-def calls_at(
-    workspace: Workspace, path: str, line: int, word: str, check: Callable[[], None] = lambda: None
-) -> Graph:
-    """Return the calls of, and to, what a word on a line defines or calls; an empty graph where neither.
+class Cursor(Struct, frozen=True):
+    """A word of a file as it is now: its line is 1-based."""
+
+    path: str
+    line: int
+    word: str
+
+
+def calls_at(workspace: Workspace, cursor: Cursor, check: Callable[[], None] = lambda: None) -> Graph:
+    """Return the calls of, and to, what the word at a cursor defines or calls; an empty graph where neither.
 
     Args:
-        line: 1-based, of the file as it is now.
         check: Called repeatedly; an exception from it ends the work.
 
     Raises:
@@ -32,7 +39,8 @@ def calls_at(
         TimeoutReachedError: It took too long.
     """
     workspace.require_index()
-    lines = file_lines(workspace, path)
+    lines = file_lines(workspace, cursor.path)
+    line, word = cursor.line, cursor.word
     deadline = Deadline(TIMEOUT_S)
 
     def checked() -> None:
@@ -41,7 +49,9 @@ def calls_at(
 
     with calls_of(workspace, None, checked) as (calls, _loaded, _others):
         ids = {node: own for own, node in calls.nodes()}
-        around = [node for node in ids if node.path == path and node.line_start <= line <= node.line_end]
+        around = [
+            node for node in ids if node.path == cursor.path and node.line_start <= line <= node.line_end
+        ]
         found = {node for node in around if last_name(node) == word and _begins(lines, node) == line}
         if not found:
             called = calls.callees([ids[node] for node in around])
@@ -52,40 +62,31 @@ def calls_at(
 
 
 def named_at(
-    workspace: Workspace,
-    path: str,
-    line: int,
-    word: str,
-    calls: Graph,
-    check: Callable[[], None] = lambda: None,
+    workspace: Workspace, cursor: Cursor, calls: Graph, check: Callable[[], None] = lambda: None
 ) -> list[Reference]:
-    """Return who certainly means, besides by calls, what a word on a line means; none where that is in doubt.
+    """Return who certainly means, besides by calls, what is at a cursor; none where that is in doubt.
 
     Args:
         calls: What `calls_at` returns.
     """
-    found = references(workspace, word, calls if calls.matches else None, check=check)
+    found = references(workspace, cursor.word, calls if calls.matches else None, check=check)
     sure = [each for each in found.found if each.is_sure] if found is not None else []
     if calls.matches:
         return sure
-    own = next((each for each in sure if (each.path, each.line) == (path, line)), None)
+    own = next((each for each in sure if (each.path, each.line) == (cursor.path, cursor.line)), None)
     if own is None or not any(each.use is Use.DEFINED for each in sure):
         return []
-    scope = [each for each in sure if (each.path, each.within) == (path, own.within)]
-    is_local = any(each.use is Use.DEFINED for each in scope) and own.within in _functions(workspace, path)
+    scope = [each for each in sure if (each.path, each.within) == (own.path, own.within)]
+    is_local = any(each.use is Use.DEFINED for each in scope) and own.within in _functions(
+        workspace, own.path
+    )
     return scope if is_local else sure
 
 
-def name_place(lines: Sequence[str], first: int, last: int, name: str) -> tuple[int, int] | None:
-    """Return the line, 1-based, and the character at which a definition has its name, if it has one.
-
-    Args:
-        lines: Those of the file.
-        first: The definition's first line.
-        last: Its last line.
-    """
+def name_place(lines: Sequence[str], own: Chunk | Node, name: str) -> tuple[int, int] | None:
+    """Return the line, 1-based, and the character at which a definition has its name, if it has one."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    for row in range(first, min(last, len(lines)) + 1):
+    for row in range(own.line_start, min(own.line_end, len(lines)) + 1):
         if name and (found := word.search(lines[row - 1])):
             return row, found.start()
     return None
@@ -109,7 +110,7 @@ def is_constructor(node: Node, of: Node) -> bool:
 
 
 def _begins(lines: Sequence[str], node: Node) -> int:
-    place = name_place(lines, node.line_start, node.line_end, last_name(node))
+    place = name_place(lines, node, last_name(node))
     return place[0] if place else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,10 +30,9 @@ from lsprotocol.types import (
     WorkspaceSymbol,
     WorkspaceSymbolParams,
 )
-from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.cursor import calls_at, is_constructor, last_name, name_place, named_at
+from gitrag.actions.cursor import Cursor, calls_at, is_constructor, last_name, name_place, named_at
 from gitrag.actions.governance.check import Checked, check
 from gitrag.actions.impact import Impact, callers_from_outside
 from gitrag.actions.lines import definitions_of
@@ -45,6 +45,7 @@ from gitrag.chunking.occurrences import Use
 from gitrag.errors import GitragError
 from gitrag.lsp.lines import Lines, Units, location, path_of, read_lines, word_at
 from gitrag.lsp.projects import Project, Projects
+from gitrag.model import Kind
 from gitrag.report import presented
 from gitrag.report.parts import plain, standing
 from gitrag.search.engine import Hit
@@ -59,32 +60,14 @@ _SYMBOLS = 50
 _BEARING = 3
 """Documents and issues in a hover."""
 
-_KINDS = {
-    "function": SymbolKind.Function,
-    "method": SymbolKind.Method,
-    "class": SymbolKind.Class,
-    "section": SymbolKind.String,
-    "module": SymbolKind.File,
+_KINDS: Mapping[str, SymbolKind] = {
+    kind: SymbolKind[name]
+    for kind, name in zip(Kind, ("Function", "Method", "Class", "File", "String"), strict=True)
 }
 
 
 class StoppedError(Exception):
     """The editor has cancelled the request."""
-
-
-class Cursor(Struct, frozen=True):
-    """Where the editor's cursor is, on the disk: a line that is as it is there.
-
-    Attributes:
-        path: The file, from the repository's top.
-        line: 1-based.
-        word: The word there; empty if none.
-    """
-
-    project: Project
-    path: str
-    line: int
-    word: str
 
 
 class Request:
@@ -100,7 +83,7 @@ class Request:
         self, projects: Projects, folders: Sequence[Path], texts: Mapping[str, str], units: Units
     ) -> None:
         self._projects, self._folders, self._units = projects, folders, units
-        self._texts = {path: text for uri, text in texts.items() if (path := path_of(uri)) is not None}
+        self._texts = {os.path.realpath(path): text for uri, text in texts.items() if (path := path_of(uri))}
         self._lines: dict[tuple[Project, str], Lines | None] = {}
         self._stopped = threading.Event()
 
@@ -124,14 +107,13 @@ class Request:
 
     def references(self, params: ReferenceParams) -> list[Location] | None:
         """Return who calls, imports or names what is at the cursor."""
-        cursor = self._cursor(params.text_document.uri, params.position)
-        if cursor is None or not cursor.word:
+        project, cursor = self._cursor(params.text_document.uri, params.position)
+        if project is None or not cursor.word:
             return None
-        place = cursor.path, cursor.line, cursor.word
-        with cursor.project.turn(self.check) as workspace:
-            calls = calls_at(workspace, *place, self.check)
-            named = named_at(workspace, *place, calls, self.check)
-        project, found = cursor.project, []
+        with project.turn(self.check) as workspace:
+            calls = calls_at(workspace, cursor, self.check)
+            named = named_at(workspace, cursor, calls, self.check)
+        found: list[Location | None] = []
         with_own = params.context.include_declaration
         if with_own:
             found += [self._of_node(project, node) for node in sorted(calls.matches)]
@@ -145,11 +127,11 @@ class Request:
 
     def prepare(self, params: CallHierarchyPrepareParams) -> list[CallHierarchyItem] | None:
         """Return the definitions that the cursor is at, or that are called there."""
-        cursor = self._cursor(params.text_document.uri, params.position)
-        if cursor is None or not cursor.word:
+        project, cursor = self._cursor(params.text_document.uri, params.position)
+        if project is None or not cursor.word:
             return None
-        found = self._calls(cursor)
-        return [item for node in sorted(found.matches) if (item := self._item(cursor.project, node))] or None
+        found = self._calls(project, cursor)
+        return [item for node in sorted(found.matches) if (item := self._item(project, node))] or None
 
     def incoming(self, params: CallHierarchyIncomingCallsParams) -> list[CallHierarchyIncomingCall]:
         """Return who calls a definition, and where."""
@@ -170,11 +152,11 @@ class Request:
 
         As plain text: what a commit says is not to load a picture.
         """
-        cursor = self._cursor(params.text_document.uri, params.position)
-        if cursor is None:
+        project, cursor = self._cursor(params.text_document.uri, params.position)
+        if project is None:
             return None
-        bearing = self._bearing(cursor)
-        with cursor.project.turn(self.check) as workspace:
+        bearing = self._bearing(project, cursor.path)
+        with project.turn(self.check) as workspace:
             target = f"{cursor.path}:{cursor.line}"
             found = why(workspace, workspace.place, target, with_documents=False)
         documents = bearing.likely[:_BEARING] if bearing else ()
@@ -191,7 +173,7 @@ class Request:
         """Return a lens above each definition of a buffer that is no test, yet without a text."""
         uri = params.text_document.uri
         found = self._file(uri)
-        text = self._texts.get(path_of(uri) or Path())
+        text = self._texts.get(os.path.realpath(path_of(uri) or ""))
         if found is None or text is None:
             return None
         project, path = found
@@ -200,7 +182,7 @@ class Request:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         lenses = []
         for each in definitions_of(lines, language_of(path, text)):
-            place = name_place(lines, each.line_start, each.line_end, each.name)
+            place = name_place(lines, each, each.name)
             is_code = each.kind in {"function", "method", "class"}
             if is_code and place and not is_test(Node(path, each.qualified_name, 0, 0)):
                 line, column = place
@@ -214,9 +196,9 @@ class Request:
         uri, name = lens.data  # type: ignore[misc]  # as it was sent
         position = lens.range.start
         title = ""
-        cursor = self._cursor(uri, position)
-        if cursor is not None and cursor.word == name:
-            title = _counted(self._callers(cursor), cursor)
+        project, cursor = self._cursor(uri, position)
+        if project is not None and cursor.word == name:
+            title = _counted(self._callers(project, cursor.path), cursor)
         command = Command(title or "callers not known", CALLERS, arguments=[uri, position])
         return CodeLens(lens.range, command, lens.data)
 
@@ -233,7 +215,7 @@ class Request:
         if found is None or found[1] != path:
             return
         project = found[0]
-        calls = self._calls(Cursor(project, path, line, word))
+        calls = self._calls(project, Cursor(path, line, word))
         by_other: dict[Node, list[Edge]] = {}
         for edge in calls.edges:
             other, own = ends(edge)
@@ -245,50 +227,46 @@ class Request:
             if own_item is not None and places:
                 yield own_item, [each.range for each in places]
 
-    def _calls(self, cursor: Cursor) -> Graph:
-        with cursor.project.turn(self.check) as workspace:
-            return calls_at(workspace, cursor.path, cursor.line, cursor.word, self.check)
+    def _calls(self, project: Project, cursor: Cursor) -> Graph:
+        with project.turn(self.check) as workspace:
+            return calls_at(workspace, cursor, self.check)
 
-    def _callers(self, cursor: Cursor) -> Impact | None:
+    def _callers(self, project: Project, path: str) -> Impact | None:
         def make(workspace: Workspace) -> Impact | None:
-            return callers_from_outside(workspace, None, [cursor.path])
+            return callers_from_outside(workspace, None, [path])
 
-        return cursor.project.kept("callers", cursor.path, make, self.check)
+        return project.kept("callers", path, make, self.check)
 
-    def _bearing(self, cursor: Cursor) -> Checked | None:
+    def _bearing(self, project: Project, path: str) -> Checked | None:
         """Return what bears on a file; None where there is no index, and git alone is asked."""
 
         def make(workspace: Workspace) -> Checked | None:
             if not workspace.store.exists():
                 return None
-            return check(workspace, workspace.place / cursor.path, with_impact=False)
+            return check(workspace, workspace.place / path, with_impact=False)
 
-        return cursor.project.kept("bearing", cursor.path, make, self.check)
+        return project.kept("bearing", path, make, self.check)
 
     def _file(self, uri: str) -> tuple[Project, str] | None:
         path = path_of(uri)
         return self._projects.of_file(path) if path is not None else None
 
-    def _cursor(self, uri: str, position: Position) -> Cursor | None:
-        """Return where a position is on the disk; None where its line is not there as it is shown."""
-        found = self._file(uri)
-        if found is None:
-            return None
-        project, path = found
-        if (lines := self._lines_in(project, path)) is None:
-            return None
-        line = lines.on_disk(position.line + 1)
-        if line is None or line > len(lines.there):
-            return None
-        shown = lines.there[line - 1].rstrip("\r")
-        return Cursor(project, path, line, word_at(shown, position.character, self._units))
+    def _cursor(self, uri: str, position: Position) -> tuple[Project | None, Cursor]:
+        """Return what is at a position, on the disk; no project where its line is not there as shown."""
+        project, path = self._file(uri) or (None, "")
+        lines = self._lines_in(project, path) if project is not None else None
+        line = lines.on_disk(position.line + 1) if lines is not None else None
+        if lines is None or line is None or line > len(lines.there):
+            return None, Cursor("", 0, "")
+        word = word_at(lines.there[line - 1].rstrip("\r"), position.character, self._units)
+        return project, Cursor(path, line, word)
 
     def _lines_in(self, project: Project, path: str) -> Lines | None:
         """Return a file's lines; None where it is no text on the disk."""
         if (project, path) not in self._lines:
             lines = None
             with suppress(GitragError), project.turn(self.check) as workspace:
-                lines = read_lines(workspace, path, self._texts.get(project.base / path))
+                lines = read_lines(workspace, path, self._texts.get(os.path.realpath(project.base / path)))
             self._lines[project, path] = lines
         return self._lines[project, path]
 
@@ -303,7 +281,7 @@ class Request:
         if lines is None:
             return None
         name = last_name(node)
-        line = (name_place(lines.there, node.line_start, node.line_end, name) or (node.line_start, 0))[0]
+        line = (name_place(lines.there, node, name) or (node.line_start, 0))[0]
         return self._at(project, node.path, line, name, node.line_end if whole else 0)
 
     def _lines_of(self, project: Project, edge: Edge, word: str) -> list[Location]:
@@ -316,7 +294,7 @@ class Request:
         if name is None or whole is None or lines is None:
             return None
         kind = _KINDS[node.kind]
-        place = name_place(lines.there, node.line_start, node.line_end, last_name(node))
+        place = name_place(lines.there, node, last_name(node))
         data = [node.path, place[0] if place else node.line_start, last_name(node)]
         label = node.path if node.name == MODULE else node.name
         shown = sanitise_line(label), kind, name.uri, whole.range, name.range
@@ -327,7 +305,7 @@ class Request:
             return None
         chunk = hit.chunk
         lines = self._lines_in(project, hit.path)
-        place = lines and name_place(lines.there, chunk.line_start, chunk.line_end, chunk.name)
+        place = lines and name_place(lines.there, chunk, chunk.name)
         line = place[0] if place else chunk.line_start
         found = self._at(project, hit.path, line, chunk.name if place else "")
         path = sanitise_line(f"{hit.repository}/{hit.path}" if hit.repository else hit.path)

@@ -13,7 +13,7 @@ from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.errors import NoRepositoryError
-from gitrag.machine.files import within
+from gitrag.machine.files import existing, within
 from gitrag.memory.registry import Registry
 from gitrag.workspace import Workspace
 
@@ -119,7 +119,7 @@ class Projects:
         Raises:
             RepositoryError: It cannot be read.
         """
-        project = self.around(file.parent) if file.parent.is_dir() else None
+        project = self.around(file.parent) if existing(file.parent) is not None else None
         inside = within(project.base, file) if project is not None else None
         return (project, inside) if project is not None and inside else None
 
@@ -138,7 +138,9 @@ class Projects:
             (only,) = found
             with only.turn(check, searches=True) as workspace:
                 return search(workspace, query, options), {"": only}
-        chosen = choose(Scope(names=tuple(str(each.base) for each in found)), Registry(), Path.cwd(), None)
+        chosen = choose(
+            Scope(names=tuple(str(each.base) for each in found)), Registry(), next(iter(found)).base, None
+        )
         with self._asking:
             check()
             answer = self._several.ask(chosen, query, options)

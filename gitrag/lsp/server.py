@@ -9,10 +9,26 @@ import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
-from lsprotocol import types
+from lsprotocol.types import (
+    CALL_HIERARCHY_INCOMING_CALLS,
+    CALL_HIERARCHY_OUTGOING_CALLS,
+    CODE_LENS_RESOLVE,
+    TEXT_DOCUMENT_CODE_LENS,
+    TEXT_DOCUMENT_DID_SAVE,
+    TEXT_DOCUMENT_HOVER,
+    TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY,
+    TEXT_DOCUMENT_REFERENCES,
+    WORKSPACE_SYMBOL,
+    CodeLensOptions,
+    DidSaveTextDocumentParams,
+    LogMessageParams,
+    LSPErrorCodes,
+    MessageType,
+    ShowMessageParams,
+    TextDocumentSyncKind,
+)
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -29,16 +45,17 @@ from gitrag.words.control_characters import sanitise_line
 _THREADS = 8
 """Requests that are worked on or wait for their turn; those cancelled do not."""
 
-_FEATURES: tuple[tuple[str, Callable[[Request, Any], Any], Any], ...] = (
-    (types.WORKSPACE_SYMBOL, Request.symbols, None),
-    (types.TEXT_DOCUMENT_REFERENCES, Request.references, None),
-    (types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, Request.prepare, None),
-    (types.CALL_HIERARCHY_INCOMING_CALLS, Request.incoming, None),
-    (types.CALL_HIERARCHY_OUTGOING_CALLS, Request.outgoing, None),
-    (types.TEXT_DOCUMENT_HOVER, Request.hover, None),
-    (types.TEXT_DOCUMENT_CODE_LENS, Request.lenses, types.CodeLensOptions(resolve_provider=True)),
-    (types.CODE_LENS_RESOLVE, Request.lens, None),
-)
+_FEATURES = {
+    WORKSPACE_SYMBOL: "symbols",
+    TEXT_DOCUMENT_REFERENCES: "references",
+    TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY: "prepare",
+    CALL_HIERARCHY_INCOMING_CALLS: "incoming",
+    CALL_HIERARCHY_OUTGOING_CALLS: "outgoing",
+    TEXT_DOCUMENT_HOVER: "hover",
+    TEXT_DOCUMENT_CODE_LENS: "lenses",
+    CODE_LENS_RESOLVE: "lens",
+}
+_OPTIONS = {TEXT_DOCUMENT_CODE_LENS: CodeLensOptions(resolve_provider=True)}
 
 
 class _Server(LanguageServer):
@@ -54,38 +71,38 @@ class _Answering:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         # The whole text at each change: pygls cuts lines at form feeds too, where the protocol does not.
-        self.server = _Server("gitrag", __version__, types.TextDocumentSyncKind.Full)
+        self.server = _Server("gitrag", __version__, TextDocumentSyncKind.Full)
         self._environ = environ
         self._projects = Projects(environ, self._say)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="lsp")
         self._told: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        for method, answer, options in _FEATURES:
-            self.server.feature(method, options)(self._handler(method, answer))
+        for method, answer in _FEATURES.items():
+            self.server.feature(method, _OPTIONS.get(method))(self._handler(method, answer))
 
-        @self.server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-        def saved(_params: types.DidSaveTextDocumentParams) -> None:
+        @self.server.feature(TEXT_DOCUMENT_DID_SAVE)
+        def saved(_params: DidSaveTextDocumentParams) -> None:
             self._refresh()
 
-    def _handler(self, method: str, answer: Callable[[Request, Any], Any]) -> Callable[[Any], Any]:
+    def _handler(self, method: str, answer: str) -> Callable[[Any], Any]:
         async def handle(params: Any) -> Any:
             self._loop = asyncio.get_running_loop()
             request = self._request()
             try:
-                return await self._loop.run_in_executor(self._threads, partial(answer, request, params))
+                return await self._loop.run_in_executor(self._threads, getattr(request, answer), params)
             except asyncio.CancelledError:
                 request.stop()
                 raise
             except NotSetUpError as error:
                 self._tell(f"{error} {error.hint}".strip())
-                return None if method != types.CODE_LENS_RESOLVE else params
+                return None if method != CODE_LENS_RESOLVE else params
             except GitragError as error:
                 said = f"{error} {error.hint}".strip()
             except TimeoutReachedError:
                 said = "The calls could not be read in time: `gitrag graph` tells more."
             except Exception as error:  # noqa: BLE001 - the boundary: any other is a bug, and is logged
                 said = _log_bug(error, method)
-            raise JsonRpcException(sanitise_line(said), types.LSPErrorCodes.RequestFailed.value)
+            raise JsonRpcException(sanitise_line(said), LSPErrorCodes.RequestFailed.value)
 
         return handle
 
@@ -106,12 +123,12 @@ class _Answering:
         """Tell the user once."""
         if text not in self._told:
             self._told.add(text)
-            shown = types.ShowMessageParams(types.MessageType.Warning, sanitise_line(text))
+            shown = ShowMessageParams(MessageType.Warning, sanitise_line(text))
             self.server.window_show_message(shown)
 
     def _say(self, line: str) -> None:
         """Put what a thread has to say into the editor's log."""
-        shown = types.LogMessageParams(types.MessageType.Info, sanitise_line(line))
+        shown = LogMessageParams(MessageType.Info, sanitise_line(line))
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended
                 self._loop.call_soon_threadsafe(self.server.window_log_message, shown)

@@ -211,6 +211,20 @@ def test_an_unsaved_buffer_has_answers_where_its_lines_are_those_of_the_disk_and
     assert lenses["priced"] == (at("def priced")[0] + 2, "2 callers, 1 test")
 
 
+def test_places_are_named_as_the_editor_does_and_links_lead_to_one_buffer(shop: Project, tmp_path: Path):
+    (tmp_path / "link").symlink_to(shop.path)
+    (shop.path / "more").symlink_to("tests")
+
+    async def steps(editor: Editor):
+        editor.open(tmp_path / "link" / "more" / "test_shop.py", f"# new\n{TEST}")
+        (found,) = [each for each in await editor.symbols("test_price") if each.name == "test_price"]
+        return found.location
+
+    found = edit(shop, steps, tmp_path / "link")
+    assert found.uri == (tmp_path / "link" / "tests" / "test_shop.py").as_uri()
+    assert place(found)[1] == 4
+
+
 def test_two_folders_are_asked_together(shop: Project, ready: Project):
     async def steps(editor: Editor):
         uri = editor.open(ready.path / "client.py")
@@ -221,7 +235,8 @@ def test_two_folders_are_asked_together(shop: Project, ready: Project):
         )
 
     retry, pay, hover = edit(shop, steps, shop.path, ready.path)
-    assert retry[0].location.uri == (ready.path / "client.py").as_uri()
+    files = {(each.path / "client.py").as_uri() for each in (shop, ready)}
+    assert {each.location.uri for each in retry if each.name == "retry_with_backoff"} == files
     assert "checkout" in {each.name for each in pay}
     assert hover.startswith("client.py:4")
 
