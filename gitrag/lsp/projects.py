@@ -138,9 +138,8 @@ class Projects:
             (only,) = found
             with only.turn(check, searches=True) as workspace:
                 return search(workspace, query, options), {"": only}
-        chosen = choose(
-            Scope(names=tuple(str(each.base) for each in found)), Registry(), next(iter(found)).base, None
-        )
+        scope = Scope(names=tuple(str(each.base) for each in found))
+        chosen = choose(scope, Registry(), folders[0], None)
         with self._asking:
             check()
             answer = self._several.ask(chosen, query, options)

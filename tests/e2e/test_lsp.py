@@ -293,6 +293,26 @@ def test_strange_names_are_found_and_shown_as_text(shop: Project):
     assert [each.container_name for each in found] == shown
 
 
+def test_nothing_outside_of_a_repository_is_read(shop: Project, tmp_path: Path):
+    (tmp_path / "secret.py").write_text("def secret():\n    return secret()\n")
+    (shop.path / "out.py").symlink_to(tmp_path / "secret.py")
+
+    async def steps(editor: Editor):
+        asked = [(shop.path / "out.py").as_uri(), f"{shop.path.as_uri()}/../secret.py", "file:///etc/passwd"]
+        asked += ["http://127.0.0.1/a.py", (shop.path / ".git/config").as_uri(), "file:///%00", "nonsense"]
+        asked += [
+            "file:///" + "a/" * 3000 + "b.py",
+            f"{shop.path.as_uri()}/{'a' * 300}.py",
+            shop.path.as_uri(),
+        ]
+        for uri in asked:
+            assert await editor.hover(uri, 0) == "", uri
+            assert await editor.references(uri, (0, 5)) == [], uri
+        assert not [each for each in await editor.symbols("secret") if "secret" in each.name]
+
+    edit(shop, steps)
+
+
 def test_what_goes_wrong_is_one_sentence_and_what_is_cancelled_is_said_to_be(shop: Project):
     async def steps(editor: Editor):
         uri = editor.open(shop.path / "shop.py")
