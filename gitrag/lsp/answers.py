@@ -265,7 +265,7 @@ class Request:
         """Return a file's lines; None where it is no text on the disk."""
         if (project, path) not in self._lines:
             lines = None
-            with suppress(GitragError), project.turn(self.check) as workspace:
+            with suppress(GitragError), project.turn(self.check, searches=True) as workspace:
                 lines = read_lines(workspace, path, self._texts.get(os.path.realpath(project.base / path)))
             self._lines[project, path] = lines
         return self._lines[project, path]

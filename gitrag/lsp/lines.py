@@ -34,11 +34,13 @@ class Lines(Struct, frozen=True):
         shown: The lines that the editor shows.
         there: Those on the disk, which answers are about.
         same: Which line of the disk one is that is shown, for those that are as there; None where all are.
+        back: The same the other way.
     """
 
     shown: Sequence[str]
     there: Sequence[str]
     same: Mapping[int, int] | None = None
+    back: Mapping[int, int] = {}
 
     def on_disk(self, line: int) -> int | None:
         """Return the number on the disk of a line that is shown; None where it is not there."""
@@ -46,9 +48,7 @@ class Lines(Struct, frozen=True):
 
     def as_shown(self, line: int) -> int | None:
         """Return the number that a line on the disk is shown at; None where it has changed or gone."""
-        if self.same is None:
-            return line
-        return next((own for own, there in self.same.items() if there == line), None)
+        return line if self.same is None else self.back.get(line)
 
 
 def read_lines(workspace: Workspace, path: str, text: str | None) -> Lines:
@@ -68,7 +68,8 @@ def read_lines(workspace: Workspace, path: str, text: str | None) -> Lines:
     shown = text.split("\n")
     read = decode(text.encode("utf-8", "surrogatepass"), language_of(path))
     before = "\n".join(there).encode("utf-8", "surrogatepass")
-    return Lines(shown, there, unchanged_lines(before, read.encode("utf-8", "surrogatepass")))
+    same = unchanged_lines(before, read.encode("utf-8", "surrogatepass"))
+    return Lines(shown, there, same, {line: own for own, line in same.items()})
 
 
 def word_at(line: str, character: int, units: Units) -> str:

@@ -29,7 +29,7 @@ Check = Callable[[], None]
 
 
 class Project:
-    """A repository: its index in memory for searches, and beside that calls and history.
+    """A repository: its index in memory for searches and files, and beside that calls and history.
 
     Args:
         start: A directory of it, as the editor names it.
@@ -143,4 +143,6 @@ class Projects:
         with self._asking:
             check()
             answer = self._several.ask(chosen, query, options)
+        for line in answer.lacking:
+            self._say(line)
         return answer, {each.name: project for each in answer.asked if (project := self.around(each.path))}

@@ -29,6 +29,7 @@ from lsprotocol.types import (
     ShowMessageParams,
     TextDocumentSyncKind,
 )
+from platformdirs import user_state_path
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -38,8 +39,8 @@ from gitrag.errors import GitragError, NotSetUpError
 from gitrag.lsp.answers import Request
 from gitrag.lsp.lines import path_of
 from gitrag.lsp.projects import Projects
+from gitrag.machine.log import NAME as LOG
 from gitrag.machine.log import logged
-from gitrag.memory.home import home_directory
 from gitrag.words.control_characters import sanitise_line
 
 _THREADS = 8
@@ -62,8 +63,14 @@ class _Server(LanguageServer):
     """A server that logs what goes wrong with a message, in place of showing it."""
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        del source
-        _log_bug(error, "a message")
+        self.log_bug(error, f"a message ({source.__name__})")
+
+    def log_bug(self, error: Exception, what: str) -> str:
+        """Log a bug in the user's log, as it may be of no repository; return the message for the editor."""
+        directory = user_state_path("gitrag")
+        with logged(directory) as log:
+            log.error("a bug in the answer to %s", what, exc_info=error)
+        return f"gitrag hit a bug; the traceback is in {directory / LOG}."
 
 
 class _Answering:
@@ -72,7 +79,6 @@ class _Answering:
     def __init__(self, environ: Mapping[str, str]) -> None:
         # The whole text at each change: pygls cuts lines at form feeds too, where the protocol does not.
         self.server = _Server("gitrag", __version__, TextDocumentSyncKind.Full)
-        self._environ = environ
         self._projects = Projects(environ, self._say)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="lsp")
         self._told: set[str] = set()
@@ -101,7 +107,7 @@ class _Answering:
             except TimeoutReachedError:
                 said = "The calls could not be read in time: `gitrag graph` tells more."
             except Exception as error:  # noqa: BLE001 - the boundary: any other is a bug, and is logged
-                said = _log_bug(error, method)
+                said = self.server.log_bug(error, method)
             raise JsonRpcException(sanitise_line(said), LSPErrorCodes.RequestFailed.value)
 
         return handle
@@ -145,10 +151,3 @@ def serve(environ: Mapping[str, str]) -> None:
     os.close(null)
     os.dup2(2, 1)
     _Answering(environ).server.start_io(given, taken)
-
-
-def _log_bug(error: Exception, what: str) -> str:
-    """Log a bug; return the message for the editor."""
-    with logged(home_directory(os.environ)) as log:
-        log.error("a bug in the answer to %s", what, exc_info=error)
-    return "gitrag hit a bug; its log says more. Try `gitrag doctor`."
