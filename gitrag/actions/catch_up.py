@@ -41,6 +41,13 @@ def start_worker(workspace: Workspace) -> None:
     shell in between detaches the worker, so that a long-running parent is not left with a zombie.
     """
     command = [sys.executable, "-P", "-m", "gitrag", "-C", str(workspace.place), "hook", "run", "worker"]
+    if sys.platform == "win32":  # there is no zombie to leave
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        null = subprocess.DEVNULL
+        subprocess.Popen(
+            command, env=workspace.environ, stdin=null, stdout=null, stderr=null, creationflags=flags
+        )
+        return
     subprocess.run(
         ["/bin/sh", "-c", '"$@" &', "sh", *command],
         check=False,

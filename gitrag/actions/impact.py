@@ -165,14 +165,19 @@ def callers_of_change(
 
 
 def callers_from_outside(
-    workspace: Workspace, target: str, paths: Collection[str], timeout_s: float | None = None
+    workspace: Workspace, target: str | None, paths: Collection[str], timeout_s: float | None = None
 ) -> Impact | None:
-    """Find who calls the definitions of a file or directory from outside of it; None if it defines none."""
+    """Find who calls the definitions of a file or directory from outside of it; None if it defines none.
+
+    Args:
+        target: The file or directory; None to count calls from inside, too.
+    """
     code = [path for path in paths if is_code(language_of(path) or "")]
     if not code:
         return None
     whole = {path: [(1, 1 << 31)] for path in code}
-    found = _callers(workspace, whole, dict.fromkeys(code, target), [], timeout_s)
+    inside = {} if target is None else dict.fromkeys(code, target)
+    found = _callers(workspace, whole, inside, [], timeout_s)
     return None if found.looked_at and not found.definitions else found
 
 

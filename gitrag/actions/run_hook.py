@@ -61,6 +61,8 @@ def detach(keep: int | None = None) -> None:
     Args:
         keep: A descriptor that the hook opened for us; our own children do not inherit it.
     """
+    if not hasattr(os, "setsid"):  # Windows has no sessions, and its programs inherit nothing else
+        return
     with contextlib.suppress(PermissionError):  # already a session leader
         os.setsid()
     for entry in list(Path("/dev/fd").iterdir()):

@@ -131,6 +131,11 @@ class Uncalled(Struct, frozen=True):
         """Whether nothing was found that may call it: only of such a definition it is said."""
         return self.is_searched and not (self.unresolved or self.registered or self.base_outside)
 
+    @property
+    def verdict(self) -> str:
+        """The same in few words."""
+        return "no caller" if self.is_without_caller else "no call resolved"
+
 
 def no_caller(looked_at: str, found: Uncalled) -> str:
     """Return what is known of who calls a definition: ``no caller in 412 files``, only if nothing may.
@@ -147,8 +152,7 @@ def no_caller(looked_at: str, found: Uncalled) -> str:
     if found.unresolved:
         number = count(len(found.unresolved), "place")
         said.append(f"unresolved in {number}: {_listed(found.unresolved)}")
-    verdict = "no caller" if found.is_without_caller else "no call resolved"
-    said.append(f"{verdict} in {looked_at}")
+    said.append(f"{found.verdict} in {looked_at}")
     if not found.is_searched:
         said.append("not all of the text was searched")
     if found.mentioned:

@@ -55,6 +55,9 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "mcp": LazyCommand(
         "gitrag.cli.mcp:mcp", "Serve agents: a Model Context Protocol server for this repository."
     ),
+    "lsp": LazyCommand(
+        "gitrag.cli.lsp:lsp", "Serve an editor: a language server for the repositories that it has open."
+    ),
     "agents": LazyCommand(
         "gitrag.cli.agents:agents",
         "Set agents up: Claude Code, Codex, Cursor, VS Code, Gemini, OpenCode and six more.",

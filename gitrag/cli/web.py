@@ -15,6 +15,7 @@ import click
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK
+from gitrag.machine.files import NO_LINK
 
 _LAST_PORT = 65_535
 
@@ -81,7 +82,7 @@ def open_in_browser(address: str, directory: Path) -> bool:
         return False
     file = directory / f"web-{os.getpid()}.html"
     try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(_PAGE.format(address=html.escape(address)))
     except OSError:

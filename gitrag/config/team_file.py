@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 from gitrag.errors import ConfigError
+from gitrag.machine.files import NO_LINK, NO_WAIT, OURS
 from gitrag.machine.refusals import disk_error
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
@@ -27,7 +28,7 @@ def read_team(root: Path) -> bytes | None:
     path = root / TEAM_FILE
     try:
         # Non-blocking, or a FIFO of that name would block every command.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | NO_LINK | NO_WAIT | OURS)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gitrag.errors import NoRepositoryError, RepositoryError
 from gitrag.git.environment import message_of, run_git, scrubbed_environment
-from gitrag.machine.files import existing
+from gitrag.machine.files import existing, is_own, is_read_only
 
 _ABSOLUTE = "--path-format=absolute"  # git 2.31
 _FIELDS = ("--git-dir", "--git-common-dir", "--is-bare-repository", "--show-object-format")
@@ -261,7 +261,9 @@ def index_place(common_dir: Path, wanted: str) -> Path:
 
 def _identity(common_dir: Path) -> bytes:
     """Return what tells a repository from another one, of another disk, at the same path."""
-    found = b"%d %d" % (os.statvfs(common_dir).f_fsid, common_dir.stat().st_ino)
+    status = common_dir.stat()
+    disk = os.statvfs(common_dir).f_fsid if hasattr(os, "statvfs") else status.st_dev
+    found = b"%d %d" % (disk, status.st_ino)
     return os.fsencode(common_dir) + b"\0" + found
 
 
@@ -269,8 +271,7 @@ def _is_out_of_reach(common_dir: Path, own: Path) -> bool:
     if _is_writable(common_dir) or _is_writable(own):
         return False
     try:
-        is_read_only = bool(os.statvfs(common_dir).f_flag & os.ST_RDONLY)
-        return is_read_only or common_dir.stat().st_uid != os.geteuid()
+        return is_read_only(common_dir) or not is_own(common_dir.stat())
     except OSError:
         return False
 

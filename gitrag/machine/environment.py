@@ -53,7 +53,7 @@ def safe_environment(environ: "Mapping[str, str]") -> dict[str, str]:
                 each for each in entries if os.path.isabs(each) or os.sep not in each
             )
     for name in PLACES:
-        if not os.path.isabs(safe.get(name, os.sep)):
+        if name in safe and not os.path.isabs(safe[name]):
             del safe[name]
     safe.setdefault("PATH", os.defpath)
     return safe

@@ -9,6 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+OURS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0) | getattr(os, "O_BINARY", 0)
+"""To open a file for this process alone, and its bytes as they are: the first POSIX', the others Windows'."""
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""To open no link; Windows, where making one takes a right of its own, opens it."""
+
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""Not to wait for a FIFO to be written to; Windows has none in directories."""
+
 PRIVATE = 0o600
 """Mode of a file that may contain data for its user only."""
 
@@ -31,9 +40,9 @@ def replace(path: Path, content: bytes, mode: int, *, durable: bool = True) -> N
     """
     written = path.parent / f"{_TEMPORARY}{os.urandom(8).hex()}"
     try:  # the name is known before the file exists, so that an interrupt at any moment removes it
-        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE)
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OURS, PRIVATE)
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, mode)
+            _set_own_mode(descriptor, mode)
             file.write(content)
             if durable:
                 file.flush()
@@ -145,13 +154,32 @@ def _set_mode(path: os.PathLike[str], found: int, wanted: int) -> None:
 
 def _opened(path: str, flags: int) -> int:
     mode = private_mode(Path(path).parent)
-    descriptor = os.open(path, flags | os.O_NOFOLLOW, mode)  # a link may have come with an archive
+    descriptor = os.open(path, flags | NO_LINK, mode)  # a link may have come with an archive
     if flags & os.O_CREAT:  # it may exist from an earlier version; the umask may have removed more
         found = stat.S_IMODE(os.fstat(descriptor).st_mode)
         if found != mode:
             with suppress(OSError):  # another user's
-                os.fchmod(descriptor, mode)
+                _set_own_mode(descriptor, mode)
     return descriptor
+
+
+def _set_own_mode(descriptor: int, mode: int) -> None:
+    if hasattr(os, "fchmod"):  # Windows, before Python 3.13: who may read is inherited from the directory
+        os.fchmod(descriptor, mode)
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Tell whether a file is this user's; on Windows nobody says whose it is, and it counts as his."""
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+
+
+def is_read_only(place: Path) -> bool:
+    """Tell whether a disk is mounted to be read only; on Windows nobody says so.
+
+    Raises:
+        OSError: It cannot be asked.
+    """
+    return hasattr(os, "statvfs") and bool(os.statvfs(place).f_flag & os.ST_RDONLY)
 
 
 def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
@@ -163,7 +191,7 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
     Raises:
         OSError: It is not a regular file, or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | NO_WAIT | OURS)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "Not a regular file", str(path))

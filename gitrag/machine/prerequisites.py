@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from gitrag.errors import NotSetUpError
 from gitrag.machine.environment import safe_environment
+from gitrag.machine.files import is_read_only
 from gitrag.machine.refusals import permission_fix
 
 OLDEST_GIT = (2, 31)
@@ -170,7 +171,7 @@ def check_writable(directory: Path) -> Check:
     place = _existing(directory)
     if not place.is_dir():
         return fail(f"{place} is not a directory", f"mv {_quoted(place)} {_quoted(place)}.old")
-    if os.statvfs(place).f_flag & os.ST_RDONLY:
+    if is_read_only(place):
         return fail(f"{place} is on a read-only file system", "Mount it writable.")
     paths = [place, *(place.iterdir() if place == directory and os.access(place, os.R_OK | os.X_OK) else ())]
     for path in paths:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import selectors
@@ -9,14 +10,15 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 _BLOCK_BYTES = 1 << 16
 _SAID_BYTES = 1 << 16
-_SEND_BYTES = select.PIPE_BUF
-"""A pipe that is ready takes at least so much without blocking (pipe(7))."""
+_SEND_BYTES = getattr(select, "PIPE_BUF", 0)
+"""A pipe that is ready takes at least so much without blocking (pipe(7)). On Windows none can be waited for
+beside others: each has a thread there."""
 
 
 class ProgramError(Exception):
@@ -79,7 +81,8 @@ def run_program(
     ) as program:
         try:
             with _watched(program, look_after_s, look):
-                return _followed(program, stdin, limit_s, most_bytes, said_bytes)
+                follow = _followed if _SEND_BYTES else _followed_by_threads
+                return follow(program, stdin, limit_s, most_bytes, said_bytes)
         except BaseException:
             program.kill()
             raise
@@ -124,6 +127,59 @@ def _followed(
     except subprocess.TimeoutExpired as error:
         raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
     return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
+
+
+def _followed_by_threads(
+    program: subprocess.Popen[bytes], stdin: bytes, limit_s: float, most_bytes: int | None, said_bytes: int
+) -> subprocess.CompletedProcess[bytes]:
+    """Do the same with a thread for each pipe."""
+    end = time.monotonic() + limit_s
+    out, said = bytearray(), bytearray()
+
+    most = math.inf if most_bytes is None else most_bytes
+    threads = [
+        # A descriptor of its own: the program's are closed where its time is over.
+        threading.Thread(target=_drain, args=(os.dup(pipe.fileno()), kept, *limits), daemon=True)
+        for pipe, kept, limits in (
+            (_pipe(program.stdout), out, (most, 0)),
+            (_pipe(program.stderr), said, (math.inf, said_bytes)),
+        )
+    ]
+    if program.stdin is not None:
+        threads.append(threading.Thread(target=_fill, args=(program.stdin, stdin), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+        if len(out) > most:
+            raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
+    try:
+        status = program.wait(max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
+    if any(thread.is_alive() for thread in threads):
+        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out))
+    return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
+
+
+def _drain(descriptor: int, kept: bytearray, most: float, last: int) -> None:
+    """Read what a program prints: all of it up to a limit, or of all its last bytes."""
+    with os.fdopen(descriptor, "rb", buffering=0) as pipe:
+        while len(kept) <= most and (block := pipe.read(_BLOCK_BYTES)):
+            kept.extend(block)
+            if last:
+                del kept[:-last]
+
+
+def _fill(pipe: IO[bytes], data: bytes) -> None:
+    with suppress(OSError), pipe:  # it reads no more
+        pipe.write(data)
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise ValueError("a pipe was asked for")
+    return stream
 
 
 def _send(pipe: int, unsent: memoryview) -> int:

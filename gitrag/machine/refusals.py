@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from gitrag.errors import DiskError, DiskFullError, GitragError, OutOfMemoryError
+from gitrag.machine.files import is_own
 
 _LEAST_BYTES = 1 << 30
 """Of address space. On two cores `gitrag index` of 40 files ends in DuckDB or OpenBLAS, by a signal or in
@@ -98,6 +99,6 @@ def permission_fix(path: Path, inside: Path | None = None) -> str:
         there = there.parent
     if there != path and not any(part.endswith((".git", "gitrag")) for part in there.parts):
         return f"Let your user read and write {shlex.quote(str(there))}."
-    ours = (inside or there).lstat().st_uid == os.geteuid()
+    ours = is_own((inside or there).lstat())
     command = "chmod -R u+rwX" if ours else 'sudo chown -R "$USER"'
     return f"{command} {shlex.quote(str(there))}"

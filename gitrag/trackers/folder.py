@@ -190,7 +190,7 @@ class IssueFolder:
 
     def _open_lock(self, path: Path) -> IO[str]:
         try:
-            return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _MODE), "a")
+            return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | files.NO_LINK | files.OURS, _MODE), "a")
         except OSError as error:
             raise StoreError(f"Cannot open {path}: {error.strerror}.", "Make it writable.") from error
 

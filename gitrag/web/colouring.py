@@ -31,6 +31,9 @@ NAME = "w"
 PATIENCE_S = 10.0
 """Seconds in which the texts of an answer are coloured: for a busy machine; twenty take a tenth of one."""
 
+_OVER = getattr(signal, "SIGVTALRM", 0)
+"""What ends a process whose time is over; Windows has nothing like it."""
+
 _MOST_DEATHS = 2
 """After so many deaths of the process the rest of an answer has no colours."""
 
@@ -120,7 +123,9 @@ class Colouring:
                 return
             except ProcessDiedError as error:
                 deaths += 1
-                if error.status != -signal.SIGVTALRM:  # killed from outside: the text is tried once more
+                if error.status != -getattr(
+                    signal, "SIGVTALRM", 0
+                ):  # killed from outside: the text is tried once more
                     continue
                 self._remember(waiting[0])
             waiting.popleft()
@@ -137,8 +142,9 @@ def parts_of(source: Source, limit_s: float = LIMIT_S) -> tuple[Line, ...] | Non
     No handler: Python would run it once the regular expression is done, and what the system does by itself is
     to end the process.
     """
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+    if hasattr(signal, "setitimer"):  # on Windows only the whole answer has a limit
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
     try:
         return _parts(source)
     except Exception:  # noqa: BLE001 - a lexer's bug: the text is shown without colours

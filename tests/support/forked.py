@@ -349,7 +349,8 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(asked["environment"])
         sys.argv[:] = asked["args"]
-        catch_up.sys = SimpleNamespace(executable=asked["python"])  # type: ignore[attr-defined]
+        own = SimpleNamespace(executable=asked["python"], platform=sys.platform)
+        catch_up.sys = own  # type: ignore[attr-defined]
         engine.start = functools.partial(_start_kept, [_started()], engine.start)
         main()
     except SystemExit as error:

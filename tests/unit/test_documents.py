@@ -110,7 +110,7 @@ def test_the_top_level_has_no_more_than_was_agreed():
     if listed.returncode:
         pytest.skip("this is no clone")
     agreed = "gitrag hooks tests scripts docs pyproject.toml README.md LICENSE CHANGELOG.md ARCHITECTURE.md"
-    agreed += " CONTRIBUTING.md SECURITY.md RELEASING.md action.yml gemini-extension.json templates"
+    agreed += " editors CONTRIBUTING.md SECURITY.md RELEASING.md action.yml gemini-extension.json templates"
     assert {name for name in listed.stdout.split() if not name.startswith(".")} == set(agreed.split())
 
 

@@ -7,10 +7,17 @@ import threading
 
 import pytest
 
+from gitrag.machine import programs
 from gitrag.machine.programs import PrintedTooMuchError, TookTooLongError, run_program
 
 MANY = 4 << 20
 """More than any pipe's buffer."""
+
+
+@pytest.fixture(autouse=True, params=["at once", "by threads, as on Windows"])
+def followed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    if request.param != "at once":
+        monkeypatch.setattr(programs, "_SEND_BYTES", 0)
 
 
 def run(script: str, **options):
