@@ -101,6 +101,25 @@ def test_a_page_of_results_narrowed_by_facets(site):
     assert "shop/tax.py" not in of_folder
 
 
+def test_the_same_box_searches_exactly_and_has_filters(site):
+    exact = site.get("/search?q=/total%5C(%5Cw/").text
+    assert "3 lines in 2 files" in exact
+    assert "<mark>total</mark>" in exact
+    assert "% likely" not in exact
+    word = site.get('/search?q="rate"+path:tax.py').text
+    assert "2 lines in 1 file" in word
+    assert (
+        "No line has the word &#39;zeppelin&#39;: 5 files searched." in site.get('/search?q="zeppelin"').text
+    )
+    assert "missing ]" in site.get("/search?q=/[a/").text
+    filtered = site.get("/search?q=total+lang:js+kind:function").text
+    assert "web/basket.js" in filtered
+    assert "cart.py" not in filtered.replace("<mark>", "").replace("</mark>", "")
+    assert "There is no kind &#34;fun&#34;." in site.get("/search?q=total+kind:fun").text
+    several = site.get("/search?q=/total/&everywhere=1").text
+    assert "An exact search is for one repository" in several
+
+
 def test_nothing_found_says_what_was_looked_at(site):
     page = site.get("/search?q=zeppelin+quasar").text
     assert "Nothing found" in page
