@@ -103,7 +103,7 @@ _ALL = SearchOptions()
 
 
 def either(
-    workspace: Workspace, query: str, options: SearchOptions, hear: Callable[[ExactAnswer], None]
+    workspace: Workspace, query: str, options: SearchOptions, hear: Callable[[ExactAnswer], object]
 ) -> Answer:
     """Answer a question, or search exactly where the options say so; that is heard."""
     if not options.exact:

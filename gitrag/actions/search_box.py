@@ -6,7 +6,7 @@ import re
 
 from msgspec.structs import replace
 
-from gitrag.actions.requests import WAYS, SearchRequest
+from gitrag.actions.requests import SearchRequest
 from gitrag.errors import UsageError
 from gitrag.model import Kind
 
@@ -21,17 +21,14 @@ _FILTERS = re.compile(rf"(?<!\S){_FILTER}(?!\S)")
 _EXACT = re.compile(rf'(?P<before>(?:{_FILTER}\s+)*)(?P<text>/.+/|"[^"]+")(?P<after>(?:\s+{_FILTER})*)')
 
 
-def read_box(text: str, *, of_several: bool = False) -> tuple[str, SearchRequest]:
+def read_box(text: str) -> tuple[str, SearchRequest]:
     """Return what is searched for, and the options that say how.
 
     ``/…/`` is a regular expression, ``"…"`` whole words as they stand. ``lang:``, ``path:`` and ``kind:`` are
     filters, a value with spaces in quotes; in what is searched for exactly they are text.
 
-    Args:
-        of_several: Whether several repositories are asked.
-
     Raises:
-        UsageError: There is no such kind, or nothing beside filters; an exact search is asked of several.
+        UsageError: There is no such kind, or nothing beside filters.
     """
     text = text.strip()
     if len(text) > _LONGEST:
@@ -52,7 +49,4 @@ def read_box(text: str, *, of_several: bool = False) -> tuple[str, SearchRequest
         if fields and not rest:
             raise UsageError("These filters have nothing to filter yet.", "Ask something beside them.")
         return rest, asked
-    if of_several:
-        problem, hint = WAYS["several"]
-        raise UsageError(problem.format(option="An exact search", asked="the page or --everywhere"), hint)
     return exact["text"][1:-1], replace(asked, exact="regex" if exact["text"].startswith("/") else "word")

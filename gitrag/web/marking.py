@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup, escape
 
@@ -27,16 +27,25 @@ def marks_of(words: frozenset[str]) -> Spans:
     ]
 
 
-def marked(text: str, spans: Sequence[tuple[int, int]], start: int = 0) -> Markup:
-    """Return text with spans marked, of the line that it begins at ``start`` in."""
-    found: list[Markup] = []
+def pieces(text: str, spans: Sequence[tuple[int, int]], start: int = 0) -> Iterator[tuple[str, bool]]:
+    """Yield a text piece by piece, and whether each is marked; it begins at ``start`` in its line."""
     done = 0
     for first, last in spans:
         begin, end = max(first - start, done), min(last - start, len(text))
         if begin < end:
-            found += [escape(text[done:begin]), Markup("<mark>%s</mark>") % text[begin:end]]
+            yield text[done:begin], False
+            yield text[begin:end], True
             done = end
-    return Markup("").join([*found, escape(text[done:])])
+    yield text[done:], False
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]], start: int = 0) -> Markup:
+    """Return text with spans marked, of the line that it begins at ``start`` in."""
+    if not spans:
+        return escape(text)
+    mark = Markup("<mark>%s</mark>")
+    parts = (mark % piece if is_marked else escape(piece) for piece, is_marked in pieces(text, spans, start))
+    return Markup("").join(parts)
 
 
 def source_of(path: str, lines: Sequence[str]) -> Source:

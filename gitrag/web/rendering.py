@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from gitrag.report.parts import shown
+from gitrag.report.parts import day, shown
 from gitrag.web import addresses
 from gitrag.words.control_characters import sanitise
 from gitrag.words.numbers import age, count, size
@@ -42,7 +42,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age, shown=shown)
+    shared = {each.__name__: each for each in (count, size, age, day, shown)}
+    environment.globals.update(shared, search_address=addresses.search)
     return environment
 
 

@@ -147,8 +147,8 @@ class Repositories:
         if not choices.are_several:
             with self.here.turn() as turn:
                 heard = turn.heard
-                hear = lambda found: heard.extend(all_notes(found))  # noqa: E731 - of one line
-                yield lambda _choices: partial(either, turn.workspace, hear=hear), heard
+                ask = partial(either, turn.workspace, hear=lambda found: heard.extend(all_notes(found)))
+                yield lambda _choices: ask, heard
             return
         with self._asking:
             self._heard.clear()

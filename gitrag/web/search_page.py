@@ -175,7 +175,7 @@ def search_page(
         facet = repository_facet((), choices, len(known))
         return SearchPage("", facets=(facet,) if facet else (), chosen=choices.chosen)
     try:
-        text, asked = read_box(query, of_several=choices.are_several)
+        text, asked = read_box(query)
         everything, narrowed, heard = _ask(
             repositories, text, choices, partial(_options, asked, most=most, unfinished=unfinished)
         )

@@ -45,6 +45,3 @@ def test_what_cannot_be_asked_is_said():
         read_box("retry kind:methods")
     with pytest.raises(UsageError, match="nothing to filter"):
         read_box("lang:python")
-    with pytest.raises(UsageError, match="for one repository"):
-        read_box("/a/", of_several=True)
-    assert read_box("a lang:c", of_several=True)[0] == "a"
