@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from gitrag.actions import catch_up
 from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.left_out import LeftOut, outline_lines
-from gitrag.actions.search import Answer, SearchOptions, no_collection, with_meant_globs
+from gitrag.actions.search import Answer, SearchOptions, no_collection, search, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
@@ -97,6 +98,17 @@ class ExactAnswer(Struct, frozen=True):
 
 
 _ALL = SearchOptions()
+
+
+def either(
+    workspace: Workspace, query: str, options: SearchOptions, hear: Callable[[ExactAnswer], object]
+) -> Answer:
+    """Answer a question, or search exactly where the options say so; that is heard."""
+    if not options.exact:
+        return search(workspace, query, options)
+    found = search_exactly(workspace, Pattern(query, options.exact == "regex"), options)
+    hear(found)
+    return found.answer
 
 
 def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOptions = _ALL) -> ExactAnswer:

@@ -8,9 +8,11 @@ from msgspec import Struct
 
 from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.chunking import decode
+from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.chunking.languages import language_of
 from gitrag.errors import UsageError
-from gitrag.git.blame import unchanged_lines
+from gitrag.git.blame import blame, unchanged_lines
+from gitrag.git.commits import Commit, read_commits
 from gitrag.git.conversion import as_stored
 from gitrag.indexing.known import recorded
 from gitrag.machine.files import read_regular
@@ -41,7 +43,7 @@ class FileView(Struct, frozen=True):
     Attributes:
         commit: The commit, or tree, that it is read from; empty for the working tree.
         language: Its language; empty if unknown.
-        uncommitted: Lines of the working tree that HEAD's commit does not have.
+        then: The number, in HEAD's commit or the revision, of each line that it has.
         index: What the index has of it; None at a revision, where that is not looked up.
     """
 
@@ -49,9 +51,14 @@ class FileView(Struct, frozen=True):
     commit: str
     lines: tuple[str, ...]
     language: str
-    uncommitted: frozenset[int]
+    then: dict[int, int]
     outline: tuple[Chunk, ...]
     index: IndexState | None
+
+    @property
+    def uncommitted(self) -> frozenset[int]:
+        """Lines of the working tree that HEAD's commit does not have."""
+        return frozenset(range(1, len(self.lines) + 1)) - self.then.keys()
 
 
 def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
@@ -64,19 +71,19 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
         UsageError: There is no such text file, or no such revision.
     """
     commit = ""
-    uncommitted: frozenset[int] = frozenset()
     if revision:
         commit, lines = _read_at(workspace, path, revision)
+        then = _as_they_are(len(lines))
     else:
         lines = file_lines(workspace, path)
-        uncommitted = _uncommitted(workspace, path, len(lines))
+        then = _then(workspace, path, len(lines))
     language = language_of(path, "\n".join(lines)) or ""
     return FileView(
         path,
         commit,
         tuple(lines),
         language,
-        uncommitted,
+        then,
         tuple(definitions_of(lines, language or None)),
         None if revision else _index_state(workspace, path),
     )
@@ -98,20 +105,47 @@ def _read_at(workspace: Workspace, path: str, revision: str) -> tuple[str, list[
     return own, lines[:-1] if lines[-1] == "" else lines
 
 
-def _uncommitted(workspace: Workspace, path: str, lines: int) -> frozenset[int]:
-    """Return the lines of a file that HEAD's commit does not have."""
-    everything = frozenset(range(1, lines + 1))
+def _as_they_are(lines: int) -> dict[int, int]:
+    return {line: line for line in range(1, lines + 1)}
+
+
+def _then(workspace: Workspace, path: str, lines: int) -> dict[int, int]:
+    """Return the numbers in HEAD's commit of the lines of a file that it has."""
     root = workspace.repo.root
     commit = workspace.repo.head().commit
     if root is None or commit is None:
-        return everything
+        return {}
     try:
         done = workspace.repo.git("cat-file", "blob", f"{commit}:{path}", most_bytes=_MOST_BYTES)
         now = as_stored(workspace.repo, path, read_regular(root / path, _MOST_BYTES))
     except (PrintedTooMuchError, OSError):
-        return frozenset()
+        return _as_they_are(lines)
     then, now = (decode(data, language_of(path)).encode() for data in (done.stdout, now))
-    return everything if done.returncode else everything - unchanged_lines(then, now).keys()
+    same = {} if done.returncode else unchanged_lines(then, now)
+    return {line: number for line, number in same.items() if line <= lines}
+
+
+def blame_view(workspace: Workspace, view: FileView) -> dict[int, tuple[Commit, str]]:
+    """Return the commit that made each line what it is, and the file that it was in there.
+
+    White space, moves and copies do not count as changes. What is not committed has no commit; nor has a
+    notebook, of which several lines may be one of the file.
+
+    Raises:
+        CommitError: git cannot tell.
+    """
+    commit = view.commit or workspace.repo.head().commit
+    if not commit or not view.then or view.language == NOTEBOOK:
+        return {}
+    found = blame(workspace.repo, commit, view.path, [(min(view.then.values()), max(view.then.values()))])
+    origins = {each.line: each for each in found.origins}
+    ids = list(dict.fromkeys(each.commit for each in found.origins))
+    commits = {each.id: each for batch in read_commits(workspace.repo, ids) for each in batch}
+    return {
+        line: (commits[origin.commit], origin.path)
+        for line, number in view.then.items()
+        if (origin := origins.get(number)) and origin.commit in commits
+    }
 
 
 def _index_state(workspace: Workspace, path: str) -> IndexState:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -18,6 +20,8 @@ from gitrag.config.keys import find_key
 from gitrag.config.rules import Duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NetworkError, NotSetUpError, UsageError
+from gitrag.git.commits import PLAIN_GRAPH
+from gitrag.git.environment import GitTimeoutError
 from gitrag.search.question import STOP_WORDS
 from gitrag.trackers import detection
 from gitrag.trackers.base import (
@@ -54,6 +58,7 @@ _LIVE = Bound(5.0, "a live query", "")
 """How long a tracker's own search may take where its listing failed: a command waits for it."""
 
 _LIVE_SHOWN = 5
+_PUSHED_S = 1.0
 _LONGEST = Duration(timedelta(days=36500))
 
 
@@ -460,6 +465,24 @@ def _place(workspace: Workspace, *, tracker: str | None = None, may_ask: bool = 
     if place is None and tracker == detection.NONE:
         raise TrackerSetupError("No tracker was chosen.", "gitrag issues sync --tracker github")
     return place
+
+
+def forge_address(workspace: Workspace, commit: str, path: str) -> str:
+    """Return the address of lines ``{first}`` to ``{last}`` of a file in a commit at the forge of the remote.
+
+    Nobody is asked. Empty where the host's name tells no forge, or no branch of a remote has the commit.
+    """
+    pattern = detection.code_address(detection.read_origin(workspace.repo.remote_url()), workspace.environ)
+    if not pattern:
+        return ""
+    asked = ("rev-list", "--max-count=1", f"{commit}^{{commit}}", "--not", "--remotes", "--")
+    try:
+        done = workspace.repo.git(*asked, environment=PLAIN_GRAPH, timeout_s=_PUSHED_S)
+    except GitTimeoutError:
+        return ""
+    if done.returncode or done.stdout:
+        return ""
+    return pattern.replace("{commit}", commit).replace("{file}", quote(os.fsencode(path)))
 
 
 def _secret(workspace: Workspace, registration: Registration, place: TrackerPlace) -> Secret | None:

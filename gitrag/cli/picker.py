@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,24 +21,30 @@ from prompt_toolkit.styles import Style
 
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer, Searcher, SearchOptions
+from gitrag.actions.search_box import read_box
 from gitrag.cli.editor import editor_command, open_in_editor
 from gitrag.errors import GitragError, NotSetUpError
-from gitrag.report.parts import PIECE, cut, notes_of, place_of
+from gitrag.report.parts import cut, notes_of, place_of
 from gitrag.report.places import best_lines
 from gitrag.report.text import as_text
 from gitrag.search.engine import Hit
+from gitrag.search.exact import Pattern
 from gitrag.search.question import read
+from gitrag.web.colouring import Colouring, Line, Source
+from gitrag.web.marking import Spans, marks_of, pieces, source_of
 from gitrag.words.control_characters import printable
 from gitrag.words.numbers import count
-from gitrag.words.terms import query_terms
 from gitrag.workspace import Workspace
 
 _WIDE = 100
 """Columns from which the preview stands beside the list, not below it."""
 
-_OPTIONS = SearchOptions(limit=50, grouped=True, refine_s=0.0)
+_FILES, _LINES = 50, 500
+"""Files of a question, and lines of an exact search, that are listed."""
 
-_TAB = 4
+_MOST_COLOURED = 2_000
+"""Lines from the top of a file that are coloured: a screen waits for it."""
+
 _LONGEST_LINE = 400
 _SCORE_COLUMNS = 5
 
@@ -52,6 +58,14 @@ _STYLE = Style.from_dict(
         "best": "bold",
         "quiet": "ansigray",
         "line": "ansigray",
+        "k": "ansimagenta",
+        "s": "ansigreen",
+        "c": "ansigray italic",
+        "n": "ansiyellow",
+        "f": "ansiblue",
+        "d": "ansiyellow",
+        "b": "ansicyan",
+        "h": "ansiblue bold",
     }
 )
 
@@ -62,7 +76,7 @@ class _Shown(Struct, frozen=True):
     query: str = ""
     hits: tuple[Hit, ...] = ()
     said: str = ""
-    words: frozenset[str] = frozenset()
+    spans: Spans = lambda _line: ()
 
 
 class Picker:
@@ -92,6 +106,9 @@ class Picker:
         self._environ = environ
         self._shown = _Shown()
         self._row = 0
+        self._scrolled = 0
+        self._previewed: tuple[Hit | None, Sequence[Line]] = (None, ())
+        self._colouring = Colouring() if color else None
         self._problem = ""
         self._changed = threading.Condition()
         self._wanted: str | None = query
@@ -122,6 +139,8 @@ class Picker:
                 self._changed.notify()
             if asking.ident is not None:
                 asking.join()
+            if self._colouring is not None:
+                self._colouring.close()
 
     def _windows(self) -> HSplit:
         def is_wide() -> bool:
@@ -158,6 +177,9 @@ class Picker:
             for name in names:
                 keys.add(name)(lambda _event, by=by: self._move(by))
 
+        for name, by in (("s-down", 3), ("s-up", -3)):
+            keys.add(name)(lambda _event, by=by: self._scroll(by))
+
         @keys.add("enter")
         def _(event: KeyPressEvent) -> None:
             del event
@@ -168,7 +190,11 @@ class Picker:
 
     def _move(self, by: int) -> None:
         self._row = max(0, min(self._row + by, len(self._shown.hits) - 1))
+        self._scrolled = 0
         self._problem = ""
+
+    def _scroll(self, by: int) -> None:
+        self._scrolled += by
 
     def _chosen(self) -> Hit | None:
         """Return the chosen hit: an answer may come, with fewer hits, between any two steps here."""
@@ -191,6 +217,7 @@ class Picker:
             command = editor_command(self._environ, root / hit.path, best_lines(hit)[0].number)
             open_in_editor(command, self._start, self._environ)
             self._problem = ""
+            self._previewed = (None, ())
         except GitragError as error:
             self._problem = f"{error} {error.hint}".strip()
 
@@ -216,7 +243,7 @@ class Picker:
                 return
             if self._ended:
                 return
-            self._shown, self._row = shown, 0
+            self._shown, self._row, self._scrolled = shown, 0, 0
             self._app.invalidate()
 
     def _fail(self, error: Exception) -> None:
@@ -229,13 +256,20 @@ class Picker:
         if not query:
             return _Shown()
         self._heard.clear()
-        answer = self._search(query, _OPTIONS)
+        text, asked = read_box(query)
+        limit = _LINES if asked.exact else _FILES
+        answer = self._search(text, SearchOptions.of(asked, limit=limit, grouped=True, refine_s=0.0))
         notes = [*answer.lacking, *notes_of(answer), *dict.fromkeys(self._heard)]
-        words = frozenset(read(answer.wording.searched_for or answer.query).words)
-        return _Shown(query, answer.hits, self._said(answer, notes), words)
+        spans = marks_of(frozenset(read(answer.wording.searched_for or answer.query).words))
+        if asked.exact:
+            spans = Pattern(text, asked.exact == "regex").spans
+        return _Shown(query, answer.hits, self._said(answer, notes, asked.exact), spans)
 
     @staticmethod
-    def _said(answer: Answer, notes: list[str]) -> str:
+    def _said(answer: Answer, notes: list[str], exact: str) -> str:
+        if exact:
+            lines = count(sum(len(hit.lines) for hit in answer.hits), "line")
+            return "  ".join([lines, *notes[:1]] if answer.hits else notes[:1])
         if not answer.hits:
             return "  ".join([as_text(answer), *notes])
         return "  ".join([count(len(answer.hits), "file"), *notes[:1]])
@@ -272,24 +306,39 @@ class Picker:
         rows, columns = size.rows, size.columns // 2 if size.columns >= _WIDE else size.columns
         best = {line.number for line in best_lines(hit)}
         try:
-            lines = file_lines(self._workspace_of(hit), hit.path)
+            lines = self._lines_of(hit)
         except GitragError as error:
             return [("class:quiet", str(error))]
-        first = max(min(best) - rows // 4, 1)
+        top = max(min(best) - rows // 4, 1)
+        self._scrolled = max(min(self._scrolled, len(lines) - top), 1 - top)
+        first = top + self._scrolled
         found: StyleAndTextTuples = [
             ("class:path", _shortened(place_of(hit), columns)),
             ("", "\n"),
         ]
         for number, line in enumerate(lines[first - 1 : first + rows], first):
             found.append(("class:number", f"{number:>5}  "))
-            text = line[:_LONGEST_LINE].expandtabs(_TAB)
-            found += _marked(text, self._shown.words, "class:best" if number in best else "")
+            found += _marked(line, self._shown.spans, "class:best" if number in best else "")
             found.append(("", "\n"))
         return found
 
+    def _lines_of(self, hit: Hit) -> Sequence[Line]:
+        """Return the lines of a hit's file in parts; those of the last one that was asked are kept."""
+        known, lines = self._previewed
+        if known is not hit:
+            texts = [text[:_LONGEST_LINE] for text in file_lines(self._workspace_of(hit), hit.path)]
+            source = source_of(hit.path, texts)
+            lines = [(("", text),) for text in source.lines]
+            if self._colouring is not None:
+                top = Source(hit.path, source.lines[:_MOST_COLOURED])
+                (parts,) = self._colouring.read([top])
+                lines[: len(parts or ())] = parts or ()
+            self._previewed = (hit, lines)
+        return lines
+
     def _status(self) -> StyleAndTextTuples:
         said = self._problem or self._shown.said
-        keys = "↑↓ choose  Enter opens  Esc ends"
+        keys = "↑↓ choose  Enter opens  Esc ends  Shift-↑↓ scrolls"
         return [("", f"{said}  " if said else ""), ("", keys)]
 
 
@@ -306,12 +355,16 @@ def _shortened(path: str, columns: int) -> str:
     return rest
 
 
-def _marked(text: str, words: frozenset[str], style: str) -> StyleAndTextTuples:
-    """Return a line with the question's words marked."""
+def _marked(line: Line, spans: Spans, style: str) -> StyleAndTextTuples:
+    """Return a line with what was searched for marked."""
+    own = spans("".join(text for _, text in line))
     found: StyleAndTextTuples = []
-    end = 0
-    for piece in PIECE.finditer(text):
-        if words.intersection(query_terms(piece[0])):
-            found += [(style, text[end : piece.start()]), (f"{style} class:match", piece[0])]
-            end = piece.end()
-    return [*found, (style, text[end:])]
+    start = 0
+    for kind, text in line:
+        coloured = f"{style} class:{kind}" if kind else style
+        found += [
+            (f"{coloured} class:match" if is_match else coloured, piece)
+            for piece, is_match in pieces(text, own, start)
+        ]
+        start += len(text)
+    return found

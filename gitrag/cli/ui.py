@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     examples=[
         Example("gitrag ui", "type a question, see the files, open one"),
         Example('gitrag ui "where are retries"', "begin with a question"),
+        Example("gitrag ui '/TODO|FIXME/ lang:python'", "lines that match, of one language"),
         Example("gitrag ui --everywhere", "in all repositories of this machine"),
     ],
 )
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 def ui(session: Session, *, query: tuple[str, ...], asked: Scope) -> int:
     """Search as you type, in the whole terminal: see what is found, and open it in $VISUAL or $EDITOR.
 
-    Up and down choose a file, Enter opens it at its best line and comes back, Esc or Ctrl-C ends.
+    Up and down choose a file, with Shift they scroll the preview; Enter opens it at its best line and comes
+    back, Esc or Ctrl-C ends. /…/ finds every line that matches, "…" every line with these words, exactly;
+    lang:python, path:src and kind:method narrow it.
 
     With --everywhere, --repo, --group or --submodules, several repositories are asked; before each path
     stands its repository.
@@ -56,12 +59,13 @@ def _asked(
 ) -> tuple[Searcher, Callable[[str], Workspace | None]]:
     """Return who answers, and who finds the repository of a hit: the one around, or several."""
     if not scope:
-        from gitrag.actions.search import search
+        from gitrag.actions.exact_search import either
+        from gitrag.report.exact import all_notes
         from gitrag.workspace import Workspace
 
         session.index_first(session.workspace()).require_index()
         own = Workspace.open(session.start, environ=session.environ, say=say, resident=True)
-        return partial(search, own), lambda _name: own
+        return partial(either, own, hear=lambda found: list(map(say, all_notes(found)))), lambda _name: own
     from gitrag.actions.repositories.chosen import choose
     from gitrag.actions.repositories.kept import KeptRepositories
     from gitrag.cli.several import around

@@ -48,7 +48,7 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     ends = dict.fromkeys(
         composed(wanted) for wanted in meant if not (is_whole or wanted.startswith(_FROM_A_PLACE))
     )
-    paths = _paths(repo, directories=directories) if ends else set()
+    paths = listed_paths(repo, directories=directories) if ends else set()
     for end in ends:
         found = [path for path in ending(end, paths) if _exists(root / path)]
         if len(found) > 1:
@@ -117,7 +117,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _paths(repo: Repository, *, directories: bool) -> set[str]:
+def listed_paths(repo: Repository, *, directories: bool = False) -> set[str]:
     """Return the paths that git tracks or would add, and the directories above them if they count."""
     done = repo.git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     paths = {os.fsdecode(path) for path in done.stdout.split(b"\0") if path}

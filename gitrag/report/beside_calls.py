@@ -61,7 +61,7 @@ MOST_LISTED = 20
 
 UNSURE = "~ by the name alone: the file neither defines it nor imports it from where it is defined"
 
-_TITLES = {
+TITLES = {
     Use.DEFINED: "defined or set",
     Use.CODE: "used in code",
     Use.IMPORTED: "imported",
@@ -81,7 +81,7 @@ def reference_lines(
     """
     yield _heading(found, style(found.name, "name"))
     has_unsure = has_folded = False
-    for use, title in _TITLES.items():
+    for use, title in TITLES.items():
         every = [each for each in found.found if each.use is use]
         own = every if with_tests else [each for each in every if not each.is_test]
         folded = len(every) - len(own)

@@ -127,6 +127,11 @@ def exact_notes(found: ExactAnswer) -> list[str]:
     return notes
 
 
+def all_notes(found: ExactAnswer) -> list[str]:
+    """Say what is not in an answer, and first of all if nothing is, a line each."""
+    return [*([] if found.answer.hits else [nothing_line(found)]), *exact_notes(found)]
+
+
 def _told(found: ExactAnswer) -> str:
     all_lines = f"{count(found.lines, 'line')} in {count(found.files, 'file')}"
     given = found.lines - found.omitted

@@ -162,6 +162,7 @@ class Registration(Struct, frozen=True):
         cli_input: What the program reads from standard input.
         probe: A path that only such a server answers, and a field or header of the answer; or None.
         check: The command that shows what is wrong with a token.
+        code: What follows a project's address in that of lines of a file in a commit; empty for no forge.
     """
 
     name: str
@@ -177,3 +178,4 @@ class Registration(Struct, frozen=True):
     cli_input: str = ""
     probe: tuple[str, str] | None = None
     check: str = "gitrag issues status"
+    code: str = ""

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
@@ -136,6 +136,12 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
         if host in named_hosts(each, environ) or ("." in host and label in each.labels):
             return each.name
     return ""
+
+
+def code_address(origin: Origin | None, environ: Mapping[str, str]) -> str:
+    """Return the pattern of the address of lines at a forge; empty where the host's name tells none."""
+    forge = TRACKERS.get(of_host(origin.host, environ)) if origin else None
+    return f"{origin.base}/{quote(origin.path)}{forge.code}" if origin and forge and forge.code else ""
 
 
 def probe(base: str) -> str:

@@ -183,4 +183,5 @@ TRACKER = Registration(
     cli_input="protocol=https\nhost={address}\n\n",
     probe=("/api/v1/version", "version"),
     check="tea login list",
+    code="/src/commit/{commit}/{file}#L{first}-L{last}",
 )

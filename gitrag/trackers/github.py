@@ -202,4 +202,5 @@ TRACKER = Registration(
     cli=("gh", "auth", "token", "--hostname", "{host}"),
     probe=("/api/v3/meta", "x-github-request-id"),
     check="gh auth status",
+    code="/blob/{commit}/{file}#L{first}-L{last}",
 )

@@ -83,4 +83,5 @@ TRACKER = Registration(
     cli=("glab", "config", "get", "token", "--host", "{host}"),
     probe=("/api/v4/version", "x-gitlab-meta"),
     check="glab auth status",
+    code="/-/blob/{commit}/{file}#L{first}-{last}",
 )

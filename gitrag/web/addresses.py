@@ -22,9 +22,9 @@ class Addresses(Struct, frozen=True):
 
     repository: str = ""
 
-    def file(self, path: str, line: int = 0, revision: str = "") -> str:
+    def file(self, path: str, line: int = 0, revision: str = "", *, blame: bool = False) -> str:
         """Return the address of a file, at a line, in a revision; empty for the working tree."""
-        asked = self._asked([("rev", revision)])
+        asked = self._asked([("rev", revision), ("blame", "1" if blame else "")])
         return FILES + quote(os.fsencode(path)) + asked + (f"#L{line}" if line else "")
 
     def beside(self, path: str) -> str:
@@ -34,6 +34,14 @@ class Addresses(Struct, frozen=True):
     def graph(self, target: str, depth: int = 0) -> str:
         """Return the address of the calls around a target."""
         return self.page("/calls", [("target", target), ("depth", str(depth) if depth else "")])
+
+    def files(self, folder: str = "") -> str:
+        """Return the address of the files in a folder."""
+        return self.page("/files", [("in", folder)])
+
+    def references(self, target: str) -> str:
+        """Return the address of where a target is named."""
+        return self.page("/references", [("target", target)])
 
     def map_of(self, by: str, folder: str = "", query: str = "") -> str:
         """Return the address of the map of a folder, coloured by something."""

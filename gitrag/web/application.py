@@ -21,6 +21,7 @@ from gitrag.web.calls_page import calls_page
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
 from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
+from gitrag.web.files_page import LONGEST, files_in, files_meant, references_to
 from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page
@@ -64,7 +65,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(search_address=addresses.search, count=count, size=size, age=age, shown=shown)
+    shared = {each.__name__: each for each in (count, size, age, day, shown)}
+    environment.globals.update(shared, search_address=addresses.search)
     return environment
 
 
@@ -80,7 +82,7 @@ def static(name: str) -> tuple[bytes, str]:
     return resources.files(package).joinpath(file).read_bytes(), kind
 
 
-_PAGES = (("Search", "/search"), ("Calls", "/calls"), ("Map", "/map"), ("State", "/state"))
+_PAGES = tuple((name, f"/{name.lower()}") for name in ("Search", "Files", "Calls", "Map", "State"))
 """What every page links to, in order."""
 
 _MOST_DIGITS = 4
@@ -111,6 +113,8 @@ def application(repositories: Repositories) -> Starlette:
             route("/search", _search),
             route("/file/{path:any}", _file),
             route("/beside/{what}/{path:any}", _beside),
+            route("/files", _files),
+            route("/references", _references),
             route("/calls", _calls),
             route("/map", _map),
             route("/state", _state),
@@ -185,7 +189,8 @@ def _search(repositories: Repositories, request: Request) -> Response:
 def _file(repositories: Repositories, request: Request) -> Response:
     desk = _desk(repositories, request)
     path = addresses.path_of(request.scope["raw_path"])
-    page = file_page(desk, path, request.query_params.get("rev", ""))
+    asked = request.query_params
+    page = file_page(desk, path, asked.get("rev", ""), with_blame="blame" in asked)
     language = page.view.language
     has_calls = not page.view.commit and is_code(language) and not list(unsupported([(path, language)]))
     return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
@@ -198,7 +203,22 @@ def _beside(repositories: Repositories, request: Request) -> Response:
     if read is None:
         return _problem(desk, 404, f"There is nothing called {what}.", "")
     path = addresses.path_of(request.scope["raw_path"], f"/beside/{what}/")
-    return _page(desk, "beside.html", what=what, path=path, found=read(desk, path), day=day)
+    return _page(desk, "beside.html", what=what, path=path, found=read(desk, path))
+
+
+def _files(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
+    asked = request.query_params
+    folder, typed = asked.get("in", "").strip("/"), asked.get("q", "")[:LONGEST].strip()
+    found, more = files_meant(desk, folder, typed) if typed else files_in(desk, folder)
+    return _page(desk, "files.html", folder=folder, typed=typed, found=found, more=more)
+
+
+def _references(repositories: Repositories, request: Request) -> Response:
+    desk = _desk(repositories, request)
+    target = request.query_params.get("target", "")[:LONGEST].strip()
+    found, notes = references_to(desk, target)
+    return _page(desk, "references.html", target=target, found=found, notes=notes)
 
 
 def _calls(repositories: Repositories, request: Request) -> Response:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from urllib.parse import quote
+
 from markupsafe import Markup
 from msgspec import Struct
 
-from gitrag.actions.file_view import FileView, IndexState, view_file
+from gitrag.actions.file_view import FileView, IndexState, blame_view, view_file
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
+from gitrag.actions.issues import forge_address
 from gitrag.actions.why import Why, why
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE
+from gitrag.git.commits import Commit
 from gitrag.model import Chunk
 from gitrag.report.parts import shown
 from gitrag.web.desk import Desk
@@ -30,13 +36,21 @@ class FilePage(Struct, frozen=True):
         folders: The path's folders and its name.
         lines: Its lines, coloured; the first of very many.
         more: How many lines are left out.
+        commit: The commit that is shown, or HEAD's where it has the file; empty if there is none.
+        forge: The address of lines at the forge; empty where there is none.
+        editor: The name of the user's editor, and an address that opens lines in it; empty where none does.
+        blame: The commit that made each line what it is, and the file then; None where nobody has asked.
     """
 
     view: FileView
-    folders: tuple[str, ...]
+    name: str
     lines: tuple[Markup, ...]
     state: str
     more: int
+    commit: str
+    forge: str
+    editor: tuple[str, str]
+    blame: dict[int, tuple[Commit, str]] | None
 
 
 class CallLink(Struct, frozen=True):
@@ -59,23 +73,50 @@ class CallsBeside(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def file_page(desk: Desk, path: str, revision: str) -> FilePage:
+_EDITORS = {
+    "code": ("VS Code", "vscode://file{path}:{first}"),
+    "code-insiders": ("VS Code Insiders", "vscode-insiders://file{path}:{first}"),
+    "codium": ("VSCodium", "vscodium://file{path}:{first}"),
+    "cursor": ("Cursor", "cursor://file{path}:{first}"),
+    "windsurf": ("Windsurf", "windsurf://file{path}:{first}"),
+    "zed": ("Zed", "zed://file{path}:{first}"),
+}
+"""Editors that a browser can open, by their program, and how."""
+
+
+def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> FilePage:
     """Return a file.
 
     Raises:
         UsageError: There is no such text file, or no such revision.
+        CommitError: git cannot tell who made the lines what they are.
     """
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
+        commit = view.commit or (workspace.repo.head().commit if view.then else None) or ""
+        forge = forge_address(workspace, commit, path) if commit else ""
+        blame = blame_view(workspace, view) if with_blame else None
     source = source_of(path, view.lines[:MOST_LINES])
     (parts,) = desk.colouring.read([source])
+    more = len(view.lines) - len(source.lines)
     return FilePage(
         view,
-        tuple(shown(path).split("/")),
+        shown(path).rpartition("/")[2],
         tuple(lines_of(source, parts, names=True)),
         _said(view.index) if view.index is not None else "",
-        len(view.lines) - len(source.lines),
+        more,
+        commit,
+        forge,
+        ("", "") if view.commit else _editor(desk, path),
+        blame,
     )
+
+
+def _editor(desk: Desk, path: str) -> tuple[str, str]:
+    """Return the editor that the user's environment names, and the address that opens a file in it."""
+    command = desk.environ.get("VISUAL") or desk.environ.get("EDITOR") or ""
+    name, pattern = _EDITORS.get(Path((command.split() or [""])[0]).name, ("", ""))
+    return name, pattern.replace("{path}", quote(os.fsencode(desk.workspace.place / path)))
 
 
 def _said(state: IndexState) -> str:

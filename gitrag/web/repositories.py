@@ -9,12 +9,14 @@ from functools import partial
 
 from msgspec import Struct, field
 
+from gitrag.actions.exact_search import either
 from gitrag.actions.repositories.chosen import Chosen, choose, require_same
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
-from gitrag.actions.search import Searcher, search
+from gitrag.actions.search import Searcher
 from gitrag.errors import NotSetUpError, StoreError
 from gitrag.memory.registry import Registry, UnknownRepositoryError
+from gitrag.report.exact import all_notes
 from gitrag.web.addresses import REPOSITORY
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
@@ -139,7 +141,9 @@ class Repositories:
         """
         if not choices.are_several:
             with self.here.turn() as turn:
-                yield lambda _choices: partial(search, turn.workspace), turn.heard
+                heard = turn.heard
+                ask = partial(either, turn.workspace, hear=lambda found: heard.extend(all_notes(found)))
+                yield lambda _choices: ask, heard
             return
         with self._asking:
             self._heard.clear()

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from markupsafe import Markup
 from msgspec import Struct
 
+from gitrag.actions.requests import SearchRequest
 from gitrag.actions.search import Answer, SearchOptions
+from gitrag.actions.search_box import read_box
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report.parts import kind_of, nearest_line, notes_of, shown, standing
 from gitrag.report.places import best_lines
 from gitrag.report.text import as_text, chance
 from gitrag.search.engine import Hit
-from gitrag.search.language_filter import language_named
+from gitrag.search.exact import Pattern
 from gitrag.search.question import read
-from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
+from gitrag.search.sections import AnswerSection, Wanted
 from gitrag.web import addresses
 from gitrag.web.addresses import Addresses
 from gitrag.web.facets import (
@@ -33,11 +34,14 @@ from gitrag.web.facets import (
     facets,
     repository_facet,
 )
-from gitrag.web.marking import lines_of, marked, source_of
+from gitrag.web.marking import Spans, lines_of, marked, marks_of, source_of
 from gitrag.web.repositories import Repositories
 
 USUAL = 20
 """Files of each kind on a page."""
+
+_LINES = 10
+"""Lines of an exact search for a file of a question."""
 
 MOST = 200
 LONGEST_QUERY = 8_000
@@ -52,23 +56,23 @@ class ShownHit(Struct, frozen=True):
     """A file of an answer as a page shows it.
 
     Attributes:
-        words: The question's words, which are marked.
+        spans: What says where texts are marked.
     """
 
     found: Hit
     address: Addresses
     coloured: tuple[Markup, ...]
-    words: frozenset[str]
+    spans: Spans
 
     @property
     def path(self) -> Markup:
         """Its path, the question's words marked."""
-        return marked(shown(self.found.path), self.words)
+        return marked(shown(self.found.path), self.spans(shown(self.found.path)))
 
     @property
     def note(self) -> Markup:
         """A sentence of a document that bears on the question."""
-        return marked(self.found.note, self.words)
+        return marked(self.found.note, self.spans(self.found.note))
 
     @property
     def best(self) -> int:
@@ -120,6 +124,7 @@ class SearchPage(Struct, frozen=True):
     """An answer as a page shows it.
 
     Attributes:
+        lines: How many lines an exact search shows; 0 for a question.
         notes: What the user should know beside it, a line each.
         problem: Why there is no answer; empty where there is one.
         more: Where more files are; empty where there are no more.
@@ -130,6 +135,7 @@ class SearchPage(Struct, frozen=True):
     facets: tuple[Facet, ...] = ()
     chosen: tuple[tuple[str, str], ...] = ()
     files: int = 0
+    lines: int = 0
     notes: tuple[str, ...] = ()
     problem: str = ""
     hint: str = ""
@@ -156,8 +162,9 @@ def search_page(
         facet = repository_facet((), choices, len(known))
         return SearchPage("", facets=(facet,) if facet else (), chosen=choices.chosen)
     try:
+        text, asked = read_box(query)
         everything, narrowed, heard = _ask(
-            repositories, query, choices, partial(_options, most=most, unfinished=unfinished)
+            repositories, text, choices, partial(_options, asked, most=most, unfinished=unfinished)
         )
     except (UsageError, NotSetUpError) as error:
         if choices.chosen or isinstance(error, UsageError):
@@ -167,31 +174,34 @@ def search_page(
         f"{each.line}. {each.hint}".rstrip() for each in (*narrowed.asked, *everything.asked) if each.why
     )
     found, every = narrowed.hits, everything.hits
-    words = frozenset(read(narrowed.wording.searched_for or narrowed.query).words)
     held = [section for section in narrowed.sections if section.hits]
-    alone = [section.kind for section in held] == [CollectionKind.CODE]
-    here = {name for name, each in known.items() if repositories.is_here(each)}
-    hits = _shown(repositories, here, [hit for section in held for hit in section.hits], words)
-    sections = tuple(
-        ShownSection("" if alone else COLLECTIONS[section.kind], tuple(next(hits) for _ in section.hits))
-        for section in held
-    )
-    is_full = any(len(section.hits) >= most for section in held)
+    sections = tuple(_sections(repositories, held, _spans(narrowed, asked)))
+    lines = sum(len(hit.lines) for hit in found) if asked.exact else 0
+    is_full = lines >= most * _LINES if lines else any(len(section.hits) >= most for section in held)
     notes = tuple(notes_of(narrowed))
     if found and (line := nearest_line(narrowed)):
         notes = (f"{line[0].upper()}{line[1:]}; these are the nearest.", *notes)
     of_repositories = repository_facet(every, choices, len(known))
+    problem = "" if found else "Nothing found." if asked.exact else as_text(narrowed)
     return SearchPage(
         query,
         sections,
         (*([of_repositories] if of_repositories else []), *facets(every, found, choices)),
         choices.chosen,
-        len(found),
+        len({(hit.repository, hit.path) for hit in found}) if lines else len(found),
+        lines,
         (*lacking, *notes, *heard, *filter(None, [repositories.problem])),
-        problem="" if found else as_text(narrowed),
+        problem=problem,
         more=addresses.search(query, choices.chosen, min(most * 2, MOST)) if is_full and most < MOST else "",
         milliseconds=round((time.perf_counter() - begin) * 1000),
     )
+
+
+def _spans(answer: Answer, asked: SearchRequest) -> Spans:
+    """Return what marks the words of a question, or what an exact search finds."""
+    if asked.exact:
+        return Pattern(answer.query, asked.exact == "regex").spans
+    return marks_of(frozenset(read(answer.wording.searched_for or answer.query).words))
 
 
 def _ask(
@@ -210,18 +220,20 @@ def _ask(
         return everything, narrowed, dict.fromkeys(heard)
 
 
-def _options(choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
+def _options(asked: SearchRequest, choices: Choices, *, most: int, unfinished: bool) -> SearchOptions:
+    """Return what is typed and what is chosen as options: where both say something, what is chosen."""
     own = choices.of(COLLECTION)
     kinds = tuple(kind for kind in CollectionKind if kind.value in own) if own else tuple(CollectionKind)
-    filters = Filters(
-        choices.of(KIND),
-        tuple(language_named(name) for name in choices.of(LANGUAGE)),
-        tuple(_glob(folder) for folder in choices.of(PATH)),
-    )
-    return SearchOptions(
-        filters=filters,
+    chosen = {
+        "kinds": choices.of(KIND),
+        "languages": choices.of(LANGUAGE),
+        "paths": tuple(_glob(folder) for folder in choices.of(PATH)),
+    }
+    return SearchOptions.of(
+        asked,
+        **{name: values for name, values in chosen.items() if values},
         wanted=Wanted(kinds or tuple(CollectionKind)),
-        limit=most,
+        limit=most * _LINES if asked.exact else most,
         grouped=True,
         refine_s=0.0,
         unfinished=unfinished,
@@ -233,11 +245,23 @@ def _glob(folder: str) -> str:
     return f"/{name}/**"
 
 
-def _shown(
-    repositories: Repositories, here: Container[str], hits: Sequence[Hit], words: frozenset[str]
-) -> Iterator[ShownHit]:
-    sources = [source_of(hit.path, [line.text for line in hit.lines]) for hit in hits]
+def _sections(
+    repositories: Repositories, held: Sequence[AnswerSection], spans: Spans
+) -> Iterator[ShownSection]:
+    alone = [section.kind for section in held] == [CollectionKind.CODE]
+    here = {name for name, each in repositories.known().items() if repositories.is_here(each)}
+    every = [hit for section in held for hit in section.hits]
+    sources = [source_of(hit.path, [line.text for line in hit.lines]) for hit in every]
     read = repositories.here.colouring.read(sources)
-    for hit, source, parts in zip(hits, sources, read, strict=True):
-        address = Addresses("" if hit.repository in here else hit.repository)
-        yield ShownHit(hit, address, tuple(lines_of(source, parts, words)), words)
+    shown_hits = (
+        ShownHit(
+            hit,
+            Addresses("" if hit.repository in here else hit.repository),
+            tuple(lines_of(source, parts, spans)),
+            spans,
+        )
+        for hit, source, parts in zip(every, sources, read, strict=True)
+    )
+    for section in held:
+        title = "" if alone else COLLECTIONS[section.kind]
+        yield ShownSection(title, tuple(next(shown_hits) for _ in section.hits))

@@ -1,6 +1,6 @@
 """Make control characters visible in text by others before a terminal, a browser or an agent reads it.
 
-What writes does it: `cli.terminal` for all that is printed, `web.rendering` for pages, `mcp_server.binding`
+What writes does it: `cli.terminal` for all that is printed, `web.application` for pages, `mcp_server.binding`
 for answers to agents. A plain string is one line there; text of several is `Text`.
 """
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
+from heapq import nsmallest
 from urllib.parse import unquote_to_bytes
 
 _URL = re.compile(
@@ -92,3 +94,31 @@ def spellings(given: str) -> tuple[str, ...]:
     plain = typed(given)
     each = (given, plain, plain.replace("\\", "/"), *of_url(given, 1))
     return tuple(dict.fromkeys(form for text in each for form in forms(text)))
+
+
+def found_by(typed: str, paths: Iterable[str], most: int) -> list[str]:
+    """Return the paths that have the letters that are typed in order, in any case, the likeliest first.
+
+    Those whose name has them as they stand, at its beginning or later, come before those that have them
+    elsewhere, or with others between; shorter ones before longer ones.
+    """
+    letters = "".join(typed.casefold().split())
+
+    def has(text: str) -> bool:
+        at = -1
+        return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)
+
+    def rank(path: str) -> tuple[int, int, str] | None:
+        low = path.casefold()
+        name = low[low.rfind("/") + 1 :]
+        if name.startswith(letters):
+            return 0, len(path), path
+        if letters in name:
+            return 1, len(path), path
+        if letters in low:
+            return 2, len(path), path
+        if has(name):
+            return 3, len(path), path
+        return (4, len(path), path) if has(low) else None
+
+    return [path for *_, path in nsmallest(most, filter(None, map(rank, paths)))]

@@ -44,6 +44,10 @@ class Screen:
         """What is on the screen, without how it looks."""
         return "\n".join(self._screen.display)
 
+    def row(self, text):
+        """The characters of the line that has a text, by column."""
+        return self._screen.buffer[next(at for at, own in enumerate(self._screen.display) if text in own)]
+
     def resize(self, columns):
         self._screen.resize(30, columns)
         fcntl.ioctl(self._descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
@@ -129,6 +133,33 @@ def test_nothing_found_no_editor_and_an_interruption(indexed):
         shown.wait_for("VISUAL and EDITOR are not set.")
         shown.press(b"\x03")
         assert shown.ended() == 130
+
+
+def test_lines_are_searched_for_exactly_filters_narrow_and_the_preview_scrolls(make_repository):
+    long = "\n".join(f"# line {number}" for number in range(1, 80))
+    files = {"a.py": f"def total(): pass\n{long}\nEND = total()\n", "b.js": "function total() {}\n"}
+    repository = make_repository(files)
+    open_app(repository).update()
+    project = SimpleNamespace(path=repository.path, gitrag=Gitrag(repository.path, repository.environment))
+    with screen(project, columns=200) as shown:
+        shown.wait_for("Enter opens")
+        shown.press(rb"/total\(\)/")
+        shown.wait_for("3 lines", "a.py:1", "a.py:81", "b.js:1", "# line 9")
+        assert "# line 60" not in shown.text
+        colours = {cell.fg for cell in shown.row("def total(): pass").values()}
+        assert len(colours) > 2  # a keyword, a name that matches, the rest
+        for _ in range(20):
+            shown.press(b"\x1b[1;2B")  # Shift and down
+        shown.wait_for("# line 60")
+        shown.press(b"\x15total lang:javascript")
+        shown.wait_for("b.js:1", "1 file")
+        assert "a.py" not in shown.text
+        shown.press(b"\x15total kind:fun")
+        shown.wait_for('There is no kind "fun".')
+        shown.press(b'\x15"zeppelin"')
+        shown.wait_for("No line has the word 'zeppelin'")
+        shown.press(ESC)
+        assert shown.ended() == 0
 
 
 def test_it_needs_a_terminal(indexed):

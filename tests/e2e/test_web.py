@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
@@ -99,6 +100,25 @@ def test_a_page_of_results_narrowed_by_facets(site):
     of_folder = site.get("/search?q=total&path=web").text
     assert "web/basket.js" in of_folder
     assert "shop/tax.py" not in of_folder
+
+
+def test_the_same_box_searches_exactly_and_has_filters(site):
+    exact = site.get("/search?q=/total%5C(%5Cw/").text
+    assert "3 lines in 2 files" in exact
+    assert "<mark>total</mark>" in exact
+    assert "% likely" not in exact
+    word = site.get('/search?q="rate"+path:tax.py').text
+    assert "2 lines in 1 file" in word
+    assert (
+        "No line has the word &#39;zeppelin&#39;: 5 files searched." in site.get('/search?q="zeppelin"').text
+    )
+    assert "missing ]" in site.get("/search?q=/[a/").text
+    filtered = site.get("/search?q=total+lang:js+kind:function").text
+    assert "web/basket.js" in filtered
+    assert "cart.py" not in filtered.replace("<mark>", "").replace("</mark>", "")
+    assert "There is no kind &#34;fun&#34;." in site.get("/search?q=total+kind:fun").text
+    several = site.get("/search?q=/total/&everywhere=1").text
+    assert "An exact search is for one repository" in several
 
 
 def test_nothing_found_says_what_was_looked_at(site):
@@ -286,6 +306,113 @@ def test_a_file_with_its_outline_its_calls_and_its_history(site):
         page.wait_for_url("**/calls?target=shop*cart.py*show")
         assert page.locator("#picture .match .name").text_content() == "show"
         assert heard.dialogs == heard.console == []
+
+
+def test_go_to_a_file_by_keyboard_alone_and_walk_the_folders(site):
+    with opened(site) as (page, heard):
+        page.keyboard.press("Escape")
+        page.locator("#main").focus()
+        page.keyboard.press("t")
+        page.wait_for_url("**/files")
+        page.locator("#find:focus").wait_for()
+        assert page.locator("#answer a.to").all_text_contents() == ["docs/", "shop/", "tests/", "web/"]
+        page.keyboard.type("shcart:7")
+        page.wait_for_url("**/files?q=shcart%3A7")
+        assert page.locator("#answer a.to").all_text_contents() == ["shop/cart.py"]
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/file/shop/cart.py#L7")
+        page.locator("h1 a", has_text="shop").last.click()
+        page.wait_for_url("**/files?in=shop")
+        assert page.locator("#answer a.to").all_text_contents() == ["cart.py", "tax.py"]
+        page.locator("#find:focus").wait_for()
+        page.keyboard.type("basket")
+        page.get_by_text("0 files").wait_for()
+        assert heard.dialogs == heard.console == []
+
+
+def test_where_a_name_is_defined_called_and_named_besides(site):
+    with opened(site) as (page, heard):
+        page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py")
+        page.locator("#L6 .f").click()
+        page.locator("a.named").click()
+        page.wait_for_url("**/references?target=total")
+        assert [each.split(":")[0] for each in page.locator("h2").all_text_contents()] == [
+            "defined",
+            "called",
+            "imported",
+            "in comments, strings and documents",
+        ]
+        page.get_by_text("shop/cart.py:12").click()
+        page.wait_for_url("**/file/shop/cart.py#L12")
+        nothing = site.get("/references?target=nothing_of_this_name")
+        assert nothing.status == 404
+        assert site.get("/references?target=").status == 404
+        assert heard.dialogs == heard.console == []
+
+
+def test_who_made_each_line_what_it_is_at_the_revision_shown(make_repository):
+    repository = make_repository({"a.py": "one = 1\ntwo = 2\nthree = 3\n"})
+    first = repository.git("rev-parse", "HEAD").strip()
+    (repository.path / "a.py").write_text("one = 1\ntwo = 22\nthree = 3\n")
+    repository.git("commit", "-qam", "Change <two>")
+    second = repository.git("rev-parse", "HEAD").strip()
+    (repository.path / "a.py").write_text("zero = 0\none = 1\ntwo = 22\nthree = 3\n")
+    open_app(repository).update()
+    with served(repository.path, repository.environment) as site:
+
+        def gutter(address):
+            page = site.get(address).text.split('class="source"')[1]
+            return [each[:8] for each in re.findall(r'class="by">(?:<a [^>]*>)?([^<]*)<', page)]
+
+        assert 'class="by"' not in site.get("/file/a.py").text.split('class="source"')[1]
+        now = gutter("/file/a.py?blame=1")
+        assert now == ["not comm", first[:8], second[:8], first[:8]]
+        assert gutter(f"/file/a.py?rev={second}&blame=1") == [first[:8], second[:8], first[:8]]
+        assert gutter("/file/a.py?rev=HEAD~1&blame=1") == [first[:8], "", ""]
+        assert "Change &lt;two&gt;&#10;" in site.get("/file/a.py?blame=1").text
+
+
+def test_a_path_lines_a_permalink_the_forge_and_the_editor(make_repository):
+    repository = make_repository({"src/a b.py": "one = 1\ntwo = 2\nthree = 3\n"})
+    head = repository.git("rev-parse", "HEAD").strip()
+    repository.git("remote", "add", "origin", "git@github.com:team/shop.git")
+    open_app(repository).update()
+    environment = {**repository.environment, "VISUAL": "/usr/bin/code --wait"}
+    allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with served(repository.path, environment) as site, opened(site, **allowed) as (page, heard):
+        own = f"http://127.0.0.1:{site.port}"
+        page.goto(f"{own}/file/src/a%20b.py")
+        assert page.get_by_text("At github.com").count() == 0  # no branch of the remote has it
+        repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        page.reload()
+        forge = page.get_by_text("At github.com")
+        editor = page.get_by_text("In VS Code")
+        at = f"https://github.com/team/shop/blob/{head}/src/a%20b.py"
+        assert forge.get_attribute("href") == at
+        page.goto(f"{own}/file/src/a%20b.py#L2-L3")
+        assert forge.get_attribute("href") == f"{at}#L2-L3"
+        opens = f"vscode://file{quote(str(repository.path))}/src/a%20b.py"
+        assert editor.get_attribute("href") == f"{opens}:2"
+        page.get_by_role("button", name="Copy path").click()
+        page.get_by_text("Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == "src/a b.py:2-3"
+        page.get_by_role("button", name="Copy lines").click()
+        page.get_by_text("Copied").nth(1).wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == (
+            "src/a b.py:2-3\n```python\ntwo = 2\nthree = 3\n```\n"
+        )
+        page.keyboard.press("y")
+        page.wait_for_url(f"**/file/src/a%20b.py?rev={head}#L2-L3")
+        assert editor.count() == 0
+        page.keyboard.press("b")
+        page.wait_for_url("**&blame=1#L2-L3")
+        assert {each.split("/")[2] for each in heard.requests} == {f"127.0.0.1:{site.port}"}
+        repository.git("remote", "set-url", "origin", 'https://gitlab.evil/"><script>alert(1)</script>/x.git')
+        assert "alert(1)" not in site.get("/file/src/a%20b.py").text
+        repository.git("remote", "set-url", "origin", "javascript://github.com/team/x")
+        assert "javascript:" not in site.get("/file/src/a%20b.py").text
+        assert heard.dialogs == []
 
 
 def test_what_is_not_committed_is_marked_and_a_revision_is_as_it_was(make_repository):
@@ -485,6 +612,11 @@ def test_a_broken_list_of_repositories_leaves_the_one_here_its_page(make_reposit
 
 PAGES = (
     "/",
+    "/search?q=/total/",
+    "/files",
+    "/files?in=shop&q=cart",
+    "/file/shop/cart.py?blame=1",
+    "/references?target=total",
     "/search?q=total+price",
     "/search?q=zeppelin",
     "/file/shop/cart.py",

@@ -13,7 +13,7 @@ from msgspec import Struct
 from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen
 from gitrag.actions.search import Answer, Outcome, SearchOptions
-from gitrag.errors import NotSetUpError
+from gitrag.errors import NotSetUpError, UsageError
 from gitrag.store.file_state import NAME as INDEX
 from gitrag.workspace import Workspace
 
@@ -44,11 +44,12 @@ class KeptRepositories:
         """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
 
         Raises:
-            UsageError: The question has no words.
+            UsageError: The question has no words, or is none.
             NotSetUpError: None has answered.
         """
+        if options.exact:
+            raise UsageError("An exact search is for one repository, and several are asked.", "Ask one.")
         resident = self._resident(chosen)
-
         opened: dict[Path, _Kept] = {}
 
         def open_(each: Chosen) -> Workspace:

@@ -3,7 +3,7 @@
 // After a pause it is asked once more, as a finished one: of the files as they are, and with spelling looked at.
 (() => {
   const PAUSE_MS = 300;
-  const field = document.getElementById("q");
+  const field = document.querySelector("[data-live]") ?? document.getElementById("q");
   const answer = document.getElementById("answer");
   let shown = field.defaultValue.trim(); // what the answer is of; somebody may have typed on before this runs
   let told = shown; // what was last asked, answered or not
@@ -12,20 +12,18 @@
   let pause = 0;
 
   function addressOf(query) {
-    const address = new URL(location.href);
-    if (address.pathname !== "/search") address.search = "";
-    address.pathname = "/search";
-    if (query) address.searchParams.set("q", query);
-    else address.searchParams.delete("q");
-    address.searchParams.delete("n");
-    address.hash = "";
+    const address = new URL(field.form.action);
+    const asked = new URLSearchParams(new FormData(field.form));
+    if (query) asked.set("q", query);
+    else asked.delete("q");
+    address.search = asked;
     return address;
   }
 
   function show(page, query, address) {
     answer.replaceChildren(...page.getElementById("answer").childNodes);
     document.title = page.title;
-    history.replaceState(null, "", address.search ? address.pathname + address.search : "/");
+    history.replaceState(null, "", address.pathname + address.search);
     shown = told = query;
   }
 

@@ -32,9 +32,13 @@
     const field = document.getElementById("q");
     const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
     if (document.getElementById("search")) return; // the picture's own
-    if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    const link = document.getElementById({ t: "files", y: "permalink", b: "blame" }[event.key]);
+    if (link) link.click();
+    else if (event.key === "/") {
+      field.focus();
+      field.select();
+    } else return;
     event.preventDefault();
-    field.focus();
-    field.select();
   });
 })();

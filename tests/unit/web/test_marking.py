@@ -9,9 +9,9 @@ import pytest
 
 from gitrag.search.question import read
 from gitrag.web.colouring import parts_of
-from gitrag.web.marking import lines_of, marked, source_of
+from gitrag.web.marking import lines_of, marked, marks_of, source_of
 
-WORDS = frozenset(read("session cookie").words)
+WORDS = marks_of(frozenset(read("session cookie").words))
 
 
 def text_of(markup):
@@ -19,7 +19,8 @@ def text_of(markup):
 
 
 def test_words_of_the_question_are_marked_within_names():
-    assert marked("my_SessionCookies <b>", WORDS) == "my_<mark>Session</mark><mark>Cookies</mark> &lt;b&gt;"
+    text = "my_SessionCookies <b>"
+    assert marked(text, WORDS(text)) == "my_<mark>Session</mark><mark>Cookies</mark> &lt;b&gt;"
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.js", "a.html", "a.svg", "a.md", "a.unknown", "Makefile"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitrag.words.typed_paths import forms, of_url, spellings, typed
+from gitrag.words.typed_paths import forms, found_by, of_url, spellings, typed
 
 NFD = unicodedata.normalize("NFD", "café.py")
 
@@ -75,3 +75,18 @@ def test_all_forms_of_unicode_are_tried():
 @given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))
 def test_any_text_has_spellings(text):
     assert spellings(text)[0] == text
+
+
+def test_a_file_is_found_by_some_of_its_letters_the_likeliest_first():
+    paths = ["src/cart.py", "src/shop/Cart_items.py", "carts/tax.py", "docs/character.md", "cab/rt.py"]
+    assert found_by("cart", paths, 9) == [
+        "src/cart.py",
+        "src/shop/Cart_items.py",
+        "carts/tax.py",
+        "docs/character.md",
+        "cab/rt.py",
+    ]
+    assert found_by("s c py", paths, 9) == ["src/cart.py", "src/shop/Cart_items.py"]
+    assert found_by("cart", paths, 1) == ["src/cart.py"]
+    assert found_by("tac", paths, 9) == []
+    assert found_by("a" * 300 + "b", ["a" * 4_000], 9) == []
