@@ -19,7 +19,7 @@ from tests.support.postgres import make_server, system
 from tests.support.recorded import assert_recorded, keys_of
 from tests.support.repository import create_repository
 
-NO_JSON = {"completion", "mcp", "hook run", "ui", "web"}
+NO_JSON = {"completion", "lsp", "mcp", "hook run", "ui", "web"}
 """They print a script, speak a protocol, show a screen or a page, or nothing at all."""
 
 FILES = {

@@ -120,6 +120,7 @@ ELSEWHERE = {
     "web": "below: a page",
     "ui": "below: a screen",
     "mcp": "below: an agent",
+    "lsp": "e2e/test_lsp.py: an editor",
     "model fetch": "says nothing of a repository",
     "hook run": "prints nothing",
     "hub": "below: a hub",
