@@ -1,6 +1,7 @@
 """Asked in the words of those who ask: is a file that answers first, among three, among ten?
 
     .venv/bin/python scripts/bench/asked.py CLONES [--only NAME] [--aside] [--refined] [--features]
+    .venv/bin/python scripts/bench/asked.py CLONES --foreign [--only NAME] [--refined]
     .venv/bin/python scripts/bench/asked.py CLONES --check [--only NAME]
 
 `asked/<name>.toml` holds ten questions to a repository at one revision, written from its source with git and
@@ -23,6 +24,9 @@ questions with a file that answers first, among three, among ten, and NDCG@10 (b
 repository's questions, then over repositories, applications and libraries apart. One repository in three is
 kept aside: no weight was fitted on it, and only --aside asks it. --features prints, beside the ranker, each
 of its features alone and pairs of them by reciprocal ranks: none may be better.
+
+--foreign asks those that `asked/foreign.tsv` has in another language (name, number, language, text), as a
+search reads them, and prints each language's figures.
 
 --check compares each set with its clone instead: its revision, that each path is there and each expression
 matches, that a question has 4 to 12 words and five of ten share no stemmed word with the name of the first
@@ -48,10 +52,12 @@ import numpy as np
 from msgspec.structs import replace
 from questions import PAGE, draft_index, ndcg
 
+from gitrag.actions import search
 from gitrag.chunking.chunker import chunk
 from gitrag.chunking.languages import language_of
+from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.history import read_history
-from gitrag.search import collecting, engine
+from gitrag.search import collecting, engine, sections
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import STOP_WORDS, read
 from gitrag.store import candidates
@@ -95,6 +101,7 @@ class Asked:
 
     text: str
     answers: tuple[Answer, ...]
+    language: str = ""
 
     @property
     def paths(self) -> list[str]:
@@ -129,8 +136,11 @@ def main() -> None:
     parser.add_argument("--aside", action="store_true", help="ask those that are kept aside, not the others")
     parser.add_argument("--refined", action="store_true", help="with the model's vectors")
     parser.add_argument("--features", action="store_true", help="each feature by itself, too")
+    parser.add_argument("--foreign", action="store_true", help="in other languages than English")
     arguments = parser.parse_args()
     sets = [each for each in read_sets() if not arguments.only or each.name in arguments.only]
+    if arguments.foreign:
+        sets = [own for each in sets if (own := in_other_languages(each)).questions]
     if arguments.check:
         faults = [
             f"{each.name}: {fault}" for each in sets for fault in check(each, arguments.clones / each.name)
@@ -168,6 +178,17 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
             overlay = replace(refreshed.overlay, commit=refreshed.head.commit or "")
             scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS, limit=PAGE)
             for question in asked.questions:
+                if question.language:
+                    source = IndexFile(db)
+                    code = sections.Wanted((CollectionKind.CODE,))
+                    own = read(question.text)
+                    found = search.rank(
+                        source, own, scoped, code, workspace.encoder, engine.Memo(), reword=True
+                    )
+                    hits = [hit.path for hit in found.sections[0].hits]
+                    for way in ("ranker", question.language):
+                        scored.setdefault(way, []).append(figures(hits, question.paths))
+                    continue
                 for way, shown in ordered(db, scoped, question.text, workspace, alone_too=arguments.features):
                     scored.setdefault(way, []).append(figures(shown, question.paths))
     return {way: np.mean(each, axis=0).tolist() for way, each in scored.items()}
@@ -214,6 +235,17 @@ def figures(shown: Sequence[str], answers: Sequence[str]) -> list[float]:
 def read_sets() -> list[AskedSet]:
     """Read every set, by name; KeyError, TypeError or ValueError says what one lacks."""
     return [_read(path) for path in sorted(SETS.glob("*.toml"))]
+
+
+def in_other_languages(asked: AskedSet) -> AskedSet:
+    """Return those of a set's questions that there are in another language, in that."""
+    rows = [line.split("\t") for line in (SETS / "foreign.tsv").read_text("utf-8").splitlines()]
+    questions = tuple(
+        Asked(text, asked.questions[int(number) - 1].answers, language)
+        for name, number, language, text in rows
+        if name == asked.name
+    )
+    return AskedSet(asked.name, asked.url, asked.revision, asked.kind, questions)
 
 
 def _read(path: Path) -> AskedSet:
