@@ -171,8 +171,14 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> None:
         " WHERE content_id = column0",
     )
     chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]
-    if not chunks:
-        return
+    if chunks:
+        _write_chunks(db, records, chunks)
+
+
+def _write_chunks(
+    db: DuckDBPyConnection, records: Sequence[ContentRecord], chunks: Sequence[tuple[int, Chunk]]
+) -> None:
+    """Write the chunks of contents, their texts and postings."""
     text_ids = ensure_texts(db, [key for record in records for key in record.text_keys])
     with_text = [text_id for text_id in text_ids if text_id]
     if with_text:
