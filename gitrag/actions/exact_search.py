@@ -129,10 +129,7 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
     workspace.require_index()
     view = CurrentView(
-        workspace,
-        revision=options.ref,
-        committed_only=options.committed_only,
-        with_issues=wanted.issues,
+        workspace, revision=options.ref, committed_only=options.committed_only, with_issues=wanted.issues
     )
     limit = LIMIT if options.limit is None else options.limit
 

@@ -187,11 +187,7 @@ def call_graph(
     """Return the calls among the files as they are now; failures are part of the answer.
 
     Args:
-        to: Only the shortest chains of calls from the question's target to this one; None for all calls.
-        globs: Only paths like these, as in .gitignore; none means all.
-        module: Only this module of the workspace; empty for all.
         about: Path and language of the files shown to the reader; those without a call graph are listed.
-        check: Called repeatedly; an exception from it ends the work.
 
     Raises:
         NotSetUpError: There is no index.
@@ -230,8 +226,8 @@ def call_graph(
         return GraphAnswer(question.filter, None, TIMED_OUT.format(seconds=timeout_s), skipped)
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
         log_failure(workspace, "the call graph failed", failure)
-        reason = failure or type(failure).__name__
-        return GraphAnswer(question.filter, None, FAILED.format(reason=reason), skipped)
+        failed = FAILED.format(reason=failure or type(failure).__name__)
+        return GraphAnswer(question.filter, None, failed, skipped)
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
     return GraphAnswer(

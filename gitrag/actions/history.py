@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitrag.embedding.encoder import Encoder
+    from gitrag.git.repository import Repository
     from gitrag.search.history import Candidates
     from gitrag.search.question import Question
     from gitrag.store.commits import StoredCommit
@@ -100,6 +101,25 @@ class HistoryAnswer(Struct, frozen=True):
 _ALL = HistoryOptions()
 
 
+def _ranked(
+    question: Question | None, best: Candidates, own: Sequence[StoredCommit], cosines: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Return the commits' scores, and which of them answer, best first."""
+    scores = best.words + MEANING * cosines
+    if question is not None:
+        scores += [_agreement(question, best, each.message) for each in own]
+    found = (question is None) | (best.words > 0) | (cosines >= NEAR)
+    return scores, sorted(np.flatnonzero(found).tolist(), key=lambda place: (-scores[place], place))
+
+
+def _not_looked_at(repo: Repository) -> list[str]:
+    if is_shallow(repo):
+        return ["The clone is shallow: older commits, and those at its end, were not looked at."]
+    if repo.promised_packs():
+        return ["The clone is partial: commits whose files it lacks were not looked at."]
+    return []
+
+
 def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) -> HistoryAnswer:
     """Find the commits whose messages say what a question asks for, best first; without one the newest.
 
@@ -130,21 +150,16 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     known = known_commits(workspace, tips, question.hashes if question else ())
     if known is None:  # another process has let go of it meanwhile
         raise NotSetUpError("The history could not be read.", "Look at .git/gitrag/log, and try again.")
-    reached = known.reached
     allowed = _allowed(known, options, begin, end, touching)
     encoder, asked = (None, None) if question is None else question_vector(workspace, question.text)
     if question is None:
-        best = newest(reached, allowed, options.limit)
+        best = newest(known.reached, allowed, options.limit)
     else:
         best = _candidates(known, question, asked, allowed, options.limit, notes)
     own = known.stored(best.number.tolist())
     said = [commit_message.read(each.message) for each in own]
     cosines = np.zeros(len(said)) if asked is None else _cosines(encoder, asked, own)
-    scores = best.words + MEANING * cosines
-    if question is not None:
-        scores += [_agreement(question, best, each.message) for each in own]
-    found = (question is None) | (best.words > 0) | (cosines >= NEAR)
-    ranked = sorted(np.flatnonzero(found).tolist(), key=lambda place: (-scores[place], place))
+    scores, ranked = _ranked(question, best, own, cosines)
     shown = ranked[: options.limit]
     changes = [(own[place].id, own[place].changed) for place in shown]
     touched = touched_by_commits(workspace.repo, changes, _DEFINITIONS_S)
@@ -161,12 +176,8 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         )
         for rank, (place, definitions) in enumerate(zip(shown, touched, strict=True), 1)
     )
-    notes += known.notes
-    if is_shallow(workspace.repo):
-        notes.append("The clone is shallow: older commits, and those at its end, were not looked at.")
-    elif workspace.repo.promised_packs():
-        notes.append("The clone is partial: commits whose files it lacks were not looked at.")
-    searched = len(reached.number) if allowed is None else int(allowed.sum())
+    notes += [*known.notes, *_not_looked_at(workspace.repo)]
+    searched = len(known.reached.number) if allowed is None else int(allowed.sum())
     text = question.text if question else ""
     return HistoryAnswer(text, matches, searched, tuple(notes), is_by_meaning=asked is not None)
 
@@ -243,9 +254,9 @@ def _allowed(
     touching: Sequence[str] | None,
 ) -> NDArray[np.bool_] | None:
     """Return for each commit whether it may answer; None where all may."""
-    reached = known.reached
     if begin is None and end is None and not (options.author or options.path) and touching is None:
         return None
+    reached = known.reached
     allowed = np.ones(len(reached.number), dtype=bool)
     if touching is not None:
         allowed &= np.isin(reached.number, known.numbers_of(touching))

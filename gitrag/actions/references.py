@@ -7,7 +7,7 @@ or imports it from such a file, is certain enough; any other may mean something 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -149,6 +149,22 @@ def graph_or_references(
     return replace(answer, not_indexed=of_paths(workspace, sorted(defined)) or answer.not_indexed), named
 
 
+def _places(
+    naming: Iterable[NamingFile], name: str, check: Callable[[], None]
+) -> list[tuple[NamingFile, list[Occurrence]]]:
+    """Find where files have a name, in as many as there is time for."""
+    deadline = Deadline(TIMEOUT_S)
+    places: list[tuple[NamingFile, list[Occurrence]]] = []
+    for file in naming:
+        check()
+        try:
+            deadline.check()
+        except TimeoutReachedError:
+            break
+        places.append((file, occurrences(file.text, file.language, name)))
+    return places
+
+
 def references(
     workspace: Workspace,
     target: str,
@@ -182,15 +198,7 @@ def references(
     result = view.read(read)
     naming, rows = result.found
     loaded = facts_of(workspace.store, result.now, rows, check=check)
-    deadline = Deadline(TIMEOUT_S)
-    places: list[tuple[NamingFile, list[Occurrence]]] = []
-    for file in naming:
-        check()
-        try:
-            deadline.check()
-        except TimeoutReachedError:
-            break
-        places.append((file, occurrences(file.text, file.language, name)))
+    places = _places(naming, name, check)
     definers = {file.path for file, own in places if any(each.use is Use.DEFINED for each in own)}
     if graph is not None and graph.matches:
         definers = {node.path for node in graph.matches}

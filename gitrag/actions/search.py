@@ -255,7 +255,6 @@ def search(
         UsageError: The query has no words.
         NotSetUpError: There is no index, or it has none of the collections asked for.
     """
-    from gitrag.embedding.draft import has_table
     from gitrag.search.sections import Wanted
     from gitrag.store import candidates
     from gitrag.store.source import IndexFile
@@ -290,25 +289,40 @@ def search(
     result = view.read(ask, encoder)
     refine_s = workspace.config.refine_s if options.refine_s is None else options.refine_s
     result = view.refine(ask, result, result.found.chunk_ids, encoder, refine_s)
-    refreshed, drafts = result.refreshed, result.unembedded
     # A running worker embeds the drafts of all views, and reads commits; it may not know of files to index.
-    unfinished = (drafts and encoder is not None) or result.found.unread_history
-    if refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
+    unfinished = (result.unembedded and encoder is not None) or result.found.unread_history
+    if result.refreshed.waiting or (unfinished and running(workspace.store.directory) is None):
         (finish or catch_up.start_worker)(workspace)
     found = result.found
     if options.ref is not None or all(hit.is_nearest for each in found.sections for hit in each.hits):
         tell_absent(workspace, options.ref)
     if not found.collections:
         raise no_collection(workspace, wanted)
+    return _answered(workspace, view, result, question, options, led, with_model=encoder is not None)
+
+
+def _answered(
+    workspace: Workspace,
+    view: CurrentView,
+    result: ReadResult[Sections],
+    question: Question,
+    options: SearchOptions,
+    led: str,
+    *,
+    with_model: bool,
+) -> Answer:
+    from gitrag.embedding.draft import has_table
+
+    found, refreshed = result.found, result.refreshed
     absent = _absent_names(question, found)
     return Answer(
         query=question.text,
         sections=found.sections,
         commit=refreshed.head.commit,
         dirty=refreshed.dirty,
-        drafts=drafts,
+        drafts=result.unembedded,
         waiting=refreshed.waiting,
-        model=encoder is not None,
+        model=with_model,
         drafted=has_table(),
         wording=_with_left_out(workspace, result, question, options, absent, led),
         looked_at=None

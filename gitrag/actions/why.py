@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from gitrag.git.commits import Commit, is_shallow, read_commits
 from gitrag.git.conversion import as_stored
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.meant import own_file, target_of
+from gitrag.git.repository import Repository
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
 from gitrag.model import Kind
@@ -122,6 +123,38 @@ class Why(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+def _require_lines(root: Path, path: str, lines: int, first: int, last: int) -> None:
+    """Refuse a file whose lines git cannot tell apart, and lines that it has not."""
+    if (
+        language_of(path) == NOTEBOOK
+        and lines > read_regular(root / path, MOST_NOTEBOOK_BYTES).count(b"\n") + 1
+    ):
+        raise UsageError(
+            f"{path} has several lines of its cells on one of its own: git tells only those apart.",
+            f"Try it: git log -- {path}",
+        )
+    if not 1 <= first <= last or last > max(lines, 1):
+        raise UsageError(f"{path} has no lines {first}-{last}: it has {lines}.", "Give others.")
+    if lines > _MOST_LINES:
+        raise UsageError(
+            f"{path} has {lines:,} lines: files of at most {_MOST_LINES:,} are looked at.",
+            f"Try it: git blame -L {first},{min(last, first + 100)} -- {path}",
+        )
+
+
+def _not_looked_at(repo: Repository, found: Blame) -> Iterator[str]:
+    if found.ignored:
+        listed = len(found.ignored)
+        yield (
+            f"Commits that {IGNORED_REVISIONS} or blame.ignoreRevsFile lists are passed over"
+            f" ({listed} listed)."
+        )
+    if not found.followed:
+        yield "Lines that were moved were not followed: git took longer than 10 s."
+    if is_shallow(repo):
+        yield "The clone is shallow: what is older than its history is put down to the oldest commit."
+
+
 def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool = True) -> Why:
     """Find out why lines of a file are as they are, uncommitted changes included.
 
@@ -138,22 +171,8 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
         raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")
     path, asked = _read_target(workspace, root, start, target)
     own = file_lines(workspace, path)
-    if (
-        language_of(path) == NOTEBOOK
-        and len(own) > read_regular(root / path, MOST_NOTEBOOK_BYTES).count(b"\n") + 1
-    ):
-        raise UsageError(
-            f"{path} has several lines of its cells on one of its own: git tells only those apart.",
-            f"Try it: git log -- {path}",
-        )
     first, last = asked or (1, max(len(own), 1))
-    if not 1 <= first <= last or last > max(len(own), 1):
-        raise UsageError(f"{path} has no lines {first}-{last}: it has {len(own)}.", "Give others.")
-    if len(own) > _MOST_LINES:
-        raise UsageError(
-            f"{path} has {len(own):,} lines: files of at most {_MOST_LINES:,} are looked at.",
-            f"Try it: git blame -L {first},{min(last, first + 100)} -- {path}",
-        )
+    _require_lines(root, path, len(own), first, last)
     within = _definition(path, own, first, last) if asked else None
     notes: list[str] = []
     commit = workspace.snapshot().head.commit
@@ -176,16 +195,7 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
     }
     reasons = [replace(read[each], lines=counts[each], paths=paths[each]) for each in chosen if each in read]
     rest = [number for each, number in counts.items() if each not in chosen]
-    if found.ignored:
-        listed = len(found.ignored)
-        notes.append(
-            f"Commits that {IGNORED_REVISIONS} or blame.ignoreRevsFile lists are passed over"
-            f" ({listed} listed)."
-        )
-    if not found.followed:
-        notes.append("Lines that were moved were not followed: git took longer than 10 s.")
-    if is_shallow(workspace.repo):
-        notes.append("The clone is shallow: what is older than its history is put down to the oldest commit.")
+    notes += _not_looked_at(workspace.repo, found)
     return Why(
         path,
         first,

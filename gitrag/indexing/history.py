@@ -60,7 +60,6 @@ def read_history(
     """Read a history as far as it has not been read; a damaged one counts as empty.
 
     Args:
-        store: The repository's store, where there is an index.
         tips: Where it begins: a commit, or several.
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.

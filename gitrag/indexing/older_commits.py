@@ -108,10 +108,8 @@ def read_older(
 
     Args:
         older: The index of older commits; made where there are any.
-        newest: The repository's index, which has the newest commits of this history.
         from_git: Otherwise only what the repository's index has is taken over, before it drops that: also
             where they are known by a commit before this one.
-        stop: Asked between batches.
 
     Returns:
         Whether all that can be read have been.

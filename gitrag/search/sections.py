@@ -167,29 +167,8 @@ def ask(
     found: dict[CollectionKind, engine.Found] = {}
     sections: dict[CollectionKind, AnswerSection] = {}
     for kind, names in chosen.items():
-        filters = replace(scoped.filters, collections=None if alone else names)
-        look_further = bool(named) and kind is not CollectionKind.CODE
-        least = least_score(kind, scoped.min_score, of_report=question.report is not None)
-        found[kind] = engine.ask(
-            source,
-            question,
-            replace(
-                scoped,
-                filters=filters,
-                limit=scoped.limit + _FURTHER if look_further else scoped.limit,
-                min_score=0.0 if look_further else least,
-            ),
-            vector,
-            memo,
-            are_documents=kind is not CollectionKind.CODE,
-            alone_too=scoped.min_score is None,
-        )
-        if least and scoped.min_score is None and kind is CollectionKind.CODE and _is_nothing(found[kind]):
-            found[kind] = replace(found[kind], hits=(), chunk_ids=())
-        hits = _read(source, kind, question, scoped, found[kind].hits)
-        if look_further:
-            hits = _named_first(hits, named, scoped.limit, least)
-        sections[kind] = AnswerSection(kind, hits)
+        own = replace(scoped, filters=replace(scoped.filters, collections=None if alone else names))
+        found[kind], sections[kind] = _ask_kind(source, question, own, vector, memo, kind, named)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     answered = any(hit.score >= UNSURE for section in sections.values() for hit in section.hits)
@@ -213,6 +192,39 @@ def ask(
         occurrences,
         any(each.unread_history for each in found.values()),
     )
+
+
+def _ask_kind(
+    source: Source,
+    question: Question,
+    scoped: Scoped,
+    vector: NDArray[np.float32] | None,
+    memo: Memo,
+    kind: CollectionKind,
+    named: Collection[str],
+) -> tuple[engine.Found, AnswerSection]:
+    """Answer a question from a kind of collection; ``named`` are documents whose ids it has."""
+    look_further = bool(named) and kind is not CollectionKind.CODE
+    least = least_score(kind, scoped.min_score, of_report=question.report is not None)
+    found = engine.ask(
+        source,
+        question,
+        replace(
+            scoped,
+            limit=scoped.limit + _FURTHER if look_further else scoped.limit,
+            min_score=0.0 if look_further else least,
+        ),
+        vector,
+        memo,
+        are_documents=kind is not CollectionKind.CODE,
+        alone_too=scoped.min_score is None,
+    )
+    if least and scoped.min_score is None and kind is CollectionKind.CODE and _is_nothing(found):
+        found = replace(found, hits=(), chunk_ids=())
+    hits = _read(source, kind, question, scoped, found.hits)
+    if look_further:
+        hits = _named_first(hits, named, scoped.limit, least)
+    return found, AnswerSection(kind, hits)
 
 
 def _say(

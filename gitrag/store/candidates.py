@@ -274,6 +274,39 @@ def _read_scope(
     path_ids: Sequence[int] | None,
     memo: Memo,
 ) -> SearchScope:
+    files, path_text = _read_files(db, view_id, overlay, filters, path_ids)
+    if filters.kinds or filters.collections is not None:
+        kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
+        chunks = run(
+            db,
+            [distinct(files.content_id)],
+            "SELECT chunk_id, content_id, text_id, length FROM chunks"
+            f" SEMI JOIN columns ON content_id = column0 WHERE {kinds} ORDER BY chunk_id",
+            [list(filters.kinds)] if filters.kinds else [],
+        ).fetchnumpy()
+    else:  # a whole view has nearly all chunks
+        chunks = read_chunk_columns(db, memo)
+    order = np.argsort(files.content_id, kind="stable")
+    chunk, place = matches(files.content_id[order], chunks["content_id"])
+    return SearchScope(
+        files,
+        path_text,
+        chunks["chunk_id"][chunk],
+        order[place].astype(np.int32),
+        chunks["text_id"][chunk],
+        chunks["length"][chunk],
+        of_index=memo,
+    )
+
+
+def _read_files(
+    db: DuckDBPyConnection,
+    view_id: int | None,
+    overlay: ViewOverlay,
+    filters: Filters,
+    path_ids: Sequence[int] | None,
+) -> tuple[Files, NDArray[np.int32]]:
+    """Read the files that may be found, and the texts of their paths."""
     wanted = filters.collections
     changed = [
         entry
@@ -309,30 +342,7 @@ def _read_scope(
         kept &= np.isin(rows["path_id"], integers(path_ids))
     path_text = rows.pop("path_text")[kept]
     columns_of_files: dict[str, Any] = {name: column[kept] for name, column in rows.items()}
-    files = Files(**columns_of_files)
-    if filters.kinds or wanted is not None:
-        kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
-        columns = [distinct(files.content_id)]
-        chunks = run(
-            db,
-            columns,
-            "SELECT chunk_id, content_id, text_id, length FROM chunks"
-            f" SEMI JOIN columns ON content_id = column0 WHERE {kinds} ORDER BY chunk_id",
-            [list(filters.kinds)] if filters.kinds else [],
-        ).fetchnumpy()
-    else:  # a whole view has nearly all chunks
-        chunks = read_chunk_columns(db, memo)
-    order = np.argsort(files.content_id, kind="stable")
-    chunk, place = matches(files.content_id[order], chunks["content_id"])
-    return SearchScope(
-        files,
-        path_text,
-        chunks["chunk_id"][chunk],
-        order[place].astype(np.int32),
-        chunks["text_id"][chunk],
-        chunks["length"][chunk],
-        of_index=memo,
-    )
+    return Files(**columns_of_files), path_text
 
 
 def postings(

@@ -180,8 +180,15 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
         " WHERE content_id = column0",
     )
     chunks = [(record.content_id, chunk) for record in records for chunk in record.chunks]
-    if not chunks:
-        return left
+    if chunks:
+        _write_chunks(db, records, chunks)
+    return left
+
+
+def _write_chunks(
+    db: DuckDBPyConnection, records: Sequence[ContentRecord], chunks: Sequence[tuple[int, Chunk]]
+) -> None:
+    """Write the chunks of contents, their texts and postings."""
     text_ids = ensure_texts(db, [key for record in records for key in record.text_keys])
     if drafted := [key for record in records for key in record.drafted]:
         drafts = np.concatenate([record.drafts for record in records])
@@ -213,7 +220,6 @@ def write(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> int:
     # Sorted by term, a batch's postings of a term lie together and zone maps skip the rest.
     run(db, columns, "INSERT INTO postings SELECT * FROM columns ORDER BY column0, column1")
     merge_postings(db, _RUN)
-    return left
 
 
 def _dropped(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> set[bytes]:

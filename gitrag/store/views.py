@@ -184,20 +184,24 @@ def replace(
     if added:
         run(db, columns, "INSERT INTO entries SELECT ?, * FROM columns", [view.view_id])
     db.execute("UPDATE views SET tree = ?, rules = ? WHERE view_id = ?", [tree, rules, view.view_id])
-    db.execute("DELETE FROM rule_files WHERE view_id = ?", [view.view_id])
-    if rule_files:
-        columns = [objects(map(encode_path, rule_files)), objects(rule_files.values())]
-        run(db, columns, "INSERT INTO rule_files SELECT ?, * FROM columns", [view.view_id])
-    db.execute("DELETE FROM modules WHERE view_id = ?", [view.view_id])
-    if modules:
-        columns = [objects(name for name, _ in modules), objects(encode_path(place) for _, place in modules)]
-        run(db, columns, "INSERT INTO modules SELECT ?, * FROM columns", [view.view_id])
+    _list(db, "rule_files", view, map(encode_path, rule_files), rule_files.values())
+    _list(db, "modules", view, (name for name, _ in modules), (encode_path(place) for _, place in modules))
     if base is None and before is not None:
         changed = _differing(db, before.view_id, view.view_id)
         _copy_touched(db, before.view_id, view.view_id)
     _touch(db, view.view_id, changed)
     point(db, worktree, view)
     return view
+
+
+def _list(
+    db: DuckDBPyConnection, table: str, view: View, names: Iterable[bytes | str], values: Iterable[bytes]
+) -> None:
+    """Replace what a view has in a table of pairs."""
+    db.execute(f"DELETE FROM {table} WHERE view_id = ?", [view.view_id])
+    columns = [objects(names), objects(values)]
+    if len(columns[0]):
+        run(db, columns, f"INSERT INTO {table} SELECT ?, * FROM columns", [view.view_id])
 
 
 def _start(db: DuckDBPyConnection, worktree: str, base: View | None) -> int:

@@ -179,6 +179,19 @@ class ChangeImpact(Struct, frozen=True):
         return tuple(each for each in self.documents.questions if each.kind is not CollectionKind.ISSUES)
 
 
+_STEPS = 4
+
+
+def _meant(workspace: Workspace, span: str | None, notes: list[str]) -> tuple[str, str, list[ChangedFile]]:
+    """Return the range that is meant, also as it is told, and the files that it changes."""
+    own, meant = meant_range(workspace.repo) if span is None else (span, span)
+    files = _files_of(workspace, own, notes)
+    if span is None and not files and own == "HEAD":
+        own, meant = branch_range(workspace.repo)
+        files = _files_of(workspace, own, notes)
+    return own, meant, files
+
+
 def change_impact(
     workspace: Workspace,
     span: str | None = None,
@@ -188,11 +201,9 @@ def change_impact(
     """Find out what a change may break, and what it forgets.
 
     Args:
-        workspace: gitrag on the repository, its worktree as the change leaves it.
         span: A range as git reads it; None for the uncommitted changes, or else what HEAD has that its
             upstream has not.
         calls_s: Time limit for reading calls; None for what is left of `WHOLE_S`.
-        advance: Called with how many steps are done, of how many.
 
     Raises:
         NotSetUpError: There is no index, or no commit.
@@ -200,27 +211,21 @@ def change_impact(
     """
     begin = time.monotonic()
     workspace.require_index()
-    own, meant = meant_range(workspace.repo) if span is None else (span, span)
     notes: list[str] = []
-    files = _files_of(workspace, own, notes)
-    if span is None and not files and own == "HEAD":
-        own, meant = branch_range(workspace.repo)
-        files = _files_of(workspace, own, notes)
+    own, meant, files = _meant(workspace, span, notes)
     said = messages(workspace.repo, own)
-    steps = 4
-    advance(0, steps)
+    advance(0, _STEPS)
     cut = cutting_once()
     touched, removed = touched_by(files, cut, notes)
     still_named = _still_named(workspace, removed, files, own, notes)
-    advance(1, steps)
+    advance(1, _STEPS)
     paths = [file.path for file in files]
     together, searched = _companions(workspace, own, paths, notes)
-    advance(2, steps)
-    new = added_definitions(files, cut)[:MOST_ADDED]
-    queries = queries_of(files, said, new)
+    advance(2, _STEPS)
+    queries = queries_of(files, said, added_definitions(files, cut)[:MOST_ADDED])
     about = dict(list(queries.items())[-1:])  # the messages, which are last, or else one file
     documents = unnamed(workspace, files, said, queries, searched=about, kinds=_KINDS)
-    advance(3, steps)
+    advance(3, _STEPS)
     if calls_s is None:
         calls_s = max(LEAST_CALLS_S, round(WHOLE_S - (time.monotonic() - begin), 1))
     callers = callers_of_change(workspace, own, files, timeout_s=calls_s)
@@ -229,7 +234,7 @@ def change_impact(
     tests = _tests(files, callers, together, every)
     shown = [each for each in together if not _is_of_tests(each.path) or each.is_usual]
     closing = _closing(workspace, said, documents)
-    advance(4, steps)
+    advance(4, _STEPS)
     return ChangeImpact(
         own,
         meant,

@@ -124,12 +124,7 @@ def calls_elsewhere(
     timeout_s: float = TIMEOUT_S,
     check: Callable[[], None] = lambda: None,
 ) -> CallsElsewhere:
-    """Return who in other repositories calls a definition, and what of theirs it calls.
-
-    Args:
-        target: A name, a qualified name or a path, as for a call graph.
-        others: The other repositories; the own one among them is left out.
-    """
+    """Return who in other repositories calls a definition, and what of theirs it calls."""
     deadline = Deadline(timeout_s)
     others = [each for each in others if each.git_dir != own.repo.common_dir]
 
