@@ -22,7 +22,7 @@ from gitrag.embedding import encoder, fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
 from gitrag.store import connection
-from gitrag.store.engine import Engine
+from gitrag.store.engine import SharedEngines
 from tests.support.indexes import open_app
 from tests.support.postgres import Server, embedded, make_server
 from tests.support.repository import (
@@ -72,20 +72,20 @@ def pytest_configure() -> None:
 
 
 def _share_engines() -> None:
-    """Have the stores at one place take turns with its engines, of which each takes 20 ms to start.
+    """Have the stores below the directory for temporary files take turns with engines: a start takes 20 ms.
 
-    A test opens an index again and again, as one process after another would.
+    A test opens an index again and again, as one process after another would. The engines can reach whatever
+    tests make, and nothing else.
     """
     make = connection.Store.__init__
-    kept: dict[Path, list[Engine]] = {}
+    place = Path(tempfile.gettempdir())
+    shared = SharedEngines([place])
 
     @functools.wraps(make)
     def init(self: connection.Store, directory: Path, **options: Any) -> None:
         make(self, directory, **options)
-        self._idle = kept[directory] = kept.pop(directory, self._idle)
-        if len(kept) > 8:
-            for engine in kept.pop(next(iter(kept))):
-                engine.stop()
+        if directory.is_relative_to(place):
+            self._engines, self._idle = shared, shared.idle
 
     connection.Store.__init__ = init  # type: ignore[method-assign]
 

@@ -69,6 +69,14 @@ class Screen:
             assert self.process.poll() is None, self.text
             self.read()
 
+    def delete(self, typed):
+        """Delete a question, once an editor has given the terminal back: until then keys are the editor's."""
+        end = time.monotonic() + PATIENCE_S
+        while f"> {typed}" in self.text:
+            assert time.monotonic() < end, self.text
+            self.press(b"\x15")
+            self.read()
+
     def ended(self):
         end = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
@@ -111,10 +119,7 @@ def test_type_see_preview_and_open(indexed, tmp_path, columns):
         while not opened.exists():
             assert time.monotonic() < end
             shown.read()
-        while "> retry backoff" in shown.text:  # until it has the terminal back, keys are the editor's
-            assert time.monotonic() < end, shown.text
-            shown.press(b"\x15")
-            shown.read()
+        shown.delete("retry backoff")
         shown.press(b"README.md")  # another question
         shown.wait_for("README.md:", "Invoices are sent")
         shown.press(ESC)
@@ -206,6 +211,7 @@ def test_several_repositories_are_asked_and_the_right_file_opens(make_repository
         while not opened.exists():
             assert time.monotonic() < end
             shown.read()
+        shown.delete("rounding of amounts")
         shown.press(b"\x03")
         assert shown.ended() == 130
     assert opened.read_text().split()[1] == str(far.path / "src/rates.py")

@@ -625,6 +625,7 @@ PAGES = (
 )
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     ("width", "scheme"), [(360, "light"), (1280, "dark"), (1280, "light"), (2560, "dark")]
 )
