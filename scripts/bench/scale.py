@@ -1,13 +1,16 @@
 """What grows with an index: questions, as new processes and kept, status, memory; and are answers exact.
 
     .venv/bin/python scripts/bench/scale.py REPOSITORY... [--questions 40] [--exact 200]
+        [--word WORD]... [--regex EXPRESSION]... [--switch COMMIT]
 
 Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
 lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
 git asked each time, p50 and p95, and those of processor time, its own and git's; those of `gitrag search
 --no-graph` as a new process and of `gitrag status`, processor time with git's, with modules compiled before;
 memory in MB. With --exact, so many are asked again with all vectors compared: of how many the first ten files
-are the same, unlikely ones too, in the same order, and of how many the first.
+are the same, unlikely ones too, in the same order, and of how many the first. With --word and --regex nothing
+else is measured but exact searches and `git grep` of the same; with --switch a search after `git checkout` of
+a commit, and after that of the one before.
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ from pathlib import Path
 from projects import GITRAG, memory_mb
 
 from gitrag.actions import catch_up
+from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
+from gitrag.search.exact import Pattern
 from gitrag.store import candidates
 from gitrag.workspace import Workspace
 
@@ -44,9 +49,20 @@ def main() -> None:
     parser.add_argument("repositories", nargs="+", type=Path, metavar="REPOSITORY")
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--exact", type=int, default=0, metavar="N")
+    parser.add_argument("--word", action="append", default=[])
+    parser.add_argument("--regex", action="append", default=[])
+    parser.add_argument("--switch", metavar="COMMIT")
     arguments = parser.parse_args()
     catch_up.start_worker = lambda _workspace: None  # it would take the processor from what is measured
+    patterns = [*(Pattern(each, False) for each in arguments.word)]
+    patterns += [Pattern(each, True) for each in arguments.regex]
     for repository in arguments.repositories:
+        if patterns or arguments.switch:
+            workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=True)
+            exactly(workspace, patterns)
+            if arguments.switch:
+                switched(workspace, arguments.switch)
+            continue
         measure(repository, arguments.questions, arguments.exact)
 
 
@@ -79,6 +95,27 @@ def measure(repository: Path, many: int, exact: int) -> None:
     )
     if exact:
         compare(workspace, asked[:exact])
+
+
+def exactly(workspace: Workspace, patterns: list[Pattern]) -> None:
+    """Print what exact searches take, and `git grep`."""
+    for pattern in patterns:
+        found = search_exactly(workspace, pattern)
+        _, own, of_git = middle([spent(lambda: search_exactly(workspace, pattern)) for _ in range(3)])  # noqa: B023
+        flags = "-nIE" if pattern.is_regex else "-nIwF"
+        command = ["git", "-C", str(workspace.place), "grep", flags, "-e", pattern.text]
+        grep = middle([spent(lambda: subprocess.run(command, capture_output=True)) for _ in range(3)])  # noqa: B023, PLW1510
+        print(f"{pattern.text}: {found.lines:,} lines, {own:.0f} + {of_git:.0f} ms; git grep {grep[2]:.0f}")
+
+
+def switched(workspace: Workspace, commit: str) -> None:
+    """Print what the first search after a checkout takes."""
+    options = SearchOptions(catch_up_s=600.0)
+    search(workspace, "where are errors handled", options)
+    for each in (commit, "-"):
+        subprocess.run(["git", "-C", str(workspace.place), "checkout", "-q", each], check=True)
+        wall, own, others = spent(lambda: search(workspace, "where are errors handled", options))
+        print(f"after a checkout: {wall:.0f} ms, processor {own:.0f} + {others:.0f}")
 
 
 def middle(times: list[tuple[float, float, float]]) -> tuple[float, ...]:
