@@ -30,7 +30,7 @@ import changes
 import features
 import numpy as np
 import reports
-from questions import Question, Target, ndcg, parser_of, prepare, read_projects
+from questions import Question, Target, chosen_projects, ndcg, parser_of, prepare
 
 from gitrag.search.engine import Scoped
 from gitrag.store.candidates import NO_FILTERS
@@ -81,7 +81,7 @@ def repositories(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Path
     def question(text: str, kind: str, paths: Sequence[str]) -> Question:
         return Question(text, kind, tuple(map(Target, paths)))
 
-    for project in read_projects(arguments.questions):
+    for project in chosen_projects(arguments):
         for mode in ("source", "whole"):
             place = prepare(project, mode, arguments.work)
             yield mode, project.name, place, list(project.questions)
