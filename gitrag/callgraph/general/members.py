@@ -188,14 +188,20 @@ class ClassMembers(Naming):
         known = {member for member, _ in found}
         if language == "java" and any(own[1] in self._tables.body(own[0]).statics for own in known):
             return found  # nothing overrides what is private or static
-        for subclass in self._subclasses(owner):
-            members = [member for member in self._owned(subclass, name) if member[0] == subclass.home]
-            if not members and language in _IMPLEMENTING:
-                members = self._of_other_base(subclass, name)
-            found += [(member, OVERRIDDEN) for member in members if member not in known]
-            known.update(members)
+        found += [(member, OVERRIDDEN) for member in self._overriding(owner, name) if member not in known]
         if not found:
             found = self._implementations(owner, name)
+        return found
+
+    def _overriding(self, owner: Owner, name: str) -> dict[Id, None]:
+        """Return what may run in place of a class's method of a name, each once."""
+        found: dict[Id, None] = {}
+        implements = self._tables.files.get(owner.home, ("",))[0] in _IMPLEMENTING
+        for subclass in self._subclasses(owner):
+            members = [member for member in self._owned(subclass, name) if member[0] == subclass.home]
+            if not members and implements:
+                members = self._of_other_base(subclass, name)
+            found.update(dict.fromkeys(members))
         return found
 
     def _of_other_base(self, cls: Owner, name: str) -> list[Id]:
