@@ -16,6 +16,8 @@ from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPAR
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
 CONSTRUCTORS = ("constructor", "__construct", "initialize", "init", "<init>", "__init__")
+_IMPLEMENTING = frozenset({"php", "typescript", "tsx"})
+"""Languages in which a base may have what an interface beside it lists."""
 MANY_IMPLEMENTATIONS = 14
 """Methods of which more make each unlikely."""
 _MOST_ANCESTORS = 200
@@ -158,9 +160,7 @@ class ClassMembers(Naming):
             self._methods_found[key] = found
         return found
 
-    def _find_methods(  # noqa: C901 - one place after another
-        self, owner: Owner, name: str
-    ) -> Found:
+    def _find_methods(self, owner: Owner, name: str) -> Found:
         if name not in self._tables.methods:
             return []
         found: Found = []
@@ -188,14 +188,28 @@ class ClassMembers(Naming):
         known = {member for member, _ in found}
         if language == "java" and any(own[1] in self._tables.body(own[0]).statics for own in known):
             return found  # nothing overrides what is private or static
-        for subclass in self._subclasses(owner):
-            for member in self._owned(subclass, name):
-                if member not in known and member[0] == subclass.home:
-                    known.add(member)
-                    found.append((member, OVERRIDDEN))
+        found += [(member, OVERRIDDEN) for member in self._overriding(owner, name) if member not in known]
         if not found:
             found = self._implementations(owner, name)
         return found
+
+    def _overriding(self, owner: Owner, name: str) -> dict[Id, None]:
+        """Return what may run in place of a class's method of a name, each once."""
+        found: dict[Id, None] = {}
+        implements = self._tables.files.get(owner.home, ("",))[0] in _IMPLEMENTING
+        for subclass in self._subclasses(owner):
+            members = [member for member in self._owned(subclass, name) if member[0] == subclass.home]
+            if not members and implements:
+                members = self._of_other_base(subclass, name)
+            found.update(dict.fromkeys(members))
+        return found
+
+    def _of_other_base(self, cls: Owner, name: str) -> list[Id]:
+        """Return what a class inherits that has several bases: ``extends Store implements Finds``."""
+        if len(list(self._bases(cls))) < 2:
+            return []
+        own = (self._own_methods(each, name) for each in self._upwards(cls))
+        return next(filter(None, own), [])
 
     def _of_companion(self, owner: Owner, name: str) -> list[Id]:
         """Find a function of the companion of one of Kotlin's classes, or of a base of it."""

@@ -204,7 +204,7 @@ class Naming:
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
         elif language == "php":
-            meant = self._in_namespace(every, before, path)
+            meant = self._tables.in_namespace(every, before, path)
             if before and not meant:
                 return None
             if not meant:  # comments often name what is not imported
@@ -371,8 +371,12 @@ class Naming:
         imports = self._tables.body(path).imports
         named = [each for each in imports.get(name, ()) if each.kind != "local"]
         if path.endswith(".php"):
-            every = [(each.origin.lower(), own) for each in named for own in self._classes_named(each.name)]
-            return [own for origin, own in every if origin in self._namespaces(own[0])], bool(named)
+            every = [
+                (each.origin.lower(), own)
+                for each in named
+                for own in self._tables.classes.get(each.name or "", ())
+            ]
+            return [own for origin, own in every if origin in self._tables.namespaces(own[0])], bool(named)
         for each in named:
             found = self._through(each, name, path)
             if found:
@@ -383,28 +387,6 @@ class Naming:
                 if found:
                     return found, True
         return [], bool(named)
-
-    def _classes_named(self, name: str | None) -> Sequence[Id]:
-        return self._tables.classes.get(name or "", ())
-
-    def _namespaces(self, path: str) -> set[str]:
-        """Return the namespaces of a file of PHP, in lower case and with dots; an empty one if none."""
-        return {each.replace("\\", ".").lower() for each in self._tables.body(path).inner} or {""}
-
-    def _in_namespace(self, every: Sequence[Id], before: Sequence[str], path: str) -> list[Id]:
-        """Return the classes of PHP that a name means that is not imported.
-
-        Args:
-            every: Classes with its last part.
-            before: The parts before.
-        """
-        own, within = self._namespaces(path), ".".join(before).lower()
-        aliased = self._tables.body(path).imports.get(before[0], ()) if before else ()
-        if aliased:
-            wanted = {".".join([each.origin, each.name or "", *before[1:]]).lower() for each in aliased}
-        else:
-            wanted = {within, *(f"{each}.{within}".strip(".") for each in own)}
-        return [each for each in every if not wanted.isdisjoint(self._namespaces(each[0]))]
 
     def _through(self, imported: ImportedName, name: str, path: str) -> list[Id]:
         """Find what one import gives under a name."""

@@ -68,6 +68,11 @@ class Resolver(Receivers):
         ]
         return functions if len(functions) <= _FEW else []
 
+    def may_be_read(self, own: Id) -> bool:
+        """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
+        parent = self._tables.body(own[0]).parents[own[1]]
+        return self._is_extension((own[0], parent)) and not self._tables.last_name(own).islower()
+
     def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
         """Leave out the names of namespaces; all of what is the standard library's."""
         if parts[0] == "std":

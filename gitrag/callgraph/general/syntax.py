@@ -27,6 +27,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@tokens``: tokens that are not parsed, a Rust macro's, in which calls are looked for.
 - ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
+- ``@watcher``: a function of Vue that is not read where its name is.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
   ``@bound`` in the enclosing definition.
 - ``@import.from``, ``@import.package``, ``@import.path``, ``@import.use``: the module; with ``@import.name``,
@@ -173,7 +174,7 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = late_re(
-    r"attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
+    r"skip_|attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
     r"|module_function|serialize|cattr|mattr|class_attribute|let|subject"
 )
 """Ruby's methods whose symbols name no method that is called: what is declared, or who may call it."""
@@ -196,6 +197,8 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
+_ROUTED = late_re(r"(?<!:):(?!:)|@")
+"""Between a controller and its method, in routes of Slim and Laravel."""
 _NO_READ = late_re(
     r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier)$"
     r"|pattern|parameter|label|function_declaration|entry|attribute"
@@ -240,6 +243,7 @@ class QueryReader:
         ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
         giving: list[tree_sitter.Node] = []
         alone: list[tree_sitter.Node] = []
+        watchers: set[str] = set()
         comments: list[tree_sitter.Node] = []
         statics: list[int] = []
         properties: list[int] = []
@@ -252,6 +256,8 @@ class QueryReader:
         for captures in matches:
             if "handed" in captures:
                 handed += captures["handed"]
+            elif "watcher" in captures:
+                watchers.add(self._text(captures["watcher"][0]))
             elif "alone" in captures:
                 alone += captures["alone"]
             elif "tokens" in captures:
@@ -364,7 +370,10 @@ class QueryReader:
         )
         body = Body(
             tuple([parent for *_, parent in self._rows]),
-            (*[self._numbered(call, node, scopes) for call, node in calls], *self._named),
+            (
+                *[self._numbered(call, node, scopes) for call, node in calls],
+                *[each for each in self._named if not (each.handed and each.parts[0] in watchers)],
+            ),
             tuple(scopes.declarations()),
             tuple(fields),
             tuple(results),
@@ -595,6 +604,8 @@ class QueryReader:
         no_reads = _CALLS | {"assignment_expression"} if self._language.name in SCRIPTS else _CALLS
         called = node.parent if node.parent is not None and node.parent.type in no_reads else None
         parts = parts_of(self._text(node))
+        if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
+            parts = ["?", *parts]
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
 
@@ -698,6 +709,8 @@ class QueryReader:
                 continue
             if self._language.name == "elixir":
                 text = text.removeprefix(":")
+            elif self._language.name == "php":
+                text = _ROUTED.sub("::", text)
             parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue

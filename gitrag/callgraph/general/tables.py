@@ -148,6 +148,26 @@ class Tables:
             found = self._bodies[path] = _unpacked(*self.files[path])
         return found
 
+    def namespaces(self, path: str) -> set[str]:
+        """Return the namespaces of a file of PHP, in lower case and with dots; an empty one if none."""
+        return {each.replace("\\", ".").lower() for each in self.body(path).inner} or {""}
+
+    def in_namespace(self, every: Sequence[Id], before: Sequence[str], path: str) -> list[Id]:
+        """Return the classes of PHP that a name means that is not imported.
+
+        Args:
+            every: Classes with its last part.
+            before: The parts before.
+        """
+        own, within = self.namespaces(path), ".".join(before).lower()
+        aliased = self.body(path).imports.get(before[0], ()) if before else ()
+        if aliased:
+            parts = ([each.origin, each.name or "", *before[1:]] for each in aliased)
+            wanted = {".".join(each).strip(".").lower() for each in parts}
+        else:
+            wanted = {within, *(f"{each}.{within}".strip(".") for each in own)}
+        return [each for each in every if not wanted.isdisjoint(self.namespaces(each[0]))]
+
     def outwards(self, own: Id) -> Iterator[Id]:
         """Yield a definition and those that it lies in."""
         parents = self.body(own[0]).parents

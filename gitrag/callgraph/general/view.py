@@ -96,7 +96,8 @@ class GeneralView:
                 found = [
                     (own, sure)
                     for own, sure in found
-                    if sure > LIKE_NAMED and own[1] in self._tables.body(own[0]).properties
+                    if own[1] in self._tables.body(own[0]).properties
+                    and (sure > LIKE_NAMED or call.parts[0] == "?" or self._resolver.may_be_read(own))
                 ]
             else:  # what a property holds may be called; a case of an enumeration may have its name
                 found = [

@@ -72,6 +72,13 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"<module> ~> save", "<module> -> show"},
     ),
+    "vue, a watcher": (
+        {
+            "a.vue": "<template><b v-model='open' @click='open = full'/></template>\n<script>\n"
+            "export default { watch: { open(now) {} }, computed: { full() {} } }\n</script>\n"
+        },
+        {"<module> ~> default.full"},
+    ),
     # Stores, by names in strings.
     "vuex": (
         {
@@ -159,7 +166,41 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"A.f -> A.ready", "A.g -> A.n", "A.i -> A.n"},
     ),
+    "swift, a property after a dot alone, and of another's class": (
+        {
+            "a.swift": "extension Font { static var captionThree: Font { f() } }\n"
+            "extension Window { var isSettings: Bool { true }\n var count: Int { 1 } }\n",
+            "b.swift": "class B { func f() { it.font(.captionThree) }\n"
+            " func g() { if app.window?.isSettings { } }\n"
+            " func h() { use(app.count, !all) } }\n",
+        },
+        {"B.f ~> Font.captionThree", "B.g ~> Window.isSettings"},
+    ),
     # PHP.
+    "php, an interface's method that another base has": (
+        {
+            "a.php": "<?php\ninterface Finds { function find(); }\nclass Store { function find() {} }\n"
+            "class Carts extends Store implements Finds {}\nfunction f(Finds $x) { $x->find(); }\n"
+            "class Tags extends Store {}\nfunction g(Tags $x) { $x->find(); }\n"
+        },
+        {"f -> Finds.find", "f ~> Store.find", "g -> Store.find"},
+    ),
+    "php, controllers in routes": (
+        {
+            "a.php": "<?php\nnamespace Shop;\nclass Ctl { function show() {}\n function edit() {} }\n",
+            "b.php": "<?php\nfunction f($app) { $app->get('/x', '\\Shop\\Ctl:show');\n"
+            " $app->put('/y', 'Shop\\Ctl@edit'); $app->mail('ctl@show'); }\n",
+        },
+        {"f ~> Ctl.show", "f ~> Ctl.edit"},
+    ),
+    "php, made of a class that is written in full": (
+        {
+            "a.php": "<?php\nnamespace Shop;\nclass Url { function clean() {} }\n"
+            "class Other { function clean() {} }\n",
+            "b.php": "<?php\nfunction f() { $u = new \\Shop\\Url(1); return $u->clean(); }\n",
+        },
+        {"f -> Url", "f -> Url.clean"},
+    ),
     "php, the result of a call of many lines": (
         {
             "a.php": PHP_RESULT
@@ -224,6 +265,13 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     "ruby, a class of which only subclasses have it": (
         {"a.rb": RUBY_MAPPINGS + "class C\n  def f(mapping)\n    mapping.requires_it?\n  end\nend\n"},
         {"C.f ~> Import.One.requires_it?", "C.f ~> Import.Two.requires_it?"},
+    ),
+    "ruby, what is skipped": (
+        {
+            "a.rb": "class Base\n  before_action :log\n  def log\n    1\n  end\nend\n"
+            "class Quiet < Base\n  skip_before_action :log\nend\n"
+        },
+        {"Base ~> Base.log"},
     ),
     "ruby, two that have nothing in common": (
         {"a.rb": RUBY_MAPPINGS + "class C\n  def f(it)\n    it.requires_it?\n  end\nend\n"},

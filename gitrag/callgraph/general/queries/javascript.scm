@@ -115,3 +115,7 @@
   left: [(call_expression function: (_) @made) (await_expression (call_expression function: (_) @made))
     (parenthesized_expression (await_expression (call_expression function: (_) @made)))]
   operator: ["??" "||"]))
+
+; What Vue calls when what has its name changes.
+(pair key: (property_identifier) @_key value: (object [
+    (method_definition name: (_) @watcher) (pair key: (_) @watcher)]) (#eq? @_key "watch"))

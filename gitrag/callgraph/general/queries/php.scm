@@ -7,7 +7,8 @@
 (class_interface_clause (_) @base)
 (simple_parameter type: (_) @type name: (variable_name) @var)
 (property_promotion_parameter type: (_) @type name: (variable_name) @field)
-(assignment_expression left: (variable_name) @var @assigned right: (object_creation_expression (name) @type))
+(assignment_expression
+  left: (variable_name) @var @assigned right: (object_creation_expression [(name) (qualified_name)] @type))
 (assignment_expression left: (variable_name) @var @assigned right: [
   (member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression) (function_call_expression)] @made)
 (assignment_expression left: (variable_name) @var @assigned)
@@ -34,7 +35,7 @@
 (array_creation_expression
   . (array_element_initializer [(variable_name) (class_constant_access_expression)] @on)
   . (array_element_initializer [(string) (encapsed_string)] @method) .)
-(argument [(string) (encapsed_string)] @handed (#match? @handed "^.[A-Za-z_\\\\]+::[A-Za-z_]+.$"))
+(argument [(string) (encapsed_string)] @handed (#match? @handed "^.[A-Za-z0-9_\\\\]+(::?|@)[A-Za-z0-9_]+.$"))
 (method_declaration name: (name) @_name body: (_ (return_statement (array_creation_expression (array_element_initializer
   (_) . [(string) (encapsed_string)] @method)))) (#eq? @_name "getSubscribedEvents"))
 (method_declaration name: (name) @_name body: (_ (return_statement (array_creation_expression (array_element_initializer

@@ -34,7 +34,7 @@
   name: (pattern (simple_identifier) @var) value: [(simple_identifier) (navigation_expression)] @same)
 
 ; What runs where its name is read.
-(navigation_expression) @read
+[(navigation_expression) (prefix_expression target: (simple_identifier))] @read
 (property_declaration computed_value: (_)) @property
 (type_parameter . (type_identifier) @var (user_type) @type)
 (for_statement item: (pattern bound_identifier: (simple_identifier) @var) collection: (_) @ranged)
