@@ -19,7 +19,8 @@ from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
-from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
+from gitrag.embedding.version import choose, chosen, encoder_version
+from gitrag.errors import BusyError, ConfigError, ModelError, NotSetUpError, RepositoryError, StoreError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
@@ -27,7 +28,7 @@ from gitrag.indexing.history import is_read, read_few
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.notices import stale_line
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import Options, Snapshot, look, look_at
 from gitrag.indexing.worker import in_turn, processors
@@ -88,6 +89,7 @@ class Workspace:
     ) -> None:
         self.repo = repo
         self.config = config
+        choose(config.model)
         self.say = say
         self.environ = safe_environment(environ)
         self._clock = clock
@@ -102,10 +104,11 @@ class Workspace:
         def file_mode() -> int:  # whom a repository is shared with is not for the user's cache
             return PRIVATE if seed is not None else shared_mode(repo.config(SHARED_KEY))
 
+        older = older_commits.RECIPE + (f", {encoder_version()}" if chosen() else "")
         self.store = Store(
             store_directory or repo.store_directory,
             seed=seed,
-            recipe=RECIPE,
+            recipe=recipe(),
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             resident=resident,
@@ -114,7 +117,7 @@ class Workspace:
         self.older = Store(
             self.store.directory / older_commits.OLDER,
             seed=seed and seed / older_commits.OLDER,
-            recipe=older_commits.RECIPE,
+            recipe=older,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             file_mode=file_mode,
@@ -173,16 +176,16 @@ class Workspace:
         Raises:
             ModelError: It is not there, or damaged.
         """
-        from gitrag.embedding.encoder import Encoder
+        from gitrag.embedding.brought import load_encoder
 
-        return Encoder.load(self.model_dir, threads=self._threads)
+        return load_encoder(self.model_dir, threads=self._threads)
 
     def encoder_if_ready(self) -> Encoder | None:
         """Load the model if it is there; tell the user if it is damaged."""
         try:
             return self.encoder
         except ModelError as error:
-            if is_there(self.model_dir):
+            if chosen() or is_there(self.model_dir):
                 self.say(f"{error} {error.hint}".strip())
             return None
 
@@ -192,11 +195,12 @@ class Workspace:
     @cached_property
     def embedder(self) -> Encoder:
         """The model for long jobs: on a GPU if there is one that computes right and is faster."""
-        from gitrag.embedding.encoder import Encoder, has_gpu
+        from gitrag.embedding.brought import load_encoder
+        from gitrag.embedding.encoder import has_gpu
 
-        if not has_gpu():
+        if chosen() or not has_gpu():
             return self.encoder
-        return Encoder.load(self.model_dir, threads=self._threads, gpu=True)
+        return load_encoder(self.model_dir, threads=self._threads, gpu=True)
 
     def forget_model(self) -> None:
         """Give back the memory that the model takes; it is loaded again when it is needed."""
@@ -207,7 +211,7 @@ class Workspace:
         """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
         from gitrag.embedding.encoder import has_gpu
 
-        return has_gpu() and self.model_is_there() and self.embedder.on_gpu
+        return not chosen() and has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
     @property
     def _threads(self) -> int | None:
@@ -238,6 +242,11 @@ class Workspace:
             with_issues: Look for issues in directories that git ignores.
             seen_s: For how many seconds git's last answer holds.
         """
+        if chosen() != str(self.config.model or ""):
+            raise ConfigError(
+                "Repositories with other models (gitrag.model) cannot be asked together.",
+                "Set one for all of them: git config --global gitrag.model DIRECTORY",
+            )
         asked = committed_only, with_issues
         if seen_s and self._seen is not None and self._seen[0] == asked:
             _, since, snapshot = self._seen

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 
 PAGES = {
     "search": ("/search?q=where+are+migrations+applied", "light"),
-    "file": ("/file/kombu/connection.py?repo=kombu#L426", "dark"),
+    "file": ("/file/kombu/connection.py?blame=1&repo=kombu", "dark"),
     "calls": ("/calls?target=HttpRequest.get_host", "light"),
     "map": ("/map?by=language", "dark"),
 }

@@ -209,10 +209,10 @@ def postgres() -> Iterator[Server]:
 def empty_hub(postgres: Server) -> str:
     """The address of a hub that was made and that nobody may write to: it is copied."""
     from gitrag.hub.hub import initialise
-    from gitrag.indexing.recipe import RECIPE
+    from gitrag.indexing.recipe import recipe
 
     address = postgres.new_database()
-    initialise(address, RECIPE, partitions=2)
+    initialise(address, recipe(), partitions=2)
     return address
 
 

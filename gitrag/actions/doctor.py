@@ -260,5 +260,5 @@ def _model(workspace: Workspace) -> Check:
     found = local_model.status(workspace.model_dir)
     if not found.ready:
         problem = f"{found.problem} {fetch_failure(workspace)}".strip()
-        return Check("model", CheckState.WARN, problem, "gitrag model fetch")
+        return Check("model", CheckState.WARN, problem, found.fix)
     return Check("model", CheckState.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")

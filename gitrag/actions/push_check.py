@@ -141,10 +141,10 @@ def note_heads(workspace: Workspace) -> None:
 
 def _key(config: Config, state: FileState) -> str:
     """Return a key of everything but the commit that decides whether it is fresh."""
-    from gitrag.indexing.recipe import RECIPE  # 30 ms, which a push right after a commit need not wait for
+    from gitrag.indexing.recipe import recipe  # 30 ms, which a push right after a commit need not wait for
 
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
-    return blake2b(repr((RECIPE, wanted, state)).encode(), digest_size=16).hexdigest()
+    return blake2b(repr((recipe(), wanted, state)).encode(), digest_size=16).hexdigest()
 
 
 def _read(directory: Path, key: str) -> set[str]:

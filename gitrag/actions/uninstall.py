@@ -80,8 +80,8 @@ def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piec
         yield Piece(f"hooks ({', '.join(names)})", ", ".join(places), lambda: hooks.uninstall(repo))
     if repo.root is not None:
         yield from _in_worktree(repo, repo.root)
-    if repo.store_directory.exists():
-        yield Piece("index", str(repo.store_directory), lambda: _remove_store(repo, environ))
+    if repo.index_directory.exists():
+        yield Piece("index", str(repo.index_directory), lambda: _remove_store(repo, environ))
     if any(each.git_dir == repo.common_dir for each in Registry().read().entries):
         place = Registry().path
         yield Piece("its entry", str(place), lambda: Registry().forget([Entry.of(repo)]), last=True)
@@ -211,8 +211,13 @@ def _remove_line(path: Path) -> None:
 
 
 def _remove_store(repo: Repository, environ: Mapping[str, str]) -> None:
-    directory = repo.store_directory
-    if not wait_for(lambda: running(directory) is None, time.monotonic() + _WORKER_S, poll_s=0.1):
+    directory = repo.index_directory
+    places = {directory, repo.store_directory}
+
+    def is_idle() -> bool:
+        return all(running(place) is None for place in places)
+
+    if not wait_for(is_idle, time.monotonic() + _WORKER_S, poll_s=0.1):
         raise BusyError(f"The background is at work on {directory}.", "Try again in a while.")
     workspace = Workspace.open(repo.root or repo.git_dir, environ=environ)
     workspace.older.remove()

@@ -76,11 +76,11 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
     """
     from gitrag.hub.connection import place_of
     from gitrag.hub.hub import initialise
-    from gitrag.indexing.recipe import RECIPE
+    from gitrag.indexing.recipe import recipe
     from gitrag.report.hub import HubMade
 
     address = _address(session)
-    made = initialise(address, RECIPE, partitions=partitions, hnsw=hnsw)
+    made = initialise(address, recipe(), partitions=partitions, hnsw=hnsw)
     place = place_of(address)
     if as_json:
         session.terminal.print_document(HubMade(place, made))
@@ -445,7 +445,7 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
     """
     from gitrag.hub.hub import initialise
     from gitrag.hub.trial_server import TrialServer
-    from gitrag.indexing.recipe import RECIPE
+    from gitrag.indexing.recipe import recipe
     from gitrag.report.hub import HubTried
 
     terminal = session.terminal
@@ -459,7 +459,7 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
         return OK
     workspace = session.index_first(session.workspace(auto_index="on", hub=server.address))
     server.start()
-    initialise(server.address, RECIPE)
+    initialise(server.address, recipe())
     done = _push(session, workspace, None, None)
     if as_json:
         terminal.print_document(HubTried(server.address, running=True))
@@ -555,9 +555,9 @@ def _address(session: Session) -> str:
 
 def _open(session: Session) -> AbstractContextManager[Hub]:
     from gitrag.hub.hub import opened
-    from gitrag.indexing.recipe import RECIPE
+    from gitrag.indexing.recipe import recipe
 
-    return opened(_address(session), RECIPE)
+    return opened(_address(session), recipe())
 
 
 for each in (init, add_server, place, push, search, status, grant, branch, drop, gc, try_):

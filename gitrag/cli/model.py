@@ -61,15 +61,18 @@ def fetch(session: Session, *, keep_weights: bool, as_json: bool) -> int:
 def status(session: Session, *, as_json: bool) -> int:
     """Say whether the model is there and whole. Exit status 1 when it is not."""
     from gitrag.embedding import local_model
+    from gitrag.embedding.version import chosen
 
     found = local_model.status(directory(session))
     if as_json:
         session.terminal.print_document(found)
     elif found.ready:
         path = str(found.path)
-        session.terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(found.size_bytes)})")
+        name = "Your model" if chosen() else "all-MiniLM-L6-v2"
+        session.terminal.print(f"{name} is ready: {path} ({size(found.size_bytes)})")
     else:
         session.terminal.print(found.problem)
+    if not (found.ready or chosen()):
         session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 

@@ -305,6 +305,8 @@ def require_terminal() -> None:
 
 
 def _is_wanted(config: "Config") -> bool:
+    if config.model is not None:  # it has another one loaded
+        return False
     return config.resident == "on" or (config.resident == "auto" and not os.environ.get("CI"))
 
 

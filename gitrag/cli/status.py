@@ -86,7 +86,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
     line("working", work_of(found))
     if found.failure:
         line("failed", f"the last background worker: {found.failure}")
-    line("model", "ready" if found.model.ready else found.model.problem)
+    line("model", found.model.said)
     _hints(found, fetch_failure, terminal)
 
 
@@ -118,7 +118,7 @@ def _hints(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> No
     if not found.model.ready:
         if fetch_failure:
             terminal.warn(fetch_failure)
-        terminal.hint("gitrag model fetch")
+        terminal.hint(found.model.fix or "gitrag config model")
     elif found.unembedded and not found.worker:
         terminal.hint("gitrag index embed")
     elif found.worker and found.worker.purpose.startswith(WAITING):

@@ -210,6 +210,13 @@ class Config:
         "Where the model's files lie, for a machine that cannot fetch them.",
         not_in_repository=True,
     )
+    # So is it.
+    model: Path | None = _key(
+        Folder(),
+        None,
+        "A model of your own in place of ours: a directory with a static one (Model2Vec) or one in ONNX.",
+        not_in_repository=True,
+    )
     staleness_threshold: timedelta = _key(
         _STALENESS,
         timedelta(minutes=120),

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gitrag.embedding.safetensors import read_tensors
-from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS
+from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS, chosen
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
@@ -256,15 +256,46 @@ class Undrafted:
         return self.draft(words)
 
 
+class OfBrought(Undrafted):
+    """Drafts for a model of the user's: its own vectors where it is static, else none."""
+
+    def __init__(self, directory: str) -> None:
+        from gitrag.embedding.brought import Brought, is_static
+
+        place = Path(directory)
+        self._encoder = Brought(place, 1) if is_static(place) else None
+        self._words = Drafter.load() if TABLE.exists() else Undrafted()
+
+    def knows(self, word: str) -> bool:
+        """As of our model: words are corrected by its vocabulary."""
+        return self._words.knows(word)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it drafts anything."""
+        return self._encoder is not None
+
+    def draft(self, texts: Sequence[str]) -> Vectors:
+        """Return the model's vectors, or zeros: float32 (n, 384)."""
+        return super().draft(texts) if self._encoder is None else self._encoder.encode(texts)
+
+
 def has_table() -> bool:
-    """Tell whether the table exists; it ships with the package, but packagers drop large files."""
-    return TABLE.exists()
+    """Tell whether there are drafts: the table ships with the package, but packagers drop large files."""
+    own = drafter() if chosen() else None
+    return own.is_there if isinstance(own, OfBrought) else TABLE.exists()
+
+
+def drafter() -> Drafter | Undrafted:
+    """Return this process's drafter for the model that was chosen, loaded once."""
+    return _drafter(chosen())
 
 
 @cache
-def drafter() -> Drafter | Undrafted:
-    """Return this process's drafter, loaded once."""
-    return Drafter.load() if has_table() else Undrafted()
+def _drafter(model: str) -> Drafter | Undrafted:
+    if model:
+        return OfBrought(model)
+    return Drafter.load() if TABLE.exists() else Undrafted()
 
 
 def _normalise(vectors: Vectors) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gitrag.embedding.manifest import MANIFEST, check
 from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
-from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
+from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS, chosen
 from gitrag.errors import ModelError
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENCODER_VERSION", "MAX_TOKENS", "Encoder", "has_gpu"]
 
-_BATCH = 64
+BATCH = 64
 """Texts per batch of ``encode_batches``: a fifth of a second on two cores, so that little is lost when the
 process is killed, and many texts share one write transaction."""
 
@@ -57,11 +57,13 @@ def keep_open(directory: Path) -> None:
     Raises:
         ModelError: The model is missing, incomplete, or cannot be opened.
     """
+    if chosen():
+        return
     check(directory)
     kept = _kept.get((directory, MAX_TOKENS))
     if kept is not None and kept[0] == _state(directory):
         return
-    tokenizer = _open_tokenizer(directory / TOKENIZER.name, MAX_TOKENS)
+    tokenizer = open_tokenizer(directory / TOKENIZER.name, MAX_TOKENS)
     _kept[directory, MAX_TOKENS] = _state(directory), open_cpu(directory), tokenizer
 
 
@@ -101,9 +103,9 @@ class Encoder:
         kept = _kept.get((directory, max_tokens))
         state = _state(directory)
         if kept is None or kept[0] != state:
-            kept = state, open_cpu(directory), _open_tokenizer(directory / TOKENIZER.name, max_tokens)
+            kept = state, open_cpu(directory), open_tokenizer(directory / TOKENIZER.name, max_tokens)
         _, session, tokenizer = kept
-        threads = threads or _cores()
+        threads = threads or cores()
         gpu_session = open_gpu(directory, session, threads) if gpu else None
         if gpu_session is not None:
             return cls(tokenizer, gpu_session, 1, on_gpu=True)
@@ -132,7 +134,7 @@ class Encoder:
                 del _queries[oldest]
         return vector
 
-    def encode_batches(self, texts: Iterable[str], *, size: int = _BATCH) -> Iterator[Vectors]:
+    def encode_batches(self, texts: Iterable[str], *, size: int = BATCH) -> Iterator[Vectors]:
         """Encode texts one batch after another, in their order: for long jobs.
 
         While the caller processes a batch, the next one is being encoded.
@@ -177,14 +179,14 @@ class Encoder:
         self.close()
 
     def _encode_one(self, text: str) -> Vectors:
-        ids = np.array([self._tokenizer.encode(_encodable(text)).ids], np.int64)
+        ids = np.array([self._tokenizer.encode(encodable(text)).ids], np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         vector: Vectors = self._session.run(None, inputs)[0][0]
         return vector
 
     def _encode_together(self, texts: Sequence[str]) -> Vectors:
         """Encode in large padded runs, texts of similar length together; only exact in float32."""
-        tokens = [self._tokenizer.encode(_encodable(text)).ids for text in texts]
+        tokens = [self._tokenizer.encode(encodable(text)).ids for text in texts]
         order = sorted(range(len(tokens)), key=lambda i: len(tokens[i]))
         vectors = np.empty((len(tokens), DIMENSIONS), np.float32)
         for start in range(0, len(order), _GPU_RUN):
@@ -204,7 +206,12 @@ def _state(directory: Path) -> _State:
     return found.st_mtime_ns, found.st_ino
 
 
-def _open_tokenizer(path: Path, max_tokens: int) -> Any:
+def open_tokenizer(path: Path, max_tokens: int) -> Any:
+    """Open a tokenizer that reads so many pieces at most.
+
+    Raises:
+        ModelError: It cannot be read.
+    """
     from tokenizers import Tokenizer
 
     try:
@@ -218,7 +225,7 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Any:
     return tokenizer
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates (from paths and contents that are not UTF-8), which no tokenizer accepts."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
@@ -229,7 +236,8 @@ def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many processors there are for this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

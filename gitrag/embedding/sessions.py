@@ -50,9 +50,18 @@ def open_cpu(directory: Path) -> Any:
     Raises:
         ModelError: onnxruntime cannot open it.
     """
+    return open_model(directory / MODEL)
+
+
+def open_model(path: Path) -> Any:
+    """Open any model, to be run in the calling threads.
+
+    Raises:
+        ModelError: onnxruntime cannot open it.
+    """
     options = _options()
     options.intra_op_num_threads = 1  # the encoder runs texts in parallel; no thread spins while idle
-    return _open(directory / MODEL, options, [_CPU])
+    return _open(path, options, [_CPU])
 
 
 def open_gpu(directory: Path, cpu: Any, threads: int) -> Any | None:

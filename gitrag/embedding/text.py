@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.embedding.version import encoder_version
 from gitrag.model import Chunk, Kind
 
 _DOCSTRING_CHARACTERS = 320
@@ -61,7 +61,7 @@ def path_text(path: str) -> str:
 
 def text_key(text: str) -> str:
     """Hash a text and the encoder's version to 32 hex digits (128 bits)."""
-    data = f"{ENCODER_VERSION}\0{text}".encode("utf-8", "surrogatepass")
+    data = f"{encoder_version()}\0{text}".encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=KEY_BYTES).hexdigest()
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import Final
 
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -18,3 +22,47 @@ ENCODER_VERSION: Final = f"all-MiniLM-L6-v2/{WEIGHTS_SHA256[:8]}/{GRAPH_VERSION}
 
 DRAFT_VERSION: Final = 2
 """Raise when the table, or its use, changes the drafts."""
+
+BROUGHT_VERSION: Final = 1
+"""Raise when what is made of another model's vectors changes."""
+
+VARIABLE: Final = "GITRAG_CHOSEN_MODEL"
+"""Tells processes that are started here the directory of the user's own model: one for all of a process."""
+
+_SAMPLES = 16
+_SAMPLE_BYTES = 1 << 16
+
+
+def choose(directory: Path | None) -> None:
+    """Have a model of the user's in place of ours from now on; None for ours."""
+    if directory is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = str(directory)
+
+
+def chosen() -> str:
+    """Return the directory of the user's own model; empty where it is ours."""
+    return os.environ.get(VARIABLE, "")
+
+
+def encoder_version() -> str:
+    """Return what identifies the vectors of the model that was chosen."""
+    return _version_of(chosen()) if chosen() else ENCODER_VERSION
+
+
+@cache
+def _version_of(directory: str) -> str:
+    """Identify the model of a directory by its files: their sizes, and 16 samples of each."""
+    digest = blake2b(digest_size=8)
+    place = Path(directory)
+    for path in sorted([*place.glob("*"), *place.glob("*/*")]):
+        if path.suffix not in {".safetensors", ".onnx", ".json", ".bin", ".onnx_data"} or not path.is_file():
+            continue
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(place)}\0{size}\0".encode("utf-8", "surrogateescape"))
+        with path.open("rb") as file:
+            for sample in range(_SAMPLES):
+                file.seek(size * sample // _SAMPLES)
+                digest.update(file.read(_SAMPLE_BYTES))
+    return f"brought/{digest.hexdigest()}/{BROUGHT_VERSION}/{MAX_TOKENS}"

@@ -239,6 +239,8 @@ def _reason(start: Path, said: str, environment: Mapping[str, str]) -> Repositor
 
 INDEX_SETTING = "gitrag.indexplace"
 INDEX_VARIABLE = "GITRAG_INDEX_PLACE"
+MODEL_SETTING = "gitrag.model"
+MODEL_VARIABLE = "GITRAG_MODEL"
 
 INDEX_NAME = "gitrag"
 """The directory in the git directory."""

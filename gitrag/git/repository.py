@@ -24,7 +24,16 @@ from msgspec import Struct
 from gitrag.errors import GitragError, RepositoryError, UsageError
 from gitrag.git import identity
 from gitrag.git.configuration import Configuration
-from gitrag.git.discovery import INDEX_NAME, INDEX_SETTING, INDEX_VARIABLE, Location, index_place, locate
+from gitrag.git.discovery import (
+    INDEX_NAME,
+    INDEX_SETTING,
+    INDEX_VARIABLE,
+    MODEL_SETTING,
+    MODEL_VARIABLE,
+    Location,
+    index_place,
+    locate,
+)
 from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment
 from gitrag.model import Head, Skip, TreeEntry
 
@@ -192,16 +201,32 @@ class Repository:
         return [root for root in found if root.is_dir()]
 
     @cached_property
-    def store_directory(self) -> Path:
-        """Directory of the index, its log and its locks, shared by all worktrees: see `index_place`."""
+    def index_directory(self) -> Path:
+        """Directory of the index with our model, in which those with others are: see `index_place`."""
         setting = INDEX_SETTING
         wanted = self._plain.get(INDEX_VARIABLE) or self.config(setting).get(setting, "")
         return index_place(self.common_dir, wanted)
 
+    @cached_property
+    def store_directory(self) -> Path:
+        """Directory of the index with the user's model, its log and its locks, shared by all worktrees."""
+        return self.index_directory / self._of_model
+
     @property
     def own_store_directory(self) -> Path:
         """Where the index would be, if this user can and wants to write it there."""
-        return self.common_dir / INDEX_NAME
+        return self.common_dir / INDEX_NAME / self._of_model
+
+    @cached_property
+    def _of_model(self) -> str:
+        """What the directory of an index is called that is of another model than ours; else empty."""
+        named = [
+            entry.value
+            for entry in self.configuration.entries()
+            if entry.key == MODEL_SETTING and not entry.is_the_repositorys
+        ]
+        model = self._plain.get(MODEL_VARIABLE) or (named[-1] if named else "")
+        return f"model-{hashlib.blake2b(os.fsencode(model), digest_size=4).hexdigest()}" if model else ""
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for a while: where the system has those, else beside the index."""

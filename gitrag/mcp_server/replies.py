@@ -17,7 +17,7 @@ from gitrag.actions.status import WorkspaceStatus
 from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
-from gitrag.indexing.notices import looked_line, undrafted_line
+from gitrag.indexing.notices import looked_line, uncalibrated_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.report.documents import uncalled
@@ -114,6 +114,8 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     said = [*notes, *reworded_lines(answer), *answer.outlined]
     if answer.looked_at is not None:
         said.append(looked_line(answer.looked_at, answer.collections, answer.least))
+    if answer.hits and (line := uncalibrated_line()):
+        said.append(line)
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))
     elif not answer.model:

@@ -85,10 +85,10 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
 
     @cache
     def encoder() -> Encoder | None:
-        from gitrag.embedding.encoder import Encoder
+        from gitrag.embedding.brought import load_encoder
 
         try:
-            return Encoder.load(directory)
+            return load_encoder(directory)
         except ModelError:  # not fetched yet: draft vectors are used
             return None
 

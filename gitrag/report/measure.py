@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gitrag.actions.measure import FIGURES, ISSUES, SUBJECTS, Measured
+from gitrag.embedding.version import chosen
 from gitrag.report.commits import SHORT
 from gitrag.report.parts import Style, cut, plain
 from gitrag.words.control_characters import Text, joined
@@ -48,6 +49,8 @@ def _notes(found: Measured) -> Iterator[str]:
         yield f"Left out: {', '.join(f'{many:,} {reason}' for reason, many in found.left_out.items())}."
     if found.found:
         yield "In parentheses: where 95 % of means lie that are drawn anew from these questions."
+    if chosen():
+        yield f"By the model in {chosen()}."
     if not found.model:
         yield "The model is not ready: questions were drafted. `gitrag model fetch` gets it."
     yield from found.notes

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.documents import Document
-from gitrag.indexing.notices import drafts_line, looked_line, undrafted_line
+from gitrag.indexing.notices import drafts_line, looked_line, uncalibrated_line, undrafted_line
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.wording import Wording
@@ -54,6 +54,8 @@ def no_match(answer: Answer) -> Text:
 def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
     notes = reworded_lines(answer)
+    if answer.hits and (line := uncalibrated_line()):
+        notes.append(line)
     if not answer.hits and (line := wording_line(answer)):
         notes.append(line[0].upper() + line[1:] + ".")
     notes += [f"{line}." for line in answer.outlined]

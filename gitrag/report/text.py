@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.version import chosen
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     PIECE,
@@ -249,5 +250,5 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
 
 
 def chance(score: float) -> str:
-    """Return a score in words: ``72 % likely``."""
-    return f"{round(score * 100)} % likely"
+    """Return a score in words: ``72 % likely``; bare by another model than ours."""
+    return f"score {score:.2f}" if chosen() and score < 1.0 else f"{round(score * 100)} % likely"

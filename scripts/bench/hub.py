@@ -44,7 +44,7 @@ from gitrag.errors import GitragError
 from gitrag.hub.hub import initialise, opened
 from gitrag.hub.rights import add_repository
 from gitrag.hub.sending import Branch, Pushed, push
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.store import export
 from gitrag.store.export import ExportedChunk, ViewFile
 from gitrag.workspace import Workspace
@@ -80,7 +80,7 @@ def main() -> None:
     projects = [
         each for each in chosen_projects(arguments) if (arguments.work / "whole" / each.name).exists()
     ]
-    initialise(arguments.address, RECIPE, hnsw=arguments.hnsw)
+    initialise(arguments.address, recipe(), hnsw=arguments.hnsw)
     workspaces = {each.name: _open(each, arguments) for each in projects}
     push_all(workspaces)
     sizes(arguments.address)
@@ -313,7 +313,7 @@ def split(arguments: Namespace) -> None:
         files = export.files(db, view_id)
         chunks = dict(db.execute("SELECT content_id, chunks FROM contents").fetchall())
     parts = list(_parts(files, chunks, 0, ""))
-    initialise(arguments.address, RECIPE, hnsw=arguments.hnsw)
+    initialise(arguments.address, recipe(), hnsw=arguments.hnsw)
     many = 0
     seconds = 0.0
     names: list[str] = []
@@ -404,7 +404,7 @@ def _parts(
 def push_part(workspace: Workspace, address: str, name: str, branch: str, files: list[ViewFile]) -> Pushed:
     """Push some files of an index as a branch, with whatever vectors there are."""
     state = Branch(name, branch, None, "", 0, files, None)
-    with opened(address, RECIPE) as hub, workspace.store.read() as db, hub.db.transaction():
+    with opened(address, recipe()) as hub, workspace.store.read() as db, hub.db.transaction():
         add_repository(hub, name)
 
         def read(missing: Sequence[ViewFile]) -> Iterator[list[ExportedChunk]]:

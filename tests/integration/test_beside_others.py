@@ -11,7 +11,7 @@ from gitrag.actions import current_view
 from gitrag.actions.current_view import CurrentView, _Looking
 from gitrag.actions.governance.related import duplicates
 from gitrag.actions.search import SearchOptions, search
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -97,7 +97,7 @@ def test_nobody_who_writes_waits_for_git(make_repository, monkeypatch, ask):
 
     def look(view):
         assert asked.wait(PATIENCE_S)
-        with Store(workspace.store.directory, recipe=RECIPE, lock_timeout_s=PATIENCE_S).write("meanwhile"):
+        with Store(workspace.store.directory, recipe=recipe(), lock_timeout_s=PATIENCE_S).write("meanwhile"):
             pass
         return real_look(view)
 

@@ -22,7 +22,7 @@ from gitrag.hub.rights import add_repository, owns
 from gitrag.hub.sending import Branch, Pushed, push, take_name
 from gitrag.hub.servers import holding
 from gitrag.indexing.history import read_history
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.late import np
 from gitrag.workspace import Workspace
 
@@ -161,7 +161,7 @@ def _push(
     name = repository or slug(repo.remote_name() or repo.default_directory_name)
     require_name(name)
     origin = _origin(repo, revision)
-    with opened(address, RECIPE) as front, holding(front, name) as hub:
+    with opened(address, recipe()) as front, holding(front, name) as hub:
         view = CurrentView(workspace, revision=revision, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():

@@ -13,7 +13,7 @@ from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging
 from gitrag.hub.source import HubSource, HubView
 from gitrag.hub.upkeep import Absent, searchable
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
 from gitrag.words.spelling import did_you_mean
@@ -81,7 +81,7 @@ def _ask(
 ) -> HubAnswer:
     from gitrag.search.sections import Wanted
 
-    with opened(address, RECIPE) as hub, unchanging(hub):
+    with opened(address, recipe()) as hub, unchanging(hub):
         views, absent = _chosen(hub, repositories)
         source = HubSource(hub, views)
         # Of one branch also its commits count; of several, each has its own.

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gitrag.actions.sharing.pull import compare, is_enough, sample_size
 from gitrag.actions.sharing.shared import Shared
-from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.embedding.version import encoder_version
 from gitrag.late import np
 from gitrag.sharing import packs
 from gitrag.sharing.catalogue import Listed
@@ -174,7 +174,7 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
                     team.reject(name, error)
                     raise GoneError(name + ROWS) from error
             if parts:
-                one = packs.merge(parts, ENCODER_VERSION)
+                one = packs.merge(parts, encoder_version())
                 old = {part.index.name for part in parts} - {one.index.name}
                 drop += sorted(old - made.keys())
                 for name in old:
@@ -218,6 +218,6 @@ def _packs_of(keys: NDArray[np.bytes_], rows: NDArray[np.int8]) -> list[Pack]:
     keys, first = np.unique(keys, return_index=True)
     rows = rows[first]
     return [
-        packs.make(keys[start : start + MOST_ROWS], rows[start : start + MOST_ROWS], ENCODER_VERSION)
+        packs.make(keys[start : start + MOST_ROWS], rows[start : start + MOST_ROWS], encoder_version())
         for start in range(0, len(keys), MOST_ROWS)
     ]

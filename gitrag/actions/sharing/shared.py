@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 
 from gitrag.embedding.draft import drafter
-from gitrag.embedding.version import ENCODER_VERSION
+from gitrag.embedding.version import encoder_version
 from gitrag.errors import BusyError, DiskFullError, NotSetUpError
 from gitrag.indexing.embed_texts import text_of
 from gitrag.late import np
@@ -75,7 +75,7 @@ class Shared(Struct, frozen=True):
             raise NotSetUpError("No vectors are shared: the setting share is off.", SET_IT)
         directory = workspace.store.directory
         place = open_place(address, workspace.repo, directory, workspace.environ)
-        return cls(workspace, place, Catalogue(place, directory, ENCODER_VERSION), Ledger.load(directory))
+        return cls(workspace, place, Catalogue(place, directory, encoder_version()), Ledger.load(directory))
 
     def usable(self) -> tuple[Listed, list[str]]:
         """List what is there, and the names of the packs that may be used."""

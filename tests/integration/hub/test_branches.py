@@ -11,7 +11,7 @@ from gitrag.git.repository import Repository
 from gitrag.hub import rights, upkeep
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, tidy
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from tests.support.hubs import SAMPLE, as_role, make_role, pushed, rows
 from tests.support.postgres import Server
 from tests.support.repository import create_repository, isolated_environment
@@ -35,7 +35,7 @@ def two_branches(postgres: Server, made: str) -> str:
 
 
 def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches: str):
-    with opened_hub(two_branches, RECIPE) as hub:
+    with opened_hub(two_branches, recipe()) as hub:
         assert [each.branch for each in searchable(hub)[0]] == ["old"]
         upkeep.choose(hub, "project", "new")
         assert [each.branch for each in searchable(hub)[0]] == ["new"]
@@ -57,7 +57,7 @@ def test_after_the_last_branch_the_next_one_pushed_is_searched(
 ):
     git = make_repository(SAMPLE)
     pushed(git, hub_address, model_dir, branch="first")
-    with opened_hub(hub_address, RECIPE) as hub:
+    with opened_hub(hub_address, recipe()) as hub:
         upkeep.discard(hub, "project", "first")
         assert pushed(git, hub_address, model_dir, branch="next").searched == "next"
         assert [each.branch for each in searchable(hub)[0]] == ["next"]
@@ -65,19 +65,19 @@ def test_after_the_last_branch_the_next_one_pushed_is_searched(
 
 def test_who_may_push_drops_branches_and_who_only_reads_does_not(two_branches: str):
     reader, pusher = make_role(two_branches), make_role(two_branches)
-    with opened_hub(two_branches, RECIPE) as hub:
+    with opened_hub(two_branches, recipe()) as hub:
         rights.grant(hub, reader, "project", pushes=False)
         rights.grant(hub, pusher, "project", pushes=True)
-    with opened_hub(as_role(two_branches, reader), RECIPE) as hub:
+    with opened_hub(as_role(two_branches, reader), recipe()) as hub:
         for change in (upkeep.choose, upkeep.discard):
             for name in ("project", "nowhere"):
                 with pytest.raises(NotSetUpError, match="that this role may push to"):
                     change(hub, name, "new")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             hub.db.execute("SELECT * FROM gitrag.repositories")
-    with pytest.raises(NotSetUpError), opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
+    with pytest.raises(NotSetUpError), opened_hub(as_role(two_branches, pusher), recipe()) as hub:
         upkeep.discard_repository(hub, "project")
-    with opened_hub(as_role(two_branches, pusher), RECIPE) as hub:
+    with opened_hub(as_role(two_branches, pusher), recipe()) as hub:
         upkeep.choose(hub, "project", "new")
         upkeep.discard(hub, "project", "old")
     assert rows(two_branches, "SELECT branch FROM gitrag.views") == [("new",)]
@@ -85,7 +85,7 @@ def test_who_may_push_drops_branches_and_who_only_reads_does_not(two_branches: s
 
 def test_a_repository_goes_with_its_rights(two_branches: str):
     pusher = make_role(two_branches)
-    with opened_hub(two_branches, RECIPE) as hub:
+    with opened_hub(two_branches, recipe()) as hub:
         rights.grant(hub, pusher, "project", pushes=True)
         upkeep.discard_repository(hub, "project")
         with pytest.raises(NotSetUpError, match='has no repository "project"'):

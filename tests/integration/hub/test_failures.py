@@ -21,12 +21,12 @@ from gitrag.errors import (
 from gitrag.hub.connection import connect, told
 from gitrag.hub.hub import initialise
 from gitrag.hub.hub import opened as opened_hub
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
 from tests.support.postgres import LOCKED, Server, embedded, make_server
 
 
-def failure(address: str, recipe: str = RECIPE) -> GitragError:
+def failure(address: str, recipe: str = recipe()) -> GitragError:
     """Open a hub that cannot be opened; return why."""
     with pytest.raises(GitragError) as raised, opened_hub(address, recipe):
         pass
@@ -52,7 +52,7 @@ def test_a_wrong_password_and_none_are_told_apart(
     assert "refuses the password" in str(refused)
     assert "wrong" not in f"{refused}{refused.hint}"
     monkeypatch.setenv("PGPASSWORD", "right")
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         assert hub.db.execute("SELECT current_user").fetchone() == (LOCKED,)
 
 
@@ -75,7 +75,7 @@ def test_a_database_without_a_hub_another_version_and_another_recipe(hub_address
     assert "chunker 0" in str(other)
     with pytest.raises(StoreError):
         initialise(hub_address, "chunker 0")
-    assert not initialise(hub_address, RECIPE)
+    assert not initialise(hub_address, recipe())
     rows(hub_address, "UPDATE gitrag.meta SET value = '1' WHERE key = 'schema'")
     older = failure(hub_address)
     assert isinstance(older, StoreError)
@@ -95,7 +95,7 @@ def test_a_database_that_cannot_keep_every_text_gets_no_hub(postgres: Server, mo
                 " LC_COLLATE 'C' LC_CTYPE 'C'"
             )
             with pytest.raises(NotSetUpError, match=encoding) as refused:
-                initialise(postgres.address(database=encoding.lower()), RECIPE)
+                initialise(postgres.address(database=encoding.lower()), recipe())
             assert "createdb" in refused.value.hint
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     with connect(postgres.address()) as db:
@@ -105,12 +105,12 @@ def test_a_database_that_cannot_keep_every_text_gets_no_hub(postgres: Server, mo
 def test_of_two_who_make_a_hub_at_once_one_makes_it(postgres: Server):
     address = postgres.new_database()
     with ThreadPoolExecutor() as pool:
-        made = list(pool.map(lambda _: initialise(address, RECIPE, partitions=2), range(3)))
+        made = list(pool.map(lambda _: initialise(address, recipe(), partitions=2), range(3)))
     assert sorted(made) == [False, False, True]
 
 
 def test_who_stops_in_the_midst_is_put_out(hub_address: str):
-    with opened_hub(hub_address, RECIPE) as hub:
+    with opened_hub(hub_address, recipe()) as hub:
         limits = ("statement_timeout", "idle_in_transaction_session_timeout")
         for limit in limits:
             assert hub.db.execute(f"SHOW {limit}".encode()).fetchone() == ("10min",)
@@ -119,7 +119,7 @@ def test_who_stops_in_the_midst_is_put_out(hub_address: str):
 def test_who_may_not_make_tables_makes_none(hub_address: str, postgres: Server):
     role = make_role(hub_address)
     with pytest.raises(NotSetUpError):
-        initialise(as_role(postgres.address(), role), RECIPE)
+        initialise(as_role(postgres.address(), role), recipe())
     assert rows(postgres.address(), "SELECT 1 FROM pg_namespace WHERE nspname = 'gitrag'") == []
 
 
@@ -170,7 +170,7 @@ def test_a_server_killed_in_the_midst_of_a_push_has_the_branch_as_it_was(
     own_server: Server, make_repository, model_dir: Path
 ):
     address = own_server.address()
-    initialise(address, RECIPE, partitions=2)
+    initialise(address, recipe(), partitions=2)
     git = make_repository(SAMPLE)
     pushed(git, address, model_dir)
     before = rows(

@@ -9,7 +9,7 @@ import pytest
 from gitrag.actions.hub import search as hub_search
 from gitrag.errors import NotSetUpError
 from gitrag.hub.hub import initialise
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from tests.support.hubs import SAMPLE, opened, pushed
 from tests.support.postgres import Server, make_server, system
 
@@ -28,8 +28,8 @@ def test_postgresql_15_without_pgvector_answers(make_repository, model_dir: Path
     try:
         address = server.address()
         with pytest.raises(NotSetUpError, match="has no pgvector"):
-            initialise(address, RECIPE, hnsw=True)
-        assert initialise(address, RECIPE)
+            initialise(address, recipe(), hnsw=True)
+        assert initialise(address, recipe())
         git = make_repository(SAMPLE)
         assert pushed(git, address, model_dir).contents == len(SAMPLE)
         assert "src/client.py" in first(address, opened(git, address, model_dir))
@@ -43,7 +43,7 @@ def test_an_hnsw_index_gives_the_nearest_by_sign_bits(postgres: Server, make_rep
         db.execute("DROP DATABASE IF EXISTS with_hnsw")
         db.execute("CREATE DATABASE with_hnsw")
     address = postgres.address(database="with_hnsw")
-    assert initialise(address, RECIPE, hnsw=True, partitions=1)
+    assert initialise(address, recipe(), hnsw=True, partitions=1)
     pushed(make_repository(SAMPLE), address, model_dir)
     with psycopg.connect(address) as db:
         assert "hnsw" in str(

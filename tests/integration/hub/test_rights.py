@@ -15,7 +15,7 @@ from gitrag.hub import history, rights, servers
 from gitrag.hub.hub import OWN_IDS
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import tidy
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.words.terms import hashed
 from tests.support.command import wait_until
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
@@ -35,7 +35,7 @@ def make(place: Path, files=SAMPLE, name: str = "project"):
 
 
 def grant(address: str, role: str, repository: str, *, pushes: bool = False) -> None:
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         rights.grant(hub, role, repository, pushes=pushes)
 
 
@@ -247,7 +247,7 @@ def test_rights_end_at_once_and_a_role_that_is_gone_hurts_nobody(two: tuple[str,
     grant(address, gone, "project")
     rows(address, f"DROP ROLE {gone}")
     assert rows(reader, "SELECT name FROM gitrag.branches()") == [("project",)]
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         assert rights.revoke(hub, role, "project")
         assert not rights.revoke(hub, role, "project")
     assert rows(reader, f"SELECT count(*) FROM gitrag.chunks_of({ALL})") == [(0,)]
@@ -266,7 +266,7 @@ def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: P
     address, _reader, _keeper = two
     git = make(tmp_path / "home-vault", SECRET, "vault")  # the same name: another state of it
     pushed(git, address, model_dir, moved=True)
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         counted = tidy(hub, really=False)
         assert (counted.contents, counted.paths, counted.unfinished) == (0, 1, 0)  # project has that content
         assert tidy(hub, really=True) == counted
@@ -278,7 +278,7 @@ def test_gc_drops_only_what_no_branch_has(two: tuple[str, str, str], tmp_path: P
     ) == [("secret.py",)]
     git.commit({"secret.py": "def other():\n    return 1\n"})
     pushed(git, address, model_dir)
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         assert tidy(hub, really=True).contents == 1
     assert "launch_code" not in str(rows(address, "SELECT text FROM gitrag.chunks"))
     assert rows(
@@ -421,7 +421,7 @@ def test_whoever_may_push_nothing_any_more_cannot_write_at_all(two: tuple[str, s
             return False
         return True
 
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         rights.grant(hub, role, "project", pushes=True)
         rights.grant(hub, role, "vault", pushes=True)
         assert may_write()
@@ -448,7 +448,7 @@ def test_a_new_role_of_an_old_name_has_none_of_its_rights(two: tuple[str, str, s
     rows(address, f"CREATE ROLE {role} LOGIN")
     assert rows(as_role(address, role), "SELECT name FROM gitrag.branches()") == []
     assert rows(as_role(address, role), "SELECT * FROM gitrag.granted()") == []
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         assert role not in {each.role for each in rights.listed(hub)}
         rights.grant(hub, role, "project", pushes=False)
     assert rows(as_role(address, role), "SELECT name FROM gitrag.branches()") == [("project",)]
@@ -531,9 +531,9 @@ def test_who_leaves_a_push_open_keeps_nobody_from_pushing_the_same_contents(
     waiting.update()
     waiting.embed()
     with (
-        opened_hub(as_role(address, sender), RECIPE) as held,
+        opened_hub(as_role(address, sender), recipe()) as held,
         held.db.transaction(force_rollback=True),
-        opened_hub(address, RECIPE) as hub,
+        opened_hub(address, recipe()) as hub,
     ):
         with monkeypatch.context() as patched:
             patched.setattr("gitrag.actions.hub.push.opened", lambda *_given: nullcontext(held))

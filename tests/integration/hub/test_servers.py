@@ -17,7 +17,7 @@ from gitrag.hub import servers, upkeep
 from gitrag.hub.hub import IDS, OWN_IDS, initialise
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.upkeep import searchable, status
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.report.hub import as_text, status_as_text
 from tests.integration.hub.test_rights import FUNCTIONS
 from tests.support.hubs import SAMPLE, as_role, make_role, opened, pushed, rows
@@ -79,11 +79,11 @@ def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
 
 def joined(two: Two, *repositories: str) -> Two:
     """Make the hub, with the other server as ``db2``, and place repositories there."""
-    initialise(two.owner, RECIPE, partitions=2)
+    initialise(two.owner, recipe(), partitions=2)
     with psycopg.connect(two.superuser, autocommit=True) as db:
         db.execute("CREATE EXTENSION postgres_fdw")
         db.execute(f"GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO {LOCKED}")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         servers.add_server(hub, "db2", two.other.address(LOCKED))
         for name in repositories:
             servers.place(hub, name, "db2")
@@ -126,7 +126,7 @@ def test_two_servers_answer_as_one_does(two: Two, hub_address: str, tmp_path: Pa
         assert most < 256 * MIB, question  # nothing is as long as the other server's ids are high
     only = {each[0] for each in page(two.owner, "rounding of amounts", workspace, repositories=["billing"])}
     assert only == {"billing"}
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         assert "  billing main at" in status_as_text(status(hub, is_owner=True))
         assert {(each.repository, each.server) for each in status(hub, is_owner=True).branches} == {
             ("shop", "front"), ("billing", "db2"), ("copy", "db2"),
@@ -181,7 +181,7 @@ def test_rights_hold_on_both_servers(two: Two, tmp_path: Path, model_dir: Path):
     role = make_role(two.superuser)
     with psycopg.connect(two.other.address(), autocommit=True) as db:
         db.execute(f"CREATE ROLE {role} LOGIN")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         servers.grant(hub, role, "billing", pushes=False)
     at_front, at_other = as_role(two.superuser, role), as_role(two.other.address(), role)
     every = f"ARRAY(SELECT generate_series(1, 20) UNION SELECT generate_series({OWN_IDS}, {OWN_IDS + 20}))"
@@ -227,20 +227,20 @@ def test_who_may_push_pushes_through_the_front_to_where_the_repository_is(
 ):
     joined(two, "billing")
     ci = make_role(two.superuser)
-    with opened_hub(two.owner, RECIPE) as hub, pytest.raises(NotSetUpError, match=f'has no role "{ci}"'):
+    with opened_hub(two.owner, recipe()) as hub, pytest.raises(NotSetUpError, match=f'has no role "{ci}"'):
         servers.grant(hub, ci, "billing", pushes=True)
     with psycopg.connect(two.other.address(), autocommit=True) as db:
         db.execute(f"CREATE ROLE {ci} LOGIN")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         servers.grant(hub, ci, "billing", pushes=True)
     git = make(tmp_path, "billing", RATES)
     address = as_role(two.superuser, ci)
     assert pushed(git, address, model_dir).contents == 3
     git.commit({"rates.py": None})
     assert pushed(git, address, model_dir, branch="next").contents == 0
-    with opened_hub(address, RECIPE) as hub, servers.holding(hub, "billing") as there:
+    with opened_hub(address, recipe()) as hub, servers.holding(hub, "billing") as there:
         upkeep.choose(there, "billing", "next")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         found, absent = searchable(hub)
         assert [(each.name, each.branch, each.files) for each in found] == [("billing", "next", 2)]
         assert absent == []
@@ -254,7 +254,7 @@ def test_who_may_push_pushes_through_the_front_to_where_the_repository_is(
     for direct in (two.other.address(ci), address):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             rows(direct, "INSERT INTO gitrag.sent_words (term, found) VALUES (1, '')")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         servers.discard_repository(hub, "billing")
         assert servers.tidy(hub, really=True).contents == 2
         assert searchable(hub) == ([], [])
@@ -300,7 +300,7 @@ def test_the_others_answer_when_a_server_is_away(
     assert "does not answer" not in as_text(search(repositories=["shop"]))
     with pytest.raises(NetworkError, match="server db2 does not answer; not searched: billing"):
         search(repositories=["billing"])
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         assert "billing is on db2, which does not answer" in status_as_text(status(hub, is_owner=True))
     with pytest.raises(NetworkError):
         pushed(make(tmp_path / "home-shop", "billing", RATES), two.owner, model_dir)
@@ -316,11 +316,14 @@ def test_the_others_answer_when_a_server_is_away(
 
 def test_a_server_that_cannot_be_added_is_not_added(two: Two, monkeypatch: pytest.MonkeyPatch):
     there = two.other.address(LOCKED)
-    initialise(two.owner, RECIPE, partitions=1)
-    with opened_hub(two.owner, RECIPE) as hub, pytest.raises(NotSetUpError, match="may not use postgres_fdw"):
+    initialise(two.owner, recipe(), partitions=1)
+    with (
+        opened_hub(two.owner, recipe()) as hub,
+        pytest.raises(NotSetUpError, match="may not use postgres_fdw"),
+    ):
         servers.add_server(hub, "db2", there)
     joined(two, "billing")
-    with opened_hub(two.owner, RECIPE) as hub:
+    with opened_hub(two.owner, recipe()) as hub:
         for name, address, error, said in (
             ("db2", there, UsageError, "has a server"),
             ("a b", there, UsageError, "cannot be the name"),
@@ -338,10 +341,13 @@ def test_a_server_that_cannot_be_added_is_not_added(two: Two, monkeypatch: pytes
         assert servers.place(hub, "billing", "db2").server == "db2"
         assert servers.place(hub, "shop", "front").server == "front"
         assert hub.db.execute("SELECT count(*) FROM gitrag.servers").fetchone() == (2,)
-    with opened_hub(there, RECIPE) as hub, pytest.raises(UsageError, match="itself a server of another hub"):
+    with (
+        opened_hub(there, recipe()) as hub,
+        pytest.raises(UsageError, match="itself a server of another hub"),
+    ):
         servers.add_server(hub, "db4", two.owner)
     role = make_role(two.superuser)
-    with opened_hub(as_role(two.superuser, role), RECIPE) as hub:
+    with opened_hub(as_role(two.superuser, role), recipe()) as hub:
         for refused in (
             lambda: servers.add_server(hub, "db4", there),
             lambda: servers.place(hub, "a", "front"),
@@ -356,7 +362,7 @@ def test_a_server_without_a_password_is_for_superusers(two: Two):
     with psycopg.connect(two.other.address(), autocommit=True) as db:
         db.execute("CREATE ROLE open SUPERUSER LOGIN")
         db.execute("CREATE DATABASE another")
-    with opened_hub(two.owner, RECIPE) as hub, pytest.raises(NetworkError, match=r"cannot read .*password"):
+    with opened_hub(two.owner, recipe()) as hub, pytest.raises(NetworkError, match=r"cannot read .*password"):
         servers.add_server(hub, "db3", two.other.address("open", "another"))
-    with opened_hub(two.superuser, RECIPE) as hub:
+    with opened_hub(two.superuser, recipe()) as hub:
         assert hub.db.execute("SELECT count(*) FROM gitrag.servers").fetchone() == (2,)

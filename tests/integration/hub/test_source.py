@@ -13,7 +13,7 @@ from gitrag.actions.hub import search as hub_search
 from gitrag.hub.hub import opened as opened_hub
 from gitrag.hub.source import HubSource
 from gitrag.hub.upkeep import searchable
-from gitrag.indexing.recipe import RECIPE
+from gitrag.indexing.recipe import recipe
 from gitrag.search.question import read
 from gitrag.search.sections import Wanted
 from gitrag.store import views
@@ -62,7 +62,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, model_dir: Path, module_hub: 
 def sources(both: tuple[Workspace, str]) -> Iterator[tuple[Source, Source, int]]:
     """The same view in both."""
     workspace, address = both
-    with opened_hub(address, RECIPE) as hub, workspace.store.read() as db:
+    with opened_hub(address, recipe()) as hub, workspace.store.read() as db:
         view = views.current(db, workspace.repo.worktree)
         assert view is not None
         yield IndexFile(db), HubSource(hub, searchable(hub)[0]), view.view_id
@@ -259,7 +259,7 @@ def test_a_hub_of_several_repositories_says_which_each_hit_is_from(
         address, "Client.send", workspace.config, repositories=["billing"], encoder=workspace.encoder
     )
     assert {each.repository for each in only.hits} == {"billing"}
-    with opened_hub(address, RECIPE) as hub:
+    with opened_hub(address, recipe()) as hub:
         stored = hub.db.execute(
             "SELECT count(DISTINCT path_id), count(DISTINCT content_id) FROM gitrag.entries"
             " JOIN gitrag.paths USING (repository_id, path_id) WHERE path = 'src/client.py'"

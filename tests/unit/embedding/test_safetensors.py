@@ -12,7 +12,7 @@ NUMBERS = np.arange(6, dtype="<f4").reshape(2, 3)
 HEADER = json.dumps(
     {
         "__metadata__": {"format": "pt"},
-        "ids": {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]},
+        "ids": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]},
         "weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [8, 32]},
     }
 ).encode()
