@@ -105,7 +105,7 @@ class ClassMembers(Naming):
         return [own] if own else self._placed(owner.name, owner.full).nearest(owner.home)[:1]
 
     def _is_extension(self, own: Id) -> bool:
-        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
+        return own[0].endswith((".swift", ".dart")) and own[1] in self._tables.body(own[0]).statics
 
     def _constructor(self, cls: Owner) -> str:
         """Return the name of a class's constructors."""
@@ -273,7 +273,7 @@ class ClassMembers(Naming):
                 subclass = self._known_as(own)
                 if subclass in known:
                     continue
-                if not alone and not any(_is_same(each, base) for base in self._bases(subclass)):
+                if not alone and not any(is_same(each, base) for base in self._bases(subclass)):
                     continue
                 known.add(subclass)
                 border.append(subclass)
@@ -331,5 +331,5 @@ class ClassMembers(Naming):
         return found
 
 
-def _is_same(one: Owner, other: Owner) -> bool:
+def is_same(one: Owner, other: Owner) -> bool:
     return (one.name, one.full or one.home) == (other.name, other.full or other.home)

@@ -13,7 +13,7 @@ from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
 from gitrag.callgraph.general.tables import SCRIPTS, Tables
-from gitrag.callgraph.general.traits import CHOOSING, WHOLE
+from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, WHOLE
 from gitrag.callgraph.limits import Limits
 
 Found = list[tuple[Id, float]]
@@ -199,11 +199,11 @@ class Naming:
         found, is_imported = self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if not every:
+        if not every or language == "zig":
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
-        if language not in SCRIPTS and language != "rust":
+        if language not in BY_IMPORT:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
             if near:
@@ -418,7 +418,7 @@ class Naming:
         return []
 
     def _re_exports(self, path: str) -> bool:
-        return path.endswith(".rs") or self._tables.language(path) in SCRIPTS
+        return path.endswith((".rs", ".dart")) or self._tables.language(path) in SCRIPTS
 
     def _passed_on(self, path: str) -> PassedOn:
         """Return the files all names of which a file passes on, whatever number of steps away.
@@ -440,7 +440,7 @@ class Naming:
         """Add the files that one file passes on to those found; return them."""
         further = []
         for each in self._tables.body(path).imports.get("*", ()):
-            if path != start and not each.public:
+            if not each.public and (path != start or path.endswith(".dart")):
                 continue
             for place, _ in self._imports.files(each, path):
                 for file in self._imports.within(place):
