@@ -57,8 +57,11 @@ _TEMPLATES = (
 _SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini", ".json", ".neon", ".properties")
 """Suffixes of files whose text may name code by its module or class: ``shop.cli:main``."""
 
-_BARE = frozenset({"ruby", "erb", "scala", "csharp", "swift", "kotlin"})
+_BARE = frozenset({"ruby", "erb", "scala", "csharp", "swift", "kotlin", "dart", "bash"})
 """Languages in which a name alone may be a call: of a property, of a method without brackets, infix."""
+
+_WITH_C = frozenset({"c", "cpp", "zig", "lua"})
+"""Languages that call C, or that C calls, by the same names."""
 
 _STRING = late_re(r"\"[^\"]*\"|'[^']*'")
 
@@ -185,7 +188,7 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
         return True
     if is_template:
         return False
-    bare = _STRING.sub(_without_prose, text)
+    bare = text if own == "bash" else _STRING.sub(_without_prose, text)
     ways = (*_handed(name), *((_alone(name),) if own in _BARE else ()))
     return any(
         not _is_declared(bare, each.start("name"), own)
@@ -271,6 +274,8 @@ def _without_prose(string: re.Match[str]) -> str:
 def _is_other(own: str, language: str) -> bool:
     from gitrag.callgraph.extraction import LANGUAGES
 
+    if {own, language} <= _WITH_C:
+        return False
     return own in LANGUAGES and family_of(own) != family_of(language)
 
 

@@ -36,7 +36,7 @@ FILES = {
     "shop/view.py": (
         "from shop import cart\n\nclass Page:\n    def show(self):\n        return cart.total([])\n"
     ),
-    "tool.zig": "pub fn main() void {}\n",
+    "tool.nim": "proc main() = discard\n",
 }
 
 
@@ -127,9 +127,9 @@ def test_what_was_inferred_is_let_go_of_at_once(project):
 
 def test_what_is_asked_about_in_other_languages_is_named(project):
     """An answer that skips a file says so, or its absence would look like "no calls"."""
-    about = [("tool.zig", ""), ("shop/tax.py", "python"), ("README.md", ""), ("bin/tool", "bash")]
+    about = [("tool.nim", ""), ("shop/tax.py", "python"), ("README.md", ""), ("bin/tool", "fish")]
     answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
-    assert answer.skipped == ("tool.zig", "bin/tool")
+    assert answer.skipped == ("tool.nim", "bin/tool")
 
 
 def test_manifests_and_path_aliases_are_read_as_they_are_now(make_repository):
@@ -223,7 +223,9 @@ def test_a_module_scopes_the_graph(make_repository):
 
 def test_a_script_without_a_suffix_is_a_program_too(make_repository):
     """Its first line says what it is."""
-    script = "#!/bin/sh\n# Rotates the signing keys.\nrotate_keys() {\n  mv key key.old\n}\nrotate_keys\n"
+    script = (
+        "#!/usr/bin/fish\n# Rotates the signing keys.\nfunction rotate_keys\n  mv key old\nend\nrotate_keys\n"
+    )
     workspace = open_app(make_repository({"bin/rotate": script}))
     workspace.update()
     answer = search(workspace, "rotate the signing keys", SearchOptions(min_score=0.0))
@@ -318,9 +320,9 @@ def test_the_command_says_what_it_did_not_find(project):
         'Nothing in the call graph is called "totl".',
         "hint: Did you mean total?",
     ]
-    other = gitrag(project, "graph", "tool.zig")
+    other = gitrag(project, "graph", "tool.nim")
     assert other.status == 1
-    assert "Call graph generation skipped for tool.zig (language not supported)." in other.err
+    assert "Call graph generation skipped for tool.nim (language not supported)." in other.err
     assert gitrag(project, "graph", "--callers").status == 2
     assert gitrag(project, "graph", "--filter", "(").status == 2
 
@@ -330,7 +332,7 @@ def test_a_negative_says_what_was_looked_at(project):
     project.write(
         {
             "shop/tax.py": "def rate():\n    return 1.2\n\n\ndef lonely():\n    pass\n",
-            "tool.zig": "pub fn main() void {\n  lonely();\n}\n",
+            "tool.nim": "proc main() =\n  lonely()\n",
             "deep.py": "lonely" + "(" * 1000 + ")" * 1000 + "\n",
             "vendor/x.py": "lonely()\n",
             ".gitattributes": "vendor/** linguist-vendored\n",
@@ -342,11 +344,11 @@ def test_a_negative_says_what_was_looked_at(project):
     assert done.status == 1
     lines = done.out.splitlines()
     assert lines[0] == (
-        "unresolved in 3 places: deep.py:1, tool.zig:2, vendor/x.py:1; no call resolved in 4 files;"
+        "unresolved in 3 places: deep.py:1, tool.nim:2, vendor/x.py:1; no call resolved in 4 files;"
         " 1 textual mention in README.md:1"
     )
     assert lines[-1] == (
-        "Not looked at: 1 file could not be read; 1 file in languages without a call graph (zig);"
+        "Not looked at: 1 file could not be read; 1 file in languages without a call graph (nim);"
         " 1 file left out of the index."
     )
     drawn = gitrag(project, "graph", "lonely", "--callees")
@@ -509,12 +511,12 @@ def test_tests_within_a_file_are_told_from_the_product(make_repository):
 
 
 def test_a_language_without_a_query_is_named_once(project):
-    about = [(f"tool{n}.zig", "") for n in range(3)] + [("bin/tool.sh", "")]
+    about = [(f"tool{n}.nim", "") for n in range(3)] + [("bin/tool.fish", "")]
     answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
     assert answer.notes == (
-        "Call graph generation skipped for bin/tool.sh (language not supported). Showing other results.",
-        "Call graph generation skipped for tool0.zig (language not supported). Showing other results.",
-        "The same holds for 2 more files in zig.",
+        "Call graph generation skipped for bin/tool.fish (language not supported). Showing other results.",
+        "Call graph generation skipped for tool0.nim (language not supported). Showing other results.",
+        "The same holds for 2 more files in nim.",
     )
 
 

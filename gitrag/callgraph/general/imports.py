@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from posixpath import join, normpath
 
 from msgspec import Struct
 
@@ -10,6 +11,9 @@ from gitrag.callgraph.general.crates import Crates, shared
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.records import ImportRow
 from gitrag.callgraph.general.scripts import Scripts
+
+_BY_PATH = (".lua", ".dart", ".zig")
+"""Endings of files that name others by their paths."""
 
 DEFAULT = "default"
 """The name under which JavaScript exports a file's main definition."""
@@ -53,7 +57,8 @@ def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
                     ImportedName(row.name if row.alias is None else row.alias, origin, row.name, "file")
                 )
         elif row.all is not None:
-            found.append(ImportedName("*", row.all, None, "file"))
+            public = language != "dart" or row.public is not None
+            found.append(ImportedName("*", row.all, None, "file", public))
         elif row.path is not None and language == "php":
             whole = f"{row.package or ''}.{row.path}".replace("\\", ".").strip(".")
             owner, _, name = whole.rpartition(".")
@@ -205,9 +210,31 @@ class Imports:
         return self._crates
 
     def _script(self, origin: str, importer: str) -> str | None:
+        if importer.endswith(_BY_PATH):
+            return self._at(origin, importer)
         if self._scripts is None:
             self._scripts = Scripts(self._files, self._manifests)
         return self._scripts.file(origin, importer)
+
+    def _at(self, origin: str, importer: str) -> str | None:
+        """Return the file that Dart, Zig or Lua name by its path: a whole one, or the end of it."""
+        if importer.endswith(".lua"):
+            end = origin.replace(".", "/")
+            ends, stems = [f"{end}.lua", f"{end}/init.lua"], [end.rpartition("/")[2], "init"]
+        elif origin.startswith("package:"):
+            end = origin.partition("/")[2]
+            ends, stems = [f"lib/{end}"], [end.rpartition("/")[2].partition(".")[0]]
+        else:
+            path = normpath(join(importer.rpartition("/")[0], origin))
+            return path if path in self._files else None
+        every = [path for stem in stems for path in self._stems.get(stem, ())]
+        return next(
+            iter(_nearest([path for path in every if f"/{path}".endswith(_slashed(ends))], importer)), None
+        )
+
+
+def _slashed(ends: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"/{end}" for end in ends)
 
 
 def _nearest(paths: list[str], importer: str) -> list[str]:

@@ -12,7 +12,7 @@ from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import CHOOSING, SCRIPTS, WHOLE
+from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, SCRIPTS, WHOLE
 
 Found = list[tuple[Id, float]]
 CERTAIN = 1.0
@@ -199,7 +199,9 @@ class Naming:
         found, is_imported = ([], False) if is_elsewhere else self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if not every or (language in SCRIPTS and not name[:1].isupper()):  # an object of another file
+        if (
+            not every or language == "zig" or (language in SCRIPTS and not name[:1].isupper())
+        ):  # an object of another file
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
@@ -212,7 +214,7 @@ class Naming:
             every = meant or every
         elif language == "swift":  # each of its extensions may be in a file of its own
             every = [own for own in every if not self._is_extension(own)] or every
-        if language not in SCRIPTS and language != "rust":
+        if language not in BY_IMPORT:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
             if near:
@@ -320,7 +322,7 @@ class Naming:
         return found
 
     def _is_extension(self, own: Id) -> bool:
-        return own[0].endswith(".swift") and own[1] in self._tables.body(own[0]).statics
+        return own[0].endswith((".swift", ".dart")) and own[1] in self._tables.body(own[0]).statics
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":
@@ -449,7 +451,7 @@ class Naming:
         return []
 
     def _re_exports(self, path: str) -> bool:
-        return path.endswith(".rs") or self._tables.language(path) in SCRIPTS
+        return path.endswith((".rs", ".dart")) or self._tables.language(path) in SCRIPTS
 
     def _passed_on(self, path: str) -> PassedOn:
         """Return the files all names of which a file passes on, whatever number of steps away.
@@ -471,7 +473,7 @@ class Naming:
         """Add the files that one file passes on to those found; return them."""
         further = []
         for each in self._tables.body(path).imports.get("*", ()):
-            if path != start and not each.public:
+            if not each.public and (path != start or path.endswith(".dart")):
                 continue
             for place, _ in self._imports.files(each, path):
                 for file in self._imports.within(place):

@@ -17,7 +17,7 @@ from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.records import ELEMENT, NUMBERED, SAME, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import IMPLICIT_SELF, INHERITING, SCRIPTS
+from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING
 
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
@@ -197,7 +197,7 @@ class Receivers(ClassMembers, ABC):
                 field = self._field(each, bare.lstrip("@"), depth)
                 if field is not None:
                     return field
-        if language in SCRIPTS:
+        if language in BY_IMPORT and language != "rust":
             held = self._held(bare, path, depth)
             if held is not None:
                 return held
@@ -226,8 +226,14 @@ class Receivers(ClassMembers, ABC):
         return None
 
     def _held(self, name: str, path: str, depth: int) -> Owner | None:
-        """Find what a file of JavaScript imports under a name: a class by ``require``, or a variable."""
-        for each in self._tables.body(path).imports.get(name, ()):
+        """Find what a file imports under a name: a class by ``require``, or a variable."""
+        imports, is_dart = self._tables.body(path).imports, path.endswith(".dart")
+        for each in (*imports.get(name, ()), *(imports.get("*", ()) if is_dart else ())):
+            if is_dart and each.alias == "*":
+                for file, _ in self._imports.files(each, path):
+                    held = self._exported_variable(file, name, depth)
+                    if held is not None:
+                        return held
             if each.kind != "file" or each.alias == "*":
                 continue
             for file, _ in self._imports.files(each, path):
@@ -250,6 +256,8 @@ class Receivers(ClassMembers, ABC):
             if declared is not None:
                 return self._declared(declared, (file, 0), depth)
         for imported in (*body.imports.get(name, ()), *body.imports.get("*", ())):
+            if file.endswith(".dart") and not imported.public:
+                continue
             if imported.kind == "local" and imported.name != name:
                 return self._exported_variable(file, imported.name or name, depth - 1)
             if imported.kind == "file" and (imported.name or imported.alias == "*"):
@@ -378,6 +386,8 @@ class Receivers(ClassMembers, ABC):
             type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
+        if scope[0].endswith(".zig"):
+            return self._struct(type_name, scope)
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
         for own in self._tables.outwards(scope):  # a type parameter means what bounds it
@@ -385,6 +395,17 @@ class Receivers(ClassMembers, ABC):
             if bound is not None and bound.type_name and bound.type_name != type_name:
                 return self._class(bound.type_name, scope[0])
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
+
+    def _struct(self, type_name: str, scope: Id) -> Owner | None:
+        """Return a type of Zig: a struct, or a file, which is one."""
+        path = scope[0]
+        if type_name in {"Self", "@This"} or type_name in self._tables.body(path).inner:
+            return self._class_of(scope) or Owner("module", "", path)
+        found = self._class(type_name, path)
+        module: str | None = path if found is None else None
+        for part in type_name.split(".") if module else ():
+            module = self._module(part, module) if module is not None else None
+        return Owner("module", "", module) if module is not None else found
 
     def _given_by(self, found: Found, on: Owner | None = None) -> Owner | None:
         """Return the type of the result of calling the first of what may be called, and how sure that is.

@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.general import elixir
+from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED
-from gitrag.callgraph.general.traits import BY_NAME, C_FAMILY, CHOOSING, IMPLICIT_SELF, SCRIPTS, SPARING
+from gitrag.callgraph.general.traits import (
+    BY_IMPORT,
+    BY_NAME,
+    C_FAMILY,
+    CHOOSING,
+    IMPLICIT_SELF,
+    INFERRING,
+    SCRIPTS,
+    SPARING,
+)
+from gitrag.late import late_re
 
 ONE_OF_SEVERAL = 0.6
 """Confidence in one of several functions of a name, where nothing says which: overloads, builds."""
@@ -27,6 +37,14 @@ _NOBODYS = frozenset(
 """Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
 _FEW = 4
 _COMPONENTS = (".vue", ".svelte", ".astro")
+_WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
+_USUAL = frozenset("get set is on to has with as of new create can from".split())
+"""How names of libraries' methods begin: of these a third word is asked for, where it decides alone."""
+_OF_ANDROID = frozenset(
+    "add remove find start stop show hide make next read write do parse update put init open close clear load"
+    " save send run check".split()
+)
+"""And those of Android's."""
 _PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
 """What a literal of Rust may be."""
 
@@ -86,6 +104,10 @@ class Resolver(Receivers):
     ) -> Found:
         if self._tables.language(caller[0]) == "elixir":
             return elixir.called(parts, caller, self._tables)
+        if self._tables.language(caller[0]) == "bash":
+            return shell.called(".".join(parts), caller, self._tables)
+        if self._tables.language(caller[0]) == "lua":
+            return lua.called(parts, caller, self._tables, self._imports)
         if parts[0] == SCOPED:
             parts = self._unscoped(parts[1:])
         *before, name = parts
@@ -146,7 +168,7 @@ class Resolver(Receivers):
             members = self._tables.members
             found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
             return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
-        if language in {"kotlin", "swift"}:
+        if language in {"kotlin", "swift", "dart"}:
             return self._foreign(name) if owner is None else []
         if language != "csharp":
             return []
@@ -194,14 +216,17 @@ class Resolver(Receivers):
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
         """Find the only method of a name, with its overrides, where the receiver's type is not written.
 
-        In JavaScript and, of a name of several words, Ruby, whose variables have no types; in Swift after a
-        dot alone, or where it stands in no class, since the grammar did not read its class whole.
+        In JavaScript and, of a name of several words, Ruby, whose variables have no types, and languages
+        that infer them, in which those of one hierarchy count as one; in Swift after a dot alone, or where it
+        stands in no class, since the grammar did not read its class whole.
         """
         path = caller[0]
         language = self._tables.language(path)
         found = self._tables.methods.get(name, [])
         if language == "swift":
             found = found if head == "?" else [] if found else self._tables.functions.get(name, [])
+        elif language in INFERRING:
+            return self._telling(head, name, language)
         elif language == "ruby":
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
@@ -225,6 +250,21 @@ class Resolver(Receivers):
         """Tell whether a file of JavaScript imports a name from another project."""
         imported = self._tables.body(path).imports.get(head.removesuffix("()"), ())
         return bool(imported) and not any(True for each in imported for _ in self._imports.files(each, path))
+
+    def _telling(self, head: str, name: str, language: str) -> Found:
+        """Find the methods of a telling name: of one class, or of one and those that inherit from it."""
+        words = _WORDS.findall(name)
+        every = [
+            *self._tables.methods.get(name, ()),
+            *(self._tables.functions.get(name, ()) if language == "zig" else ()),
+        ]
+        first = words[0].lower() if words else ""
+        is_usual = first in _USUAL or (language == "kotlin" and first in _OF_ANDROID)
+        if len(words) < 2 + is_usual or not 0 < len(every) <= _FEW or head in {"super", "this"}:
+            return []
+        if len(every) > 1 and not self._are_one_family(every):
+            return []
+        return [(own, LIKE_NAMED) for own in every]
 
     def _plain(  # noqa: C901, PLR0912 - the places to search, in order
         self, name: str, caller: Id
@@ -313,7 +353,7 @@ class Resolver(Receivers):
                 return found if table is self._tables.functions else self._constructed(found[-1])
             if language == "go" and table is self._tables.functions and len(near) > 1:
                 return self._built(near, path)
-            if near and language not in SCRIPTS and language != "rust":
+            if near and language not in BY_IMPORT:
                 return self._constructed(near[-1])
             if len(found) == 1 and language in BY_NAME | {"java"}:
                 return self._constructed(found[0])

@@ -4,6 +4,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 
 - ``@call``: the called expression; or ``@receiver`` and ``@name``; or ``@sent``: a call with
   fields ``receiver``, ``method`` and ``arguments``, which the query does not have to match.
+- ``@chained``: the last part of a call, or its arguments, which stand beside what is called.
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
@@ -94,6 +95,10 @@ QUERIES = {
     "scala": "scala",
     "solidity": "solidity",
     "elixir": "elixir",
+    "bash": "bash",
+    "lua": "lua",
+    "dart": "dart",
+    "zig": "zig",
 }
 """Files of ``queries/`` by language."""
 
@@ -135,10 +140,14 @@ _MANY = {
     "java": _LISTS,
     "kotlin": _LISTS,
     "csharp": _LISTS,
+    "dart": _LISTS,
     "swift": late_re(r"\[\s*([\w.]+)\s*\][?!]?|(?:Array|Set)<([\w.]+)>[?!]?"),
     "php": late_re(
         r"(?:array|iterable|list|\\?\w*(?:Collection|Iterator|Traversable|Generator))"
         r"<(?:[^<>]*,\s*)?([\w\\]+)>|([\w\\]+)\[\]"
+    ),
+    "scala": late_re(
+        r"(?:\w+\.)*(?:Indexed|Array|Linked)?(?:Seq|List|Vector|Set|Iterable|Iterator|Array|Option)\[\s*([\w.]+)\s*\]()"
     ),
     "go": late_re(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
@@ -168,6 +177,11 @@ _PLAIN_BLOCKS = frozenset(
 """Functions of Kotlin's libraries whose blocks have no ``this`` of their own, or one with few functions."""
 _TWO_NAMESPACES = frozenset({"java", "php", "ruby", "solidity"})
 """Languages in which a variable hides no function: brackets after a name say which is meant."""
+_CALLED_AS = frozenset({"call", "name", "chained"})
+_SHELL_NAME = late_re(r"[\w.:+-]+")
+_SELECTORS = frozenset(
+    {"selector", "unconditional_assignable_selector", "conditional_assignable_selector", "cascade_section"}
+)
 _CALLS = frozenset({"call_expression", "invocation_expression"})
 _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
@@ -294,7 +308,7 @@ class QueryReader:
                 continue
             elif "sent" in captures:
                 self._read_sent(captures["sent"][0], calls, names["taken"], bases)
-            elif "call" in captures or "name" in captures:
+            elif not _CALLED_AS.isdisjoint(captures):
                 calls += self._call(captures)
             elif not names.keys().isdisjoint(captures):
                 for key in names.keys() & captures:
@@ -516,12 +530,16 @@ class QueryReader:
     ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
         if "call" in captures:
             node = captures["call"][0]
-            parts = parts_of(self._text(node))
+            text = self._text(node)
+            parts = parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
+        elif "chained" in captures:
+            node = captures["chained"][0]
+            parts = parts_of(self._chain(node))
         else:
             node = captures["name"][0]
             receiver = captures.get("receiver")
             text = self._text(node)
-            own = [text] if _NAME.fullmatch(text) else parts_of(text)  # names in Ruby may end in ? or !
+            own = self._parts_of_name(text)
             # The receiver as that of something: or the brackets of a call at its end would be lost.
             parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
             if receiver and self._language.name == "ruby" and self._raw(receiver[0], 2) == "::":
@@ -553,6 +571,34 @@ class QueryReader:
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
+
+    def _parts_of_name(self, text: str) -> list[str]:
+        """Return the parts of a name: in Ruby it may end in ? or !, in a shell have hyphens."""
+        if self._language.name == "bash":
+            return text.replace("::", ".").split(".") if _SHELL_NAME.fullmatch(text) else []
+        return [text] if _NAME.fullmatch(text) else parts_of(text)
+
+    def _chain(self, node: tree_sitter.Node) -> str:
+        """Return what is called, where the grammar has its parts side by side; Dart's up to the arguments."""
+        if self._language.name == "zig":
+            around = node.parent.parent if node.parent is not None else None
+            start = around.start_byte if around is not None else node.start_byte
+            return self._between(start, node.end_byte)
+        name = node.prev_named_sibling if node.type == "argument_part" else None
+        first: tree_sitter.Node | None = node.parent if name is not None else node
+        while (
+            first is not None
+            and first.type in _SELECTORS
+            and (before := first.prev_named_sibling) is not None
+        ):
+            first = before
+        start, end = first.start_byte if first is not None else node.start_byte, node.start_byte
+        if name is not None and node.parent is not None:  # `a..add(1)..stop()`
+            return f"{self._between(start, node.parent.start_byte).partition('..')[0]}.{self._text(name)}"
+        return self._between(start, end)
+
+    def _between(self, start: int, end: int) -> str:
+        return self._source[max(start, end - _TEXT_BYTES) : end].decode("utf-8", "replace")
 
     def _place_blocks(self, tree: tree_sitter.Tree) -> None:
         """Note what decides about ``this`` in Kotlin, outer first, each with the one around it.
@@ -606,6 +652,10 @@ class QueryReader:
         parts = parts_of(self._text(node))
         if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
             parts = ["?", *parts]
+        if self._language.name == "dart":
+            after = node.next_named_sibling
+            called = node if after is not None and after.text and after.text[:1] in b"(<" else None
+            parts = parts_of(self._chain(node) + self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
 
@@ -711,7 +761,8 @@ class QueryReader:
                 text = text.removeprefix(":")
             elif self._language.name == "php":
                 text = _ROUTED.sub("::", text)
-            parts = (text,) if text.endswith(("?", "!")) and _NAME.fullmatch(text) else tuple(parts_of(text))
+            is_whole = self._language.name == "bash" or text.endswith(("?", "!"))
+            parts = tuple(self._parts_of_name(text)) if is_whole else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
@@ -875,8 +926,11 @@ class QueryReader:
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
-        made = tuple(parts_of(self._callee(captures["made"][0]))) if "made" in captures else None
-        return Declaration(place, name, "", made)
+        made = captures.get("made", [None])[0]
+        text = self._callee(made) if made is not None else ""
+        if made is not None and self._language.name == "dart" and made.parent is not None:
+            text = self._between(made.start_byte, made.parent.end_byte)
+        return Declaration(place, name, "", None if made is None else tuple(parts_of(text)))
 
     def _callee(self, call: tree_sitter.Node) -> str:
         """Return what is called, without its arguments, which may be long."""
@@ -897,6 +951,9 @@ class QueryReader:
         return self._raw(node, _COMMENT_BYTES)
 
     def _type(self, node: tree_sitter.Node) -> str:
+        after = node.next_named_sibling if self._language.name == "dart" else None
+        if after is not None and after.type == "type_arguments":
+            return self._type_written(self._between(node.start_byte, after.end_byte))
         return self._type_written(self._text(node))
 
     def _type_written(self, text: str) -> str:

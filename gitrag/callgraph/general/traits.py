@@ -21,6 +21,8 @@ class Traits(NamedTuple):
         whole: A class is all in one file.
         sparing: A type has no method but those that are found.
         script: One of JavaScript's.
+        by_import: A file sees of others only what it imports, whatever directory they are in.
+        inferring: Types are mostly inferred, by more than is read here.
     """
 
     this: frozenset[str] = frozenset({"this", "self"})
@@ -35,10 +37,12 @@ class Traits(NamedTuple):
     whole: bool = False
     sparing: bool = False
     script: bool = False
+    by_import: bool = False
+    inferring: bool = False
 
 
 _SELF = frozenset({"self", "Self"})
-_SCRIPT = Traits(constructor="constructor", family="javascript", whole=True, script=True)
+_SCRIPT = Traits(constructor="constructor", family="javascript", whole=True, script=True, by_import=True)
 _C = Traits(family="c", implicit_self=True, by_name=True, choosing=True)
 
 TRAITS = {
@@ -46,8 +50,12 @@ TRAITS = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "java": Traits(implicit_self=True, overloading=True, choosing=True, inheriting=True, whole=True),
-    "kotlin": Traits(constructor="constructor", family="java", implicit_self=True, by_name=True, whole=True),
-    "scala": Traits(family="java", implicit_self=True, by_name=True),
+    "kotlin": Traits(
+        constructor="constructor", family="java", implicit_self=True, by_name=True, whole=True, inferring=True
+    ),
+    "scala": Traits(family="java", implicit_self=True, by_name=True, inferring=True),
+    "dart": Traits(implicit_self=True, whole=True, by_import=True, inferring=True),
+    "zig": Traits(frozenset(), implicit_self=True, whole=True, by_import=True, inferring=True),
     "csharp": Traits(
         above="base", implicit_self=True, by_name=True, overloading=True, choosing=True, inheriting=True
     ),
@@ -60,7 +68,7 @@ TRAITS = {
     "php": Traits(
         frozenset({"this", "self", "static"}), "parent", constructor="__construct", by_name=True, whole=True
     ),
-    "rust": Traits(_SELF, constructor="", sparing=True),
+    "rust": Traits(_SELF, constructor="", sparing=True, by_import=True),
     "go": Traits(frozenset(), constructor="", sparing=True),
 }
 MOST = Traits()
@@ -79,4 +87,5 @@ def family_of(language: str) -> str:
 SCRIPTS, OVERLOADING, CHOOSING = having("script"), having("overloading"), having("choosing")
 IMPLICIT_SELF, BY_NAME, INHERITING = having("implicit_self"), having("by_name"), having("inheriting")
 WHOLE, SPARING = having("whole"), having("sparing")
+BY_IMPORT, INFERRING = having("by_import"), having("inferring")
 C_FAMILY = frozenset(name for name, row in TRAITS.items() if row.family == "c")

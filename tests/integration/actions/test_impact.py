@@ -29,7 +29,7 @@ FILES = {
     ),
     "shop/view.py": "from shop import tax\n\n\ndef page():\n    return tax.rate('fr')\n",
     "tests/test_tax.py": "from shop.tax import rate\n\n\ndef test_rate():\n    assert rate('de') == 1.2\n",
-    "tool.zig": "pub fn main() void {}\n",
+    "tool.nim": "proc main() = discard\n",
     "notes.md": "# Notes\n\nAbout the tax.\n",
 }
 
@@ -63,7 +63,7 @@ def test_callers_of_what_a_change_touches_are_found_and_tests_are_apart(project)
     assert [node.name for node in impact.uncalled] == ["unused"]
     assert impact.called[0].files == 2
     assert impact.definitions == 2
-    assert "1 file in languages without a call graph (zig)" in " ".join(impact.left_out)
+    assert "1 file in languages without a call graph (nim)" in " ".join(impact.left_out)
 
 
 def test_a_change_in_a_method_is_not_one_of_its_class_but_one_in_the_class_is(project):
@@ -98,8 +98,8 @@ def test_without_time_it_is_said_and_without_code_nothing_is(project):
     assert impact.left_out == ("Callers were not looked for: the calls could not be read in -1 s.",)
     assert callers_from_outside(workspace, "notes.md", ["notes.md"]) is None
     assert check(workspace, project.path / "notes.md").impact is None
-    zig = check(workspace, project.path / "tool.zig").impact
-    assert zig.left_out == ("1 file in languages without a call graph (zig): callers are not known.",)
+    nim = check(workspace, project.path / "tool.nim").impact
+    assert nim.left_out == ("1 file in languages without a call graph (nim): callers are not known.",)
 
 
 def test_a_check_counts_only_calls_from_outside(project):

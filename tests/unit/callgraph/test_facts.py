@@ -78,8 +78,8 @@ def test_strange_bytes_give_facts_all_the_same():
 
 
 def test_programs_in_other_languages_are_named_once():
-    paths = ["a.py", "b.zig", "README.md", "b.zig", "c.unknown"]
-    assert list(unsupported([(path, "") for path in paths])) == ["b.zig"]
+    paths = ["a.py", "b.nim", "README.md", "b.nim", "c.unknown"]
+    assert list(unsupported([(path, "") for path in paths])) == ["b.nim"]
     assert "python" in LANGUAGES
 
 

@@ -30,7 +30,7 @@ from gitrag.callgraph.uses import (
         ("a.py", "handler = Put", "python"),
         ("a.vue", '<button @click="Put">', "javascript"),
         ("page.html", "{{ x|Put }}", "python"),
-        ("a.zig", "Put();", "python"),
+        ("a.nim", "Put();", "python"),
         ("a.py", "    yield from Put(n)", "python"),
         ("a.py", "    if module and Put(n):", "python"),
         ("A.java", "return y > 2 && Put(y);", "java"),

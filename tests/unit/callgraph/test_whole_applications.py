@@ -41,6 +41,56 @@ class Store<T>
   fun save() { files.put() }
 }
 """
+LUA_VIEW = """
+local Object = require "core.object"
+local View = Object:extend()
+function View:draw() self:part(); self:up() end
+function View:part() end
+function View.make() end
+return View
+"""
+DART_MAIN = """
+import 'package:app/a.dart';
+import 'b.dart' as b;
+class Main extends Base {
+  final Repo repo;
+  Main(this.repo);
+  Future<Item> go(Item o) async {
+    repo.load();
+    final x = await go(o);
+    x.show();
+    o..show()..hide();
+    b.help();
+    up();
+    hidden();
+    return list.map(tidy);
+  }
+  int get size => repo.count;
+}
+void tidy(x) {}
+"""
+ZIG_MAIN = """
+const View = @import("View.zig");
+const Box = @import("box.zig").Box;
+pub fn main(v: *View) !void {
+    v.run(1);
+    const b = try Box.init();
+    b.open();
+    View.create();
+    helper(1);
+    set(helper);
+}
+fn helper(a: u32) void {}
+fn set(f: anytype) void {}
+"""
+ZIG_VIEW = """
+const View = @This();
+const Box = @import("box.zig").Box;
+box: Box,
+pub fn run(self: *View, n: u32) void { self.go(); self.box.open(); }
+fn go(v: *View) void {}
+pub fn create() void {}
+"""
 SWIFT_PAINT = "class A { func empty() -> Int { 1 }\n func f() { %s }\n func toggle() {} }\n"
 PHP_REQUEST = "<?php\nnamespace App\\%s;\nclass Request { static function capture() {} }\n"
 JS_DB = "class Db { constructor() { this.store = null } }\nmodule.exports = new Db()\n"
@@ -373,6 +423,135 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
 }
 
 
+CASES |= {
+    "bash, a script that is read, and what it reads": (
+        {
+            "bin/run": '#!/usr/bin/env bash\nsource "$HERE/lib/log.sh"\nfn-a() { log-it "$1"; }\n'
+            "function b { x=$(fn-a 1); fn-a | more; }\n",
+            "lib/log.sh": ". ./more.sh\nlog-it() { :; }\n",
+            "lib/more.sh": "more() { :; }\n",
+        },
+        {"fn-a -> log-it", "b -> fn-a", "b -> more"},
+    ),
+    "bash, a script that nobody reads": (
+        {"a.sh": "f() { tidy_up; docker ps; }\n", "b.sh": "tidy_up() { :; }\ndocker() { :; }\n"},
+        {"f ~> tidy_up"},
+    ),
+    "bash, a function by its name": (
+        {"a.sh": "clean-up() { :; }\ntrap clean-up EXIT\necho clean-up\nfoo::x() { clean-up; }\nfoo::x\n"},
+        {"<module> ~> clean-up", "foo.x -> clean-up", "<module> -> foo.x"},
+    ),
+    "lua, what a file returns": (
+        {
+            "core/init.lua": 'local View = require "core.view"\nlocal core = {}\nlocal function help() end\n'
+            "function core.start() help(); local v = View(1); v:draw(); View.make() end\nreturn core\n",
+            "core/view.lua": LUA_VIEW,
+            "core/object.lua": "local Object = {}\nfunction Object:up() end\nreturn Object\n",
+            "x.lua": 'local core = require("core")\ncommand.add({ a = core.start })\n',
+        },
+        {
+            "core.start -> help",
+            "core.start -> View.draw",
+            "core.start -> View.make",
+            "View.draw -> View.part",
+            "View.draw ~> Object.up",
+            "<module> ~> core.start",
+        },
+    ),
+    "lua, a table that is not known": (
+        {
+            "a.lua": "function f(x) x:scroll_to(1); x:draw() end\n"
+            "function V:scroll_to() end\nfunction V:draw() end\n"
+        },
+        {"f ~> V.scroll_to"},
+    ),
+    "lua, a parameter of a module's name": (
+        {"a.lua": "local core = {}\nfunction core.go() end\nfunction f(core) core.go() end\nreturn core\n"},
+        {"f ~> core.go"},
+    ),
+    "dart, types and imports": (
+        {
+            "lib/main.dart": DART_MAIN,
+            "lib/a.dart": "export 'c.dart';\nimport 'd.dart';\n"
+            "class Repo { void load() {} int get count => 1; }\nclass Base { void up() {} }\n",
+            "lib/b.dart": "void help() {}\n",
+            "lib/c.dart": "class Item { void show() {} void hide() {} }\n",
+            "lib/d.dart": "void hidden() {}\n",
+        },
+        {
+            "Main.go -> Repo.load",
+            "Main.go -> Main.go",
+            "Main.go -> Item.show",
+            "Main.go -> Item.hide",
+            "Main.go -> help",
+            "Main.go -> Base.up",
+            "Main.go ~> tidy",
+            "Main.size -> Repo.count",
+        },
+    ),
+    "dart, a receiver that is not known": (
+        {
+            "lib/a.dart": "extension E on String { String tidy() => this; }\n"
+            "class Hist { void addAlbums(x) {} void getArtist(x) {} }\n"
+            "void f(x) { x?.tidy(); x.a.addAlbums(1); x.getArtist(1); }\n"
+        },
+        {"f ~> E.tidy", "f ~> Hist.addAlbums"},
+    ),
+    "zig, files and structs": (
+        {
+            "src/main.zig": ZIG_MAIN,
+            "src/View.zig": ZIG_VIEW,
+            "src/box.zig": "pub const Box = struct {\n pub fn init() !Box { return .{}; }\n"
+            " pub fn open(self: *Box) void { self.shut(); inner(); }\n"
+            " fn shut(self: *Box) void {}\n fn inner() void {}\n};\n",
+        },
+        {
+            "main -> run",
+            "main -> create",
+            "main -> Box.init",
+            "main -> Box.open",
+            "main -> helper",
+            "main -> set",
+            "main ~> helper",
+            "run -> go",
+            "run -> Box.open",
+            "Box.open -> Box.shut",
+            "Box.open -> Box.inner",
+        },
+    ),
+    "zig, what is not imported": (
+        {"a.zig": "fn f() void { helper(1); b.helper(2); }\n", "b.zig": "pub fn helper(a: u32) void {}\n"},
+        set(),
+    ),
+    "scala, what is read, inferred or given": (
+        {
+            "a.scala": "class S {\n  private var stats = new Stats(1)\n  def go = { stats.check(2) }\n"
+            "  def many(all: Seq[Stats]) = { all.foreach { each => each.look(1) };"
+            " for (y <- all) y.stop(3) }\n}\n"
+            "class Stats(x: Int) { def check(a: Int) = 1\n def look(a: Int) = 1\n def stop(a: Int) = 1 }\n"
+            "object O { def one(implicit ft: Int): Int = 1\n def two: Int = 2\n def three(a: Int) = 3 }\n"
+            "object P { def f(x: Int) = { O.one; O.two; O.three } }\n"
+        },
+        {
+            "S -> Stats",
+            "S.go -> Stats.check",
+            "S.many -> Stats.look",
+            "S.many -> Stats.stop",
+            "P.f -> O.one",
+            "P.f -> O.two",
+        },
+    ),
+    "kotlin, a telling name on what is not known": (
+        {
+            "a.kt": "open class A { open fun changeFeedUrl() {}\n fun addItem() {} }\n"
+            "class B : A() { override fun changeFeedUrl() {} }\n"
+            "fun f(x: Any) { x.y().changeFeedUrl(); x.y().addItem() }\n"
+        },
+        {"f ~> A.changeFeedUrl", "f ~> B.changeFeedUrl"},
+    ),
+}
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     files, expected = CASES[name]
@@ -389,6 +568,9 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
         ("page.phtml", "<?= $this->put() ?>", "php"),
         ("page.vue", "<b v-for='it in put'>", "javascript"),
         ("page.vue", 'v-tab(v-if="one && put")', "javascript"),
+        ("a.sh", 'x="a $(put "$1")"', "bash"),
+        ("a.dart", "x.put;", "dart"),
+        ("a.c", "put();", "zig"),
     ],
 )
 def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):

@@ -16,3 +16,24 @@
 (enumerator . (identifier) @bound)
 (lambda_expression parameters: (identifier) @bound)
 (binding name: (identifier) @bound)
+(var_definition pattern: (identifier) @var type: (_) @type)
+(var_definition pattern: (identifier) @var value: (instance_expression (_) @type))
+(template_body (var_definition pattern: (identifier) @field type: (_) @type))
+(template_body (var_definition pattern: (identifier) @field value: (instance_expression (_) @type)))
+(val_definition pattern: (identifier) @var value: (call_expression function: (_) @made))
+(val_definition pattern: (identifier) @var value: [(field_expression) (identifier)] @same)
+(template_body (val_definition pattern: (identifier) @field type: (_) @type))
+(template_body (val_definition pattern: (identifier) @field value: (instance_expression (_) @type)))
+(template_body (val_definition pattern: (identifier) @field value: (call_expression function: (_) @made)))
+(function_definition return_type: (_) @returns)
+(function_declaration name: (_) @needed return_type: (_)? @type)
+(field_expression) @read
+(function_definition !parameters) @property
+(call_expression function: (field_expression value: (_) @ranged)
+  arguments: [(arguments . (lambda_expression parameters: (identifier) @var))
+    (block . (lambda_expression parameters: (identifier) @var))])
+(enumerator . (identifier) @var (_) @ranged .)
+(function_definition name: (_) . parameters: (parameters) @_taken (#match? @_taken "^[(]implicit")) @property
+
+; Functions as values.
+(arguments [(identifier) (field_expression)] @handed)
