@@ -310,7 +310,10 @@ class Resolver(Receivers):
         named, is_imported = self._imported(name, path)
         if named:
             return certain([built for own in named for built in self._constructed(own)])
-        return [] if is_imported else certain(self._elsewhere(name, path, language))
+        if is_imported:
+            return []
+        found = certain(self._elsewhere(name, path, language))
+        return found or (self._telling("", name, language) if language == "scala" else [])  # `import Ops._`
 
     def _own_or_any(self, owner: Owner, name: str, language: str) -> Found:
         """Return the method of one name that a class has; if it only declares one, any override too.

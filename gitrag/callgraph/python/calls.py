@@ -321,7 +321,7 @@ class CallEvaluator(Attributes):
             return values
         frame = self.evaluate(own)
         if functions:  # which one is more than its annotation says
-            found = frozenset(value for value in frame.returns if type(value) in _RETURNED)
+            found = frozenset(each for each in frame.returns if type(each) in _RETURNED or is_wrapped(each))
             return substituted(found, given) | (values - functions) if found else values
         if frame.yields:
             return list_of(substituted(self._without_others(frame.yields, given), given))
@@ -423,11 +423,14 @@ def _without_starred(arguments: Arguments) -> Arguments:
     return Arguments(arguments.positional, arguments.keywords, is_open=True)
 
 
+def is_wrapped(value: Value) -> bool:
+    """Tell whether a value is what a function wraps."""
+    return type(value) is OutsideWith and value.name == WRAPPED
+
+
 def _wrapped(values: Values) -> Values:
     """Return what a decorator wrapped in some values: who is handed them calls it by way of them."""
-    return NOTHING.union(
-        *(each.held for each in values if type(each) is OutsideWith and each.name == WRAPPED)
-    )
+    return NOTHING.union(*(each.held for each in values if type(each) is OutsideWith and is_wrapped(each)))
 
 
 def _entry(value: Value) -> object:

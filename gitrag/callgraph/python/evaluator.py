@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id, Limits
-from gitrag.callgraph.python.calls import WRAPPED
+from gitrag.callgraph.python.calls import WRAPPED, is_wrapped
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame
@@ -71,10 +71,6 @@ _MORE_EXACT = frozenset({Instance, ClassObject, ListOf, DictOf, TupleOf, Functio
 
 _MADE = frozenset({Function, ClassObject, Instance, LambdaFunction, Property, Returning})
 """Kinds of value that a decorator may make of a definition."""
-
-
-def _is_wrapped(value: Value) -> bool:
-    return type(value) is OutsideWith and value.name == WRAPPED
 
 
 class Evaluator(Expressions):
@@ -280,9 +276,7 @@ class Evaluator(Expressions):
             before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
             made = self.call(function, Arguments([values]), frame, scope.line_start)
             self._program.taker = before
-            values = (
-                frozenset(value for value in made if type(value) in _MADE or _is_wrapped(value)) or values
-            )
+            values = frozenset(value for value in made if type(value) in _MADE or is_wrapped(value)) or values
         self._nesting.leave_decorators()
         self._defined[own] = (turn, values)
         return values

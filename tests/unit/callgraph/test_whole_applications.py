@@ -400,7 +400,8 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     ),
     "python, a wrapped function is handed on": (
         {
-            "a/dec.py": "from functools import wraps\ndef login(f):\n    @wraps(f)\n    def wrapper(r):\n"
+            "a/dec.py": "from collections.abc import Callable\nfrom functools import wraps\n"
+            "def login(f: Callable[..., int]) -> Callable[..., int]:\n    @wraps(f)\n    def wrapper(r):\n"
             "        return f(r)\n    return wrapper\n",
             "a/views.py": "from a.dec import login\n@login\ndef show(r): pass\n@login\ndef other(r): pass\n",
             "a/urls.py": "from django.urls import path\nfrom a import views\nx = [path('x', views.show)]\n",
@@ -540,6 +541,13 @@ CASES |= {
             "P.f -> O.one",
             "P.f -> O.two",
         },
+    ),
+    "scala, what an import of all names brings": (
+        {
+            "a.scala": "package a\nobject Ops { def findTreeOf(x: Int) = 1\n def go(x: Int) = 1 }\n",
+            "b/b.scala": "import a.Ops._\nclass B { def f = { findTreeOf(1); go(2) } }\n",
+        },
+        {"B.f ~> Ops.findTreeOf"},
     ),
     "kotlin, a telling name on what is not known": (
         {
