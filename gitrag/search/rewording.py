@@ -172,8 +172,16 @@ def reword(
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     if language:
         unmarked = ((word, _most_frequent(source, _marked(word), content_ids, memo)) for word in wrong)
-        own = dict.fromkeys(occurring) | {word: other for word, other in unmarked if other}
-        return Rewording(_in_english(words, language, own) or question.text, foreign=True)
+        own = {word: word for word in occurring} | {word: other for word, other in unmarked if other}
+        english = {
+            word: _translated(word, language) for word in words if word.lower() not in _ANY_FUNCTION_WORD
+        }
+        known = [*{*own.values(), *(each for glosses in english.values() for each in glosses)}]
+        counts = source.contents_by_term(
+            [terms.hashed(terms.whole(each)) for each in known], content_ids, memo
+        )
+        often = {each: counts.get(place, 0) for place, each in enumerate(known)}
+        return Rewording(_in_english(english, own, often) or question.text, foreign=True)
     if not wrong or len(wrong) > _MOST:
         return None
     better = {
@@ -187,28 +195,39 @@ def reword(
     return Rewording(text, corrected=True)
 
 
-def _in_english(words: Sequence[str], language: str, own: Mapping[str, str | None]) -> str:
-    """Put a question to English, word by word; what the repository has is kept.
+def _in_english(
+    english: Mapping[str, Sequence[str]], own: Mapping[str, str], often: Mapping[str, int]
+) -> str:
+    """Put a question to English, word by word.
+
+    A word that is there is kept if it means nothing known, or is there as often as what it means: an
+    application's translations have the words of other languages too, but seldom.
 
     Args:
-        own: The words that occur, and how they are written there if not so.
+        english: What its words mean.
+        own: Those that occur, and how they are written there.
+        often: How many contents have a word.
     """
     found: dict[str, None] = {}
-    for word in words:
-        if word.lower() in _ANY_FUNCTION_WORD:
-            continue
-        if word in own:
-            found[own[word] or word] = None
-        for run in _SCRIPTS.findall(word) or [word] * (not is_identifier(word)):
-            found |= dict.fromkeys(" ".join(translated(run, language)).split())
+    for word, glosses in english.items():
+        if word in own and all(often[own[word]] >= often[each] for each in glosses):
+            found[own[word]] = None
+        found |= dict.fromkeys(glosses)
     return " ".join(found)
+
+
+def _translated(word: str, language: str) -> list[str]:
+    """Return what a word means; of an identifier what the writing around it does."""
+    runs = _SCRIPTS.findall(word) or [word] * (not is_identifier(word))
+    return [each for run in runs for each in " ".join(translated(run, language)).split()]
 
 
 def foreign_language(text: str, known: Collection[str]) -> str:
     """Return the language of a question, empty if it is English, or in doubt.
 
     Its letters are not Latin, identifiers aside; or words of another language hold it together, none of
-    English do, and most of the rest occur nowhere.
+    English do, and most of the rest occur nowhere, or are words of that language: translations of an
+    application's texts have them too.
 
     Args:
         known: Its words that occur in what is searched.
@@ -225,7 +244,7 @@ def foreign_language(text: str, known: Collection[str]) -> str:
         holding = [word for word in words if word in own]
         only_there = sum(word not in _ENGLISH for word in holding)
         rest = [word for word in words if word not in own]
-        unknown = sum(word not in occurring for word in rest)
+        unknown = sum(word not in occurring or bool(translated(word, language)) for word in rest)
         enough = only_there >= _FEWEST or (only_there and len(holding) >= _FEWEST and not english)
         if enough and only_there > max(english, best[1]) and rest and 2 * unknown >= len(rest):
             best = (language, only_there)
