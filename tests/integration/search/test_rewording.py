@@ -200,6 +200,9 @@ def test_no_text_of_the_golden_projects_is_taken_for_another_language():
         ("パスワードをリセット", "Japanese", ["password", "reset"]),
         ("mesmerisch", "Spanish", []),
         ("пароль", "another", []),
+        ("Benutzer" * 1000, "German", []),
+        ("Geldwäsche" * 10_000, "Spanish", []),
+        ("重置" * 2000, "Chinese", ["reset"] * 2000),
     ],
 )
 def test_words_are_translated_by_how_they_begin(word, language, english):
