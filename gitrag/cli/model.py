@@ -72,7 +72,7 @@ def status(session: Session, *, as_json: bool) -> int:
         session.terminal.print(f"{name} is ready: {path} ({size(found.size_bytes)})")
     else:
         session.terminal.print(found.problem)
-    if not (found.ready or chosen()):
+    if not (as_json or found.ready or chosen()):
         session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 

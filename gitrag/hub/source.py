@@ -388,10 +388,14 @@ class HubSource:
         ]
 
     def longer_names(self, scope: SearchScope, name: str) -> list[DefinitionSite]:
+        letters = name.casefold().replace("_", "")
+        if not letters:
+            return []
         rows = self._rows(
-            "SELECT min(k.chunk_id) FROM gitrag.chunks_of(%s) k WHERE strpos(k.name_key, %s) > 0"
+            "SELECT min(k.chunk_id) FROM gitrag.chunks_of(%s) k"
+            " WHERE strpos(replace(k.name_key, '_', ''), %s) > 0"
             " AND k.kind NOT IN ('section', 'module') GROUP BY k.qualified_name, k.content_id",
-            [self._view_ids, name.casefold()],
+            [self._view_ids, letters],
         )
         places = scope.places_of([chunk_id for (chunk_id,) in rows])
         if len(places) > _MOST_LONGER:

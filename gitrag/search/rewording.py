@@ -171,8 +171,9 @@ def reword(
     }
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     if language:
-        unmarked = ((word, _most_frequent(source, _marked(word), content_ids, memo)) for word in wrong)
-        own = {word: word for word in occurring} | {word: other for word, other in unmarked if other}
+        unmarked = _each_most_frequent(source, map(_marked, wrong), content_ids, memo)
+        own = dict(zip(occurring, occurring, strict=True))
+        own |= {word: other for word, other in zip(wrong, unmarked, strict=True) if other}
         english = {
             word: _translated(word, language) for word in words if word.lower() not in _ANY_FUNCTION_WORD
         }
@@ -364,14 +365,21 @@ def _most_frequent(
     source: Source, words: Iterable[str], content_ids: Sequence[int], memo: Memo | None
 ) -> str | None:
     """Return the word that most contents have; None where none has any."""
-    forms = {word: term for word in words if (term := terms.whole(word))}
-    distinct = list(dict.fromkeys(forms.values()))
-    if not distinct:
-        return None
-    counts = source.contents_by_term([terms.hashed(term) for term in distinct], content_ids, memo)
-    often = {form: counts.get(distinct.index(term), 0) for form, term in forms.items()}
-    best = max(often, key=lambda form: (often[form], -len(form), form))
-    return best if often[best] else None
+    return _each_most_frequent(source, [words], content_ids, memo)[0]
+
+
+def _each_most_frequent(
+    source: Source, words: Iterable[Iterable[str]], content_ids: Sequence[int], memo: Memo | None
+) -> list[str | None]:
+    """Do so for several sets of words, at the cost of one."""
+    each = [{word: term for word in own if (term := terms.whole(word))} for own in words]
+    places = {term: place for place, term in enumerate(dict.fromkeys(chain(*(own.values() for own in each))))}
+    if not places:
+        return [None] * len(each)
+    counts = source.contents_by_term(list(map(terms.hashed, places)), content_ids, memo)
+    often = [{form: counts.get(places[term], 0) for form, term in own.items()} for own in each]
+    best = [max(own, key=lambda form: (own[form], -len(form), form), default="") for own in often]
+    return [form if own.get(form) else None for form, own in zip(best, often, strict=True)]
 
 
 def _may_be_meant(word: str, other: str) -> bool:

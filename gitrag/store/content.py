@@ -224,8 +224,7 @@ def _write_chunks(
 
 def _dropped(db: DuckDBPyConnection, records: Sequence[ContentRecord]) -> set[bytes]:
     """Return the texts of contents that were not drafted since the store had them, and has no more."""
-    had = {key for record in records for key in record.text_keys if key}
-    had.difference_update(key for record in records for key in record.drafted)
+    had = {key for record in records for key in set(record.text_keys).difference(record.drafted) if key}
     return had.difference(_text_ids(db, had)) if had else had
 
 

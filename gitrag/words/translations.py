@@ -26,6 +26,8 @@ def translated(word: str, language: str) -> list[str]:
     word = terms.unaccented(word.lower())
     if language in ("Chinese", "Japanese"):
         return [begins[each] for each in _pattern(language).findall(word)]
+    if len(word) > terms.LONGEST_SPLIT:
+        return []
     longest = next((word[:size] for size in range(len(word), 0, -1) if word[:size] in begins), "")
     rest = word[len(longest) :]
     if language == "German" and len(longest) >= _COMPOUND:

@@ -191,8 +191,8 @@ def test_a_repository_with_names_that_are_no_text_keeps_no_other_from_being_aske
 
 
 def test_who_is_not_asked_since_nothing_could_be_read_here_is_said_so(machine):
-    (machine.place / "shop" / "tool.zig").write_text("pub fn main() void {}\n")
-    done = machine.gitrag("graph", "tool.zig", "--repo", "till", "--json", at="shop")
+    (machine.place / "shop" / "tool.nim").write_text("proc main() = discard\n")
+    done = machine.gitrag("graph", "tool.nim", "--repo", "till", "--json", at="shop")
     assert done.status == 1, done.err
     assert "Other repositories were not asked." in json.loads(done.out)["left_out"]
     assert "Other repositories were not asked." in done.err

@@ -102,7 +102,6 @@ DEFINED = {
     "bank.proto": "service Bank {\n  rpc Settle(Req) returns (Res);\n}\n\nmessage Req {\n  int32 a = 1;\n}\n",
     "site.css": ".card--overdue,\n#main .gone {\n  color: red;\n}\n",
     "Makefile": "bundle: dep\n\tgo run bundle\n",
-    "run.sh": "roll_out() {\n  echo\n}\n\nroll_out\n",
 }
 
 
@@ -125,7 +124,6 @@ def defined(tmp_path_factory):
         (".card--overdue", [("site.css", 1, "defined")]),
         ("gone", [("site.css", 2, "defined")]),
         ("bundle", [("Makefile", 1, "defined"), ("Makefile", 2, "used")]),
-        ("roll_out", [("run.sh", 1, "defined"), ("run.sh", 5, "used")]),
     ],
 )
 def test_what_search_knows_as_a_definition_is_one(defined, target, expected):

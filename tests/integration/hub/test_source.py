@@ -166,7 +166,10 @@ def test_every_question_of_the_interface_has_the_same_answer(both: tuple[Workspa
                 (names[site.chunk_id], site.name, site.qualified_name)
                 for site in source.named(scope, ["Client", "match"])
             ],
-            [names[site.chunk_id] for site in source.longer_names(scope, "config")],
+            [
+                [names[site.chunk_id] for site in source.longer_names(scope, name)]
+                for name in ("config", "Con_Fig", "__")
+            ],
             sorted(zip(named.term.tolist(), named.file.tolist(), strict=True)),
             sorted(
                 int(np.flatnonzero(scope.files.content_id == each)[0])

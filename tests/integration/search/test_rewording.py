@@ -10,6 +10,7 @@ import pytest
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.report.parts import notes_of
 from gitrag.search.rewording import foreign_language
+from gitrag.store.source import IndexFile
 from gitrag.words.translations import translated
 from gitrag.workspace import Workspace
 from tests.support.indexes import of_texts
@@ -204,10 +205,23 @@ def test_no_text_of_the_golden_projects_is_taken_for_another_language():
         ("パスワードをリセット", "Japanese", ["password", "reset"]),
         ("mesmerisch", "Spanish", []),
         ("пароль", "another", []),
+        ("Benutzer" * 1000, "German", []),
+        ("Geldwäsche" * 10_000, "Spanish", []),
+        ("重置" * 2000, "Chinese", ["reset"] * 2000),
     ],
 )
 def test_words_are_translated_by_how_they_begin(word, language, english):
     assert translated(word, language) == english
+
+
+def test_the_words_of_a_long_foreign_question_are_looked_up_together(workspace, monkeypatch):
+    """Each look-up joins the postings, of which a large index has many millions."""
+    asked = []
+    real = IndexFile.contents_by_term
+    monkeypatch.setattr(IndexFile, "contents_by_term", lambda *of: asked.append(of[1]) or real(*of))
+    answer = ask(workspace, "wo wird das mit der Ampel, Laterne, Gondel, Flasche und dem Kessel socket")
+    assert answer.wording.foreign
+    assert len(asked) < 4
 
 
 def test_a_foreign_text_of_several_lines_is_told(workspace):

@@ -416,6 +416,11 @@ def test_a_content_that_shares_a_text_which_was_dropped_meanwhile_stays_pending(
         ]
         assert content.write(db, [replace(each, drafts=each.drafts[:0], drafted=()) for each in whole]) == 1
         assert [each.blob for each in content.pending(db, ids.values(), None)] == ["c" * 40]
+        both = record(ids["c" * 40, "python"], ("gone", "gone", [1]), ("lost", "lost", [1]))
+        other = content.add(db, [("d" * 40, "python")])["d" * 40, "python"]
+        one, known = replace(both, drafts=both.drafts[:1], drafted=both.drafted[:1]), whole[1]
+        known = replace(known, content_id=other, drafts=known.drafts[:0], drafted=())
+        assert content.write(db, [one, known]) == 2  # "lost" is lost, and so is the draft of "gone" with it
         assert content.write(db, whole) == 0
         assert content.pending(db, ids.values(), None) == []
         lone = "SELECT count(*) FROM texts ANTI JOIN drafts USING (text_id)"
