@@ -28,7 +28,7 @@ _GROUPS = {
         "resident",
     ),
     "Git": ("pre_push",),
-    "Machine": ("threads", "embed_when", "model_dir", "index_place", "gc_keep", "lock_timeout_s"),
+    "Machine": ("threads", "embed_when", "model_dir", "model", "index_place", "gc_keep", "lock_timeout_s"),
     "Issues": ("tracker",),
     "Sharing": ("share", "hub"),
     "Agents": ("search_strategy",),

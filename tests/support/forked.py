@@ -338,7 +338,7 @@ def _be_command(asked: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     status: object = 70
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        started = asked["environment"].get("GITRAG_START", "").split()
+        started = asked["environment"].get("GITRAG_START", "").split()[: len(streams) - 3]
         for number, descriptor in zip([0, 1, 2, *map(int, started)], streams, strict=True):
             if number != descriptor:
                 os.dup2(descriptor, number)
