@@ -60,6 +60,8 @@ _HEAD = struct.Struct("!Q")
 _STATUS = struct.Struct("!i")
 _PIPE_BYTES = 1 << 16
 """What a pipe holds while nobody reads it."""
+_MOST_BYTES = 1 << 28
+"""What a command may print: one that never ends would take all of the machine's memory."""
 _PROGRAM = """#!{python} -IS
 import json, os, signal, socket, struct, sys
 
@@ -217,6 +219,7 @@ def _read_all(*descriptors: int) -> list[bytes]:
             for key, _ in selector.select():
                 data = os.read(key.fd, _PIPE_BYTES)
                 read[key.fd] += data
+                assert len(read[key.fd]) < _MOST_BYTES, read[key.fd][:1000]
                 if not data:
                     selector.unregister(key.fd)
                     os.close(key.fd)
