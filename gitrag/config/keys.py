@@ -35,7 +35,13 @@ from gitrag.words.spelling import did_you_mean
 DEFAULT = "default"
 """Origin of a value that no source sets."""
 
-OTHER_VARIABLES = ("GITRAG_GIT_TIMEOUT_S", "GITRAG_HOME", "GITRAG_MCP_TOKEN", "GITRAG_START", "GITRAG_CHOSEN_MODEL")
+OTHER_VARIABLES = (
+    "GITRAG_GIT_TIMEOUT_S",
+    "GITRAG_HOME",
+    "GITRAG_MCP_TOKEN",
+    "GITRAG_START",
+    "GITRAG_CHOSEN_MODEL",
+)
 """``GITRAG_*`` variables that are not settings. ``GITRAG=0``, without underscore, switches the hooks off."""
 
 USER_FILE_BYTES = 1024 * MEBIBYTE
