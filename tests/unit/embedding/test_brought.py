@@ -156,7 +156,7 @@ def test_of_many_dimensions_vectors_do_not_depend_on_how_directions_are_found():
     ],
 )
 def test_tensors_that_do_not_fit_the_tokens_are_said_in_a_line(tmp_path, tensors):
-    with pytest.raises(ModelError, match="cannot be read: its (weights|mapping)"):
+    with pytest.raises(ModelError, match=r"cannot be read: its (weights|mapping)"):
         Brought(static_model(tmp_path / "m", 8, **tensors))
 
 
