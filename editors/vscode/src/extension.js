@@ -2,6 +2,7 @@
 
 "use strict";
 
+const { homedir } = require("node:os");
 const vscode = require("vscode");
 const { LanguageClient, RevealOutputChannelOn } = require("vscode-languageclient/node");
 const { search, why } = require("./asking");
@@ -16,7 +17,8 @@ async function activate(context) {
   client = new LanguageClient(
     "gitrag",
     "gitrag",
-    { command: settings().get("command"), args: ["lsp"] },
+    // Windows looks for a program in the working directory first: it is to be no folder of a repository.
+    { command: settings().get("command"), args: ["lsp"], options: { cwd: homedir() } },
     {
       documentSelector: [{ scheme: "file" }],
       revealOutputChannelOn: RevealOutputChannelOn.Never,
