@@ -19,8 +19,8 @@ from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
-from gitrag.embedding.version import choose, chosen, encoder_version
-from gitrag.errors import BusyError, ConfigError, ModelError, NotSetUpError, RepositoryError, StoreError
+from gitrag.embedding.version import choose, chosen, encoder_version, other_models
+from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
@@ -243,10 +243,7 @@ class Workspace:
             seen_s: For how many seconds git's last answer holds.
         """
         if chosen() != str(self.config.model or ""):
-            raise ConfigError(
-                "Repositories with other models (gitrag.model) cannot be asked together.",
-                "Set one for all of them: git config --global gitrag.model DIRECTORY",
-            )
+            raise other_models()
         asked = committed_only, with_issues
         if seen_s and self._seen is not None and self._seen[0] == asked:
             _, since, snapshot = self._seen

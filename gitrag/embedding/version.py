@@ -9,6 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from gitrag.errors import ConfigError
+
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
@@ -36,13 +38,35 @@ _OF_MODELS = re.compile(r"\.(?:safetensors|onnx|json|bin|data|pb|onnx_data\w*)")
 """How files of models end; those of weights beside a graph are called as who exported them liked."""
 
 
+_fixed: list[str] = []
+"""The model of a process that has one for good; empty where another may be chosen."""
+
 
 def choose(directory: Path | None) -> None:
-    """Have a model of the user's in place of ours from now on; None for ours."""
+    """Have a model of the user's in place of ours from now on; None for ours.
+
+    Raises:
+        ConfigError: This process has another one for good.
+    """
+    if _fixed and str(directory or "") not in _fixed:
+        raise other_models()
     if directory is None:
         os.environ.pop(VARIABLE, None)
     else:
         os.environ[VARIABLE] = str(directory)
+
+
+def fix() -> None:
+    """Have the model that was chosen for good: threads at work may be using it."""
+    _fixed[:] = [chosen()]
+
+
+def other_models() -> ConfigError:
+    """Return the error that repositories have different models."""
+    return ConfigError(
+        "Repositories with other models (gitrag.model) cannot be asked together.",
+        "Set one for all of them: git config --global gitrag.model DIRECTORY",
+    )
 
 
 def chosen() -> str:

@@ -12,7 +12,8 @@ from gitrag.actions.repositories.chosen import choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import Answer, SearchOptions, search
-from gitrag.errors import NoRepositoryError
+from gitrag.embedding.version import fix
+from gitrag.errors import ConfigError, NoRepositoryError
 from gitrag.machine.files import existing, within
 from gitrag.memory.registry import Registry
 from gitrag.workspace import Workspace
@@ -97,7 +98,7 @@ class Projects:
 
         Raises:
             RepositoryError: It cannot be read.
-            ConfigError: A setting of it is wrong.
+            ConfigError: A setting of it is wrong, or it has another model than the first one.
         """
         with self._lock:
             if (found := self._around.get(directory)) is not None:
@@ -106,6 +107,7 @@ class Projects:
                 opened = Project(directory, self._environ, self._say)
             except NoRepositoryError:
                 return None
+            fix()
             same = (each for each in self._around.values() if each.base == opened.base)
             found = next(same, opened)
             if len(set(self._around.values())) >= _MOST and found is opened:
@@ -130,8 +132,20 @@ class Projects:
 
         Raises:
             NoRepositoryError: No folder is in one.
+            ConfigError: A setting of each is wrong.
         """
-        found = dict.fromkeys(project for each in folders if (project := self.around(each)) is not None)
+        found: dict[Project, None] = {}
+        problems: list[ConfigError] = []
+        for each in folders:
+            try:
+                if (project := self.around(each)) is not None:
+                    found[project] = None
+            except ConfigError as error:
+                problems.append(error)
+        if problems and not found:
+            raise problems[0]
+        for problem in problems:
+            self._say(f"{problem} {problem.hint}".strip())
         if not found:
             raise NoRepositoryError("No folder of the editor is in a git repository.", "git init")
         if len(found) == 1:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support.command import GITRAG, Project, indexed_project
 from tests.support.editor import Editor, edit, place
+from tests.support.models import static_model
+from tests.support.repository import create_repository
 
 SHOP = '''"""Prices of a shop, in cents (ADR-0007). 価格 🛒"""
 
@@ -364,3 +367,23 @@ def test_it_ends_with_its_input_and_says_in_one_line_what_it_lacks(shop: Project
         "The language server needs pygls, which is not here.",
         'hint: pip install "gitrag[lsp]"',
     ]
+
+
+def test_a_folder_with_another_model_leaves_the_first_one_as_it_is(shop: Project, tmp_path: Path):
+    other = create_repository(tmp_path / "other", dict(shop.gitrag.environment), {"b.py": SHOP})
+    settings = tmp_path / "settings"
+    model = static_model(tmp_path / "model", 24)
+    (tmp_path / "theirs").write_text(f"[gitrag]\n\tmodel = {model}\n")
+    settings.write_text(f'[includeIf "gitdir:{tmp_path}/other/"]\n\tpath = {tmp_path}/theirs\n')
+    environment = {**shop.gitrag.environment, "GIT_CONFIG_GLOBAL": str(settings)}
+    project = replace(shop, gitrag=replace(shop.gitrag, environment=environment, forks=False))
+
+    async def steps(editor: Editor):
+        own, others = editor.open(shop.path / "shop.py"), editor.open(other.path / "b.py")
+        before = await editor.lenses(own)
+        with pytest.raises(JsonRpcException, match="other models"):
+            await editor.lenses(others)
+        assert await editor.lenses(own) == before
+        assert "checkout" in [each.name for each in await editor.symbols("pay for the goods")]
+
+    edit(project, steps, shop.path, other.path)
