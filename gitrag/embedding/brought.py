@@ -6,7 +6,8 @@ run as sentence-transformers says beside it; until a text is embedded, only its 
 
 Whatever a model's dimensions, its vectors become ones of 384. Where it has fewer, they are turned in space,
 which keeps every cosine, and spreads what there is over all sign bits. Where it has more, those directions
-are kept in which vectors of its own words are longest.
+are kept in which vectors of its own words are longest, and turned so, too: other libraries than ours may find
+them in another order or the other way round, and vectors may be shared with who has those.
 """
 
 from __future__ import annotations
@@ -73,14 +74,16 @@ class Brought(Encoder):
         models = [directory / name for name in _ONNX if (directory / name).is_file()]
         if rows is None and not models:
             raise ModelError(f"{directory} has no model that gitrag can run.", _HINT)
-        tokenizer = open_tokenizer(_tokenizer_of(directory), _STATIC_TOKENS if rows else MAX_TOKENS)
         try:
+            tokenizer = open_tokenizer(_tokenizer_of(directory), _STATIC_TOKENS if rows else MAX_TOKENS)
             if rows is not None:
                 self._raw, dimensions = _static(tokenizer, rows)
             else:
                 self._raw, dimensions = _in_onnx(directory, models[0], tokenizer)
             prompts = _read(directory / "config_sentence_transformers.json").get("prompts") or {}
             self._fit = self._fitting(dimensions, rows, tokenizer)
+        except ModelError as error:  # its hint is about ours
+            raise ModelError(str(error), _HINT) from error
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ModelError(f"The model in {directory} cannot be read: {error}.", _HINT) from error
         self._query = str(prompts.get("query") or "")
@@ -123,17 +126,29 @@ class Brought(Encoder):
 
 
 def _directions(sample: Vectors) -> Vectors:
-    """Return the 384 directions in which vectors (n, dimensions) are longest, as columns."""
+    """Return the 384 directions in which vectors (n, dimensions) are longest, turned, as columns."""
     lengths = np.sqrt(np.einsum("ij,ij->i", sample, sample))
     own = sample / np.maximum(lengths, 1e-12)[:, None]
-    found: Vectors = np.linalg.eigh(own.T @ own)[1][:, -DIMENSIONS:].astype(np.float32)
-    return found
+    return _turned(np.linalg.eigh(own.T @ own)[1][:, -DIMENSIONS:])
+
+
+def _turned(kept: NDArray[Any]) -> Vectors:
+    """Return those directions in the same space that are nearest to drawn ones, whichever span it."""
+    drawn = np.random.default_rng(DIMENSIONS).standard_normal((len(kept), DIMENSIONS))
+    left, _, right = np.linalg.svd(kept.T @ drawn)
+    turned: Vectors = (kept @ (left @ right)).astype(np.float32)
+    return turned
 
 
 def _static(tokenizer: Any, tensors: dict[str, NDArray[Any]]) -> tuple[Raw, int]:
     """Return what takes the mean of the rows of a text's tokens, weighted where the model says so."""
     rows = next(tensors[name] for name in _ROWS if name in tensors)
     weights, places = tensors.get("weights"), tensors.get("mapping")
+    known = tokenizer.get_vocab_size()
+    if any(each is not None and (each.ndim != 1 or len(each) < known) for each in (weights, places)):
+        raise ValueError(f"its weights or its mapping are not one for each of {known} tokens")
+    if places is not None and places.min(initial=0) < 0:
+        raise ValueError("its mapping has negative rows")
     unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "[PAD]")}
 
     def raw(text: str) -> Vectors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +24,7 @@ ENCODER_VERSION: Final = f"all-MiniLM-L6-v2/{WEIGHTS_SHA256[:8]}/{GRAPH_VERSION}
 DRAFT_VERSION: Final = 2
 """Raise when the table, or its use, changes the drafts."""
 
-BROUGHT_VERSION: Final = 1
+BROUGHT_VERSION: Final = 2
 """Raise when what is made of another model's vectors changes."""
 
 VARIABLE: Final = "GITRAG_CHOSEN_MODEL"
@@ -31,6 +32,9 @@ VARIABLE: Final = "GITRAG_CHOSEN_MODEL"
 
 _SAMPLES = 16
 _SAMPLE_BYTES = 1 << 16
+_OF_MODELS = re.compile(r"\.(?:safetensors|onnx|json|bin|data|pb|onnx_data\w*)")
+"""How files of models end; those of weights beside a graph are called as who exported them liked."""
+
 
 
 def choose(directory: Path | None) -> None:
@@ -57,7 +61,7 @@ def _version_of(directory: str) -> str:
     digest = blake2b(digest_size=8)
     place = Path(directory)
     for path in sorted([*place.glob("*"), *place.glob("*/*")]):
-        if path.suffix not in {".safetensors", ".onnx", ".json", ".bin", ".onnx_data"} or not path.is_file():
+        if not _OF_MODELS.fullmatch(path.suffix) or not path.is_file():
             continue
         size = path.stat().st_size
         digest.update(f"{path.relative_to(place)}\0{size}\0".encode("utf-8", "surrogateescape"))

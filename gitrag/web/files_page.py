@@ -51,7 +51,8 @@ def files_in(desk: Desk, folder: str) -> Listed:
 
 def files_meant(desk: Desk, folder: str, typed: str) -> Listed:
     """Return the files in a folder that are meant by what is typed; a line may follow: ``cart.py:40``."""
-    typed, _, line = typed.rpartition(":") if typed.rpartition(":")[2].isdecimal() else (typed, "", "")
+    name, _, line = typed.rpartition(":")
+    typed, line = (name, line) if name and line.isdecimal() else (typed, "")
     with desk.slow_turn() as workspace:
         paths = listed_paths(workspace.repo)
     own = (path for path in paths if not folder or path.startswith(f"{folder}/"))

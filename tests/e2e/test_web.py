@@ -331,6 +331,11 @@ def test_go_to_a_file_by_keyboard_alone_and_walk_the_folders(site):
         assert heard.dialogs == heard.console == []
 
 
+def test_a_file_is_found_by_a_number_in_its_name(site):
+    found = site.get("/files?q=0001").text
+    assert re.findall('<a class="to" href="([^"]+)"', found) == ["/file/docs/adr/0001-prices.md"]
+
+
 def test_where_a_name_is_defined_called_and_named_besides(site):
     with opened(site) as (page, heard):
         page.goto(f"http://127.0.0.1:{site.port}/file/shop/cart.py")

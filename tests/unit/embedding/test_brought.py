@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from gitrag.embedding.brought import Brought, is_static, load_encoder
+from gitrag.embedding.brought import Brought, _turned, is_static, load_encoder
 from gitrag.embedding.draft import drafter, has_table
 from gitrag.embedding.safetensors import write_tensors
 from gitrag.embedding.text import text_key
-from gitrag.embedding.version import ENCODER_VERSION, choose, encoder_version
+from gitrag.embedding.version import ENCODER_VERSION, _version_of, choose, encoder_version
 from gitrag.errors import ModelError
 from tests.support.models import WORDS, onnx_model, rows, static_model, write_tokenizer
 
@@ -101,8 +101,9 @@ def test_what_cannot_be_run_is_said_in_a_line(tmp_path):
     with pytest.raises(ModelError, match="safetensors"):
         Brought(tmp_path / "bad")
     (onnx_model(tmp_path / "cut", 8) / "onnx/model.onnx").write_bytes(b"nonsense")
-    with pytest.raises(ModelError, match="Cannot open the model"):
+    with pytest.raises(ModelError, match="Cannot open the model") as raised:
         Brought(tmp_path / "cut")
+    assert "model fetch" not in raised.value.hint
     (static_model(tmp_path / "t", 8) / "tokenizer.json").unlink()
     with pytest.raises(ModelError, match="Cannot read the tokenizer"):
         Brought(tmp_path / "t")
@@ -125,6 +126,38 @@ def test_vectors_are_keyed_by_the_models_files(tmp_path):
         assert len(keys) == number + 2
     choose(None)
     assert text_key("retry") == ours
+
+
+@pytest.mark.parametrize("name", ["model.onnx.data", "model.onnx_data", "model.onnx_data_1"])
+def test_weights_in_a_file_beside_the_graph_are_among_the_models_files(tmp_path, name):
+    weights = onnx_model(tmp_path / "m", 8) / "onnx" / name
+    versions = set()
+    for content in (b"some", b"more"):
+        weights.write_bytes(content)
+        versions.add(_version_of.__wrapped__(str(tmp_path / "m")))
+    assert len(versions) == 2
+
+
+def test_of_many_dimensions_vectors_do_not_depend_on_how_directions_are_found():
+    drawn = np.random.default_rng(1)
+    kept = np.linalg.qr(drawn.standard_normal((500, 384)))[0]
+    otherwise = kept[:, drawn.permutation(384)] * np.where(drawn.random(384) < 0.5, -1, 1)
+    np.testing.assert_allclose(_turned(kept), _turned(otherwise), atol=1e-6)
+    np.testing.assert_allclose(_turned(kept).T @ _turned(kept), np.eye(384), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        {"mapping": np.arange(5)},
+        {"mapping": np.full(len(WORDS), -99)},
+        {"weights": np.ones(5, np.float32)},
+        {"weights": np.ones((len(WORDS), 2), np.float32)},
+    ],
+)
+def test_tensors_that_do_not_fit_the_tokens_are_said_in_a_line(tmp_path, tensors):
+    with pytest.raises(ModelError, match=r"cannot be read: its (weights|mapping)"):
+        Brought(static_model(tmp_path / "m", 8, **tensors))
 
 
 def test_a_static_model_drafts_for_itself_and_one_in_onnx_does_not(tmp_path):
