@@ -36,7 +36,6 @@ _OF_MODELS = re.compile(r"\.(?:safetensors|onnx|json|bin|data|pb|onnx_data\w*)")
 """How files of models end; those of weights beside a graph are called as who exported them liked."""
 
 
-
 def choose(directory: Path | None) -> None:
     """Have a model of the user's in place of ours from now on; None for ours."""
     if directory is None:
