@@ -242,7 +242,8 @@ def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool
     is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1])
     if is_member and not _is_of_class(lines, node, loaded):
         yield BY_ITS_OBJECT
-    if is_alone and "." in node.name and calls_by_computed_names(lines, language):
+    is_named = "." in node.name or language == "bash"
+    if is_alone and is_named and calls_by_computed_names(lines, language):
         yield BY_A_COMPUTED_NAME
 
 

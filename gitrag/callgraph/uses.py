@@ -88,12 +88,14 @@ _NO_TYPE = frozenset(
     " using xor".split()
 )
 
-_MARK = late_re(r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override|export\s+default)\b")
+_MARK = late_re(
+    r"@([\w.]+)|#\[\s*([\w:]+)|^\s*\[\s*([\w.]+)|\b(override|operator(?=\s+fun)|export\s+default)\b"
+)
 _REGISTERING = late_re(
     r"(?:^|[.:_])(?:(?:api_)?route|get|post|put|patch|delete|head|options|websocket|command|group|callback|task"
     r"|shared_task|periodic_task|on|on_event|event|listen(?:er)?|handler?|hook(?:impl)?|fixture|receiver|register\w*"
     r"|subscri(?:be|ber)|(?:before|after|error|tear)\w*(?:request|handler|down|each|all)|filter|simple_tag"
-    r"|tool|resource|job|cron|main|test|no_mangle|wasm_bindgen|pyfunction|override|tag|middleware|validat\w+"
+    r"|tool|resource|job|cron|main|test|no_mangle|wasm_bindgen|pyfunction|override|operator|tag|middleware|validat\w+"
     r"|export\s+default)$"
     r"|(?:Mapping|Listener|Handler|Scheduled|Bean|Provides|Subscribe|PostConstruct|PreDestroy|Test|Each|All|Override"
     r"|Query|Mutation|Http\w+|Route|Fact|Theory|Command|Event|Job|Cron|Hook|IBAction|JavascriptInterface"
@@ -130,16 +132,18 @@ BY_ITS_NAME = "its name"
 BY_ITS_OBJECT = "the object that has it"
 BY_A_COMPUTED_NAME = "a call whose name is computed"
 _IN_OBJECT = late_re(
-    r"\s*(?:(?:async|get|set|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
+    r"\s*(?:(?:(?:async|get|set)\b|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
     r"|\s*(?!(?:this|exports|module\.exports)\.|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
 )
 """How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
 _COMPUTED = {
     "php": late_re(
-        r"(?:->|::)\s*(?:\{[^}]*\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]*\]|\bcall_user_func"
+        r"(?:->|::)\s*(?:\{[^}]{0,200}\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]{0,200}\]|\bcall_user_func"
     ),
     "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
-    "javascript": late_re(r"\bthis\[(?!\d)[^\]]+\]\s*(?:\?\.)?\("),
+    "javascript": late_re(r"\bthis\[(?!\d)[^\]]{1,200}\]\s*(?:\?\.)?\("),
+    "bash": late_re(r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|eval|time)\s)\s*[\"']?[\w:-]*\$(?!\()"),
+    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]\s*\("),
 }
 """A call of an object's own functions by a name that the source does not say, by family of languages."""
 _JVM = "main|toString|equals|hashCode|compareTo"
@@ -153,7 +157,10 @@ _CALLED = {
     "cpp": "main|w?WinMain|DllMain",
     "java": _JVM,
     "kotlin": _JVM,
-    "scala": _JVM,
+    "scala": rf"{_JVM}|apply|update|unapply(?:Seq)?",
+    "dart": "main",
+    "zig": "main|panic|format|jsonStringify|jsonParse",
+    "lua": r"__\w+",
     "csharp": "Main|Dispose|ToString|Equals|GetHashCode|CompareTo|GetEnumerator",
     "ruby": r"to_\w+|inspect|method_missing|respond_to_missing\?|included|inherited|extended|prepended"
     r"|test_\w+|setup|teardown",

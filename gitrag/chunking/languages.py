@@ -61,7 +61,7 @@ _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\
 # internal constructor(private val files: Files)
 _KOTLIN_CONSTRUCTOR = (
     r"\bclass\s+\w+(?:\s*<[^<>{}()]*>)?"
-    r"(\s*\n\s*(?:@[\w.]+(?:\([^()\n]*\))?\s+|(?:private|internal|protected|public)\s+)*constructor)(?=\s*\()"
+    r"([^\S\n]*\n\s*(?:@[\w.]+(?:\([^()\n]*\))?\s+|(?:private|internal|protected|public)\s+)*constructor)(?=\s*\()"
 )
 """A constructor on a line of its own, which the grammar takes for something behind the class."""
 

@@ -135,11 +135,11 @@ def _followed_by_threads(
     """Do the same with a thread for each pipe."""
     end = time.monotonic() + limit_s
     out, said = bytearray(), bytearray()
-
     most = math.inf if most_bytes is None else most_bytes
+    over = threading.Event()
     threads = [
         # A descriptor of its own: the program's are closed where its time is over.
-        threading.Thread(target=_drain, args=(os.dup(pipe.fileno()), kept, *limits), daemon=True)
+        threading.Thread(target=_drain, args=(os.dup(pipe.fileno()), kept, *limits, over), daemon=True)
         for pipe, kept, limits in (
             (_pipe(program.stdout), out, (most, 0)),
             (_pipe(program.stderr), said, (math.inf, said_bytes)),
@@ -149,23 +149,28 @@ def _followed_by_threads(
         threads.append(threading.Thread(target=_fill, args=(program.stdin, stdin), daemon=True))
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
-        if len(out) > most:
-            raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
     try:
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+            if len(out) > most:
+                raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
         status = program.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
+    finally:
+        over.set()
     if any(thread.is_alive() for thread in threads):
         raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out))
     return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
 
 
-def _drain(descriptor: int, kept: bytearray, most: float, last: int) -> None:
-    """Read what a program prints: all of it up to a limit, or of all its last bytes."""
+def _drain(descriptor: int, kept: bytearray, most: float, last: int, over: threading.Event) -> None:
+    """Read what a program prints, all of it up to a limit or its last bytes, until nobody waits for it.
+
+    What the program has started may go on for ever.
+    """
     with os.fdopen(descriptor, "rb", buffering=0) as pipe:
-        while len(kept) <= most and (block := pipe.read(_BLOCK_BYTES)):
+        while not over.is_set() and len(kept) <= most and (block := pipe.read(_BLOCK_BYTES)):
             kept.extend(block)
             if last:
                 del kept[:-last]

@@ -78,9 +78,7 @@ def _table(head: str, caller: Id, tables: Tables, imports: Imports, depth: int) 
     for scope in tables.outwards(caller):
         given = tables.body(path).variables.get((scope[1], head))
         if given is not None and given.made and given.made[0] != head and not tables.named(path, head):
-            if scope[1] == 0 and any(
-                True for each in tables.by_name if each[0] == path and each[1].startswith(f"{head}.")
-            ):
+            if scope[1] == 0 and path in tables.owners.get(head, ()):
                 break
             return _table(given.made[0], caller, tables, imports, depth - 1)
     return path, head

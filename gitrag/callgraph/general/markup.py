@@ -17,7 +17,7 @@ _MOST_CHARACTERS = 4_000
 _MOST_BLANKS = 200
 """Before a key of an object."""
 _DIRECTIVE = late_re(
-    r"(?<![\w-])(?P<name>(?:[:@#]|v-)[\w.:\[\]-]*|slot-scope)\s*=\s*"
+    r"(?<![\w-])(?P<name>(?:[:@#]|v-)[\w.:\[\]-]{0,100}+|slot-scope)\s*=\s*"
     r"(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote)).)*+)(?P=quote)",
     re.DOTALL,
 )

@@ -190,6 +190,11 @@ class Naming:
             inner = self._inner_class(before[-1], name, path)
             if inner is not None:
                 return inner
+            if language == "java" and before[0].islower():  # a package, by its directory
+                folder = f"/{'/'.join(before)}"
+                held = (where for where, _ in self._tables.classes.get(name, ()))
+                places = [where for where in held if f"/{where.rpartition('/')[0]}".endswith(folder)]
+                return Owner("class", name, places[0]) if places else None
             if language in {"go", "rust"} or self._tables.body(path).imports.get(before[0]):
                 return None
         every = self._tables.classes.get(name, [])

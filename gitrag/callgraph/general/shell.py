@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.tables import Tables
@@ -35,16 +35,20 @@ def called(name: str, caller: Id, tables: Tables) -> list[tuple[Id, float]]:
     return [(tables.named(path, name)[-1], _LIKE_NAMED) for path in places]
 
 
-def _read_by(path: str, tables: Tables) -> Iterator[str]:
-    """Yield the scripts that a script reads, with what these read, where only one can be meant."""
-    waiting, seen = [path], {path}
+def _read_by(path: str, tables: Tables) -> Sequence[str]:
+    """Return the scripts that a script reads, with what these read, where only one can be meant."""
+    found = tables.read_by.get(path)
+    if found is not None:
+        return found
+    waiting, seen = [path], {path: None}
     while waiting and len(seen) < _MOST_READ:
         for each in tables.body(waiting.pop(0)).imports.get("*", ()):
             # Of "$HERE/lib/log.sh" what comes after the variable; `log.sh` alone stands anywhere.
             end = each.origin.rpartition("}")[2].rpartition(")")[2].strip("\"'")
             end = end.partition("/")[2] if end.startswith("$") else end.removeprefix("./").lstrip("/")
-            every = [file for file in tables.files if end and f"/{file}".endswith(f"/{end.lstrip('./')}")]
-            if len(every) == 1 and every[0] not in seen:
-                seen.add(every[0])
-                waiting.append(every[0])
-                yield every[0]
+            file = tables.ending(end.lstrip("./"))
+            if file and file not in seen:
+                seen[file] = None
+                waiting.append(file)
+    found = tables.read_by[path] = list(seen)[1:]
+    return found

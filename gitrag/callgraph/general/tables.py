@@ -59,6 +59,7 @@ class Tables:
         members: Functions by the names of their class and their own.
         methods: Functions of classes, by name.
         subclasses: Classes by the last part of a base's name.
+        read_by: The scripts that a shell script reads, as far as they were asked for.
         by_name: Indices by path and qualified name.
         owners: Names of classes with methods, and the files of these.
     """
@@ -66,6 +67,9 @@ class Tables:
     def __init__(self, files: Mapping[str, tuple[str, Facts]]) -> None:
         self.files = {path: each for path, each in files.items() if each[1].definitions}
         self._bodies: dict[str, File] = {}
+        self.read_by: dict[str, list[str]] = {}
+        self._by_last: dict[str, list[str]] = {}
+        self._ending: dict[str, str] = {}
         self.classes: dict[str, list[Id]] = {}
         self.functions: dict[str, list[Id]] = {}
         self.members: dict[tuple[str, str], list[Id]] = {}
@@ -133,6 +137,20 @@ class Tables:
     def places(self, name: str) -> list[str]:
         """Return the files that define a qualified name."""
         return self._places.get(name, [])
+
+    def ending(self, end: str) -> str:
+        """Return the only file whose path ends so; empty if there is none, or several."""
+        if end not in self._ending:
+            if not self._by_last:
+                for path in self.files:
+                    self._by_last.setdefault(path.rpartition("/")[2], []).append(path)
+            every = [
+                each
+                for each in self._by_last.get(end.rpartition("/")[2], ())
+                if f"/{each}".endswith(f"/{end}")
+            ]
+            self._ending[end] = every[0] if len(every) == 1 else ""
+        return self._ending[end]
 
     def named(self, path: str, name: str) -> list[Id]:
         """Return the definitions of a qualified name in a file."""

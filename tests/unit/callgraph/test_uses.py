@@ -131,6 +131,8 @@ def test_a_line_that_calls_none(path, text, language):
             ("@impl",),
         ),
         (["def show():", "    @app.route('/x')", "    def inner():"], ()),
+        (["operator fun show(): Int"], ("operator",)),
+        (["function show(operator)"], ()),
     ],
 )
 def test_what_a_framework_calls_a_definition_by(lines, expected):
@@ -162,6 +164,10 @@ def test_the_base_outside_that_may_call_a_method(bases, expected):
         ("String", "go", True),
         ("String", "java", False),
         ("mains", "go", False),
+        ("main", "zig", True),
+        ("main", "dart", True),
+        ("apply", "scala", True),
+        ("__index", "lua", True),
     ],
 )
 def test_what_a_language_calls_by_its_name(name, language, expected):
@@ -233,6 +239,11 @@ def test_how_a_member_of_an_object_begins(line, expected):
         ('public_send("#{kind}_path", 1)', "ruby", True),
         ("it.send(:way)", "ruby", False),
         ("this[`on${name}`](event);", "typescript", True),
+        ('"$@"', "bash", True),
+        ('x && cmd_$1 "$2"', "bash", True),
+        ('x=$1; log "$2"', "bash", False),
+        ("M[name](1)", "lua", True),
+        ("M.name(a[1])", "lua", False),
         ("this[0](event); this.way(all[name]);", "javascript", False),
         ("s[name](1)", "go", False),
     ],

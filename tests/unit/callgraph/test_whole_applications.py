@@ -442,6 +442,25 @@ CASES |= {
         {"a.sh": "clean-up() { :; }\ntrap clean-up EXIT\necho clean-up\nfoo::x() { clean-up; }\nfoo::x\n"},
         {"<module> ~> clean-up", "foo.x -> clean-up", "<module> -> foo.x"},
     ),
+    "lua, a variable that hides an import": (
+        {
+            "a.lua": "local M = {}\nfunction M.step() end\nreturn M\n",
+            "b.lua": 'local a = require("a")\nlocal B = {}\nfunction u() local a = B; return a.step() end\n',
+        },
+        {"u ~> M.step"},
+    ),
+    "java, a class of another package by its whole name": (
+        {
+            "x/A.java": "package x;\npublic class A { public int step() { return 1; } }\n",
+            "y/A.java": "package y;\nclass A { int step() { return 5; } }\n"
+            "class M { void f(x.A a) { a.step(); } void g(java.util.A a) { a.step(); } }\n",
+        },
+        {"M.f -> A.step"},
+    ),
+    "bash, a word that is only printed": (
+        {"a.sh": "f() { echo clean; cd clean; }\nclean() { :; }\n"},
+        set(),
+    ),
     "lua, what a file returns": (
         {
             "core/init.lua": 'local View = require "core.view"\nlocal core = {}\nlocal function help() end\n'

@@ -107,3 +107,30 @@ from gitrag.chunking.chunker import chunk
 assert [each.line_end for each in chunk(b"x = 1\\n" + b"/*\\n" * 3_000 + b"y = 2\\n", "python")][-1] == 3_002
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from gitrag.callgraph.general.markup import named_in\nnamed_in(':' * 300_000, 'vue')",
+        "from gitrag.chunking import chunk\nchunk(b'class A' + b'\\n' * 300_000, 'kotlin')",
+        "from gitrag.callgraph.uses import is_of_an_object\nis_of_an_object('get' * 100_000)",
+        "from gitrag.callgraph import uses\nuses.calls_by_computed_names(['->{' * 300_000], 'php')",
+    ],
+)
+def test_a_line_without_an_end_is_read_in_linear_time(code):
+    """Quadratic, these took minutes."""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
+def test_scripts_that_read_one_another_are_followed_once():
+    """Followed for every call, 200 took 11 s and 400 took 35 s."""
+    code = """
+from tests.support.callgraphs import calls_of
+files = {f"s{at}.sh": f". ./lib.sh\\nf{at}() {{ {'common; ' * 5} }}\\n" for at in range(1_000)}
+files["lib.sh"] = "\\n".join(f". ./s{at}.sh" for at in range(200)) + "\\nlib() { :; }\\n"
+files |= {"c.sh": "common() { :; }\\n", "d.sh": "common() { :; }\\n"}
+calls = calls_of(files)
+calls.callees([own for own, _ in calls.nodes()], 0.5)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)

@@ -47,6 +47,16 @@ def test_one_that_does_not_end_is_killed(script):
         run(script, limit_s=0.5, most_bytes=None)
 
 
+def test_nothing_more_is_read_of_what_goes_on_for_ever():
+    """It took all of the machine's memory."""
+    before = set(threading.enumerate())
+    with pytest.raises(TookTooLongError):
+        run("yes & yes", limit_s=0.5, most_bytes=None)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(30.0)
+        assert not thread.is_alive()
+
+
 def test_one_that_does_not_read_its_input_is_killed():
     with pytest.raises(TookTooLongError, match=r"took longer than 0\.5 s"):
         run("exec sleep 600", limit_s=0.5, stdin=b"x" * MANY)

@@ -3,4 +3,4 @@
 
 ; Functions by their names: `trap cleanup EXIT`, `run build`.
 (command name: (command_name (word) @_by) . argument: (word) @handed
-  (#not-any-of? @_by "echo" "printf" "unset" "cd" "export" "local" "source" "." "exit" "return" "declare"))
+  (#not-match? @_by "^(echo|printf|unset|cd|export|local|source|[.]|exit|return|declare)$"))

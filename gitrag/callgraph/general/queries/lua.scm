@@ -22,3 +22,5 @@
 (parameters name: (identifier) @bound)
 (for_numeric_clause name: (identifier) @bound)
 (for_generic_clause (variable_list name: (identifier) @bound))
+(block (variable_declaration (assignment_statement
+  (variable_list . name: (identifier) @bound .) (expression_list . value: (identifier) .))))
