@@ -123,9 +123,7 @@ class Colouring:
                 return
             except ProcessDiedError as error:
                 deaths += 1
-                if error.status != -getattr(
-                    signal, "SIGVTALRM", 0
-                ):  # killed from outside: the text is tried once more
+                if error.status != -_OVER:  # killed from outside: the text is tried once more
                     continue
                 self._remember(waiting[0])
             waiting.popleft()
