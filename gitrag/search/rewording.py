@@ -169,6 +169,8 @@ def reword(
     wrong = {
         word: pieces for word in words if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
+    if not language and not 0 < len(wrong) <= _MOST:
+        return None
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     if language:
         unmarked = _each_most_frequent(source, map(_marked, wrong), content_ids, memo)
@@ -183,8 +185,6 @@ def reword(
         )
         often = {each: counts.get(place, 0) for place, each in enumerate(known)}
         return Rewording(_in_english(english, own, often) or question.text, foreign=True)
-    if not wrong or len(wrong) > _MOST:
-        return None
     better = {
         word: corrected
         for word, pieces in wrong.items()
@@ -245,9 +245,11 @@ def foreign_language(text: str, known: Collection[str]) -> str:
         holding = [word for word in words if word in own]
         only_there = sum(word not in _ENGLISH for word in holding)
         rest = [word for word in words if word not in own]
-        unknown = sum(word not in occurring or bool(translated(word, language)) for word in rest)
         enough = only_there >= _FEWEST or (only_there and len(holding) >= _FEWEST and not english)
-        if enough and only_there > max(english, best[1]) and rest and 2 * unknown >= len(rest):
+        if not (enough and rest and only_there > max(english, best[1])):
+            continue  # most questions are English: the table of words is not read for them
+        unknown = sum(word not in occurring or bool(translated(word, language)) for word in rest)
+        if 2 * unknown >= len(rest):
             best = (language, only_there)
     return best[0]
 

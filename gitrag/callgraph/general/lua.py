@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import DEFAULT, Imports
+from gitrag.callgraph.general.names import LIKE_NAMED
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED
 from gitrag.callgraph.general.tables import Tables
 
-_LIKE_NAMED = 0.5
-"""Confidence in the only function of a name, where the table is not known."""
 _INHERITED = 0.6
 _DEPTH = 8
 _COMMON = frozenset(
@@ -41,7 +40,7 @@ def called(parts: Sequence[str], caller: Id, tables: Tables, imports: Imports) -
                     for own in _in_table((file, _returned(file, tables)), each.name, tables)[-1:]
                 ]
         every = tables.functions.get(name, ())
-        return [(own, _LIKE_NAMED) for own in every] if len(every) == 1 else []
+        return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
     table = _table(before[0], caller, tables, imports, _DEPTH) if len(before) == 1 else None
     sure = 1.0
     for _ in range(_DEPTH):
@@ -54,7 +53,7 @@ def called(parts: Sequence[str], caller: Id, tables: Tables, imports: Imports) -
         table = _table(base.made[0], (table[0], 0), tables, imports, _DEPTH) if base and base.made else None
         sure = _INHERITED
     every = tables.methods.get(name, ()) if name not in _COMMON else ()
-    return [(own, _LIKE_NAMED) for own in every] if len(every) == 1 else []
+    return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
 
 
 def _in_table(table: Table, name: str, tables: Tables) -> list[Id]:

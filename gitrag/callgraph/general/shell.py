@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.general.names import LIKE_NAMED
 from gitrag.callgraph.general.tables import Tables
 
-_LIKE_NAMED = 0.5
-"""Confidence in a function that stands in no script that is known to be read."""
 _FEW = 4
 _MOST_READ = 200
 """Scripts that are followed from one."""
@@ -32,7 +31,7 @@ def called(name: str, caller: Id, tables: Tables) -> list[tuple[Id, float]]:
         return [(tables.named(found, name)[-1], 1.0)]
     if not places or len(places) > _FEW or name in _PROGRAMS:
         return []
-    return [(tables.named(path, name)[-1], _LIKE_NAMED) for path in places]
+    return [(tables.named(path, name)[-1], LIKE_NAMED) for path in places]
 
 
 def _read_by(path: str, tables: Tables) -> Sequence[str]:
