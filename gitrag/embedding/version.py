@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from gitrag.errors import ConfigError
+from gitrag.late import late_re
 
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -34,7 +34,7 @@ VARIABLE: Final = "GITRAG_CHOSEN_MODEL"
 
 _SAMPLES = 16
 _SAMPLE_BYTES = 1 << 16
-_OF_MODELS = re.compile(r"\.(?:safetensors|onnx|json|bin|data|pb|onnx_data\w*)")
+_OF_MODELS = late_re(r"\.(?:safetensors|onnx|json|bin|data|pb|onnx_data\w*)")
 """How files of models end; those of weights beside a graph are called as who exported them liked."""
 
 
