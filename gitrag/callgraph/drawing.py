@@ -13,6 +13,8 @@ MOST_NODES = 20
 LAST_LINE = "%% Showing entry points + main flow; internal helpers omitted"
 """Of a drawing that leaves nodes out."""
 
+LIKELY_LINE = "%% Dotted: likely calls, not certain ones."
+
 _LABEL_CHARS = 60
 
 _ESCAPES = str.maketrans(
@@ -36,7 +38,7 @@ Markdown, ``%%`` a comment."""
 
 
 def as_mermaid(graph: Graph) -> str:
-    """Draw a graph as ``graph TD``; of more than 20 nodes the best connected ones."""
+    """Draw a graph as ``graph TD``, of more than 20 nodes the best connected; likely calls are dotted."""
     kept, omitted = most_connected(graph, MOST_NODES)
     names = _identifiers(kept.nodes)
     lines = ["graph TD"]
@@ -44,11 +46,25 @@ def as_mermaid(graph: Graph) -> str:
         lines.append(f"%% Showing top {MOST_NODES} nodes by connectivity; {omitted} nodes omitted.")
     lines += [f"%% {note}" for note in graph.followed.notes]
     lines += sorted(f'    {names[node]}["{label(node)}"]' for node in kept.nodes)
-    arrows = {(names[edge.caller], names[edge.callee]) for edge in kept.edges}
-    lines += [f"    {caller} --> {callee}" for caller, callee in sorted(arrows)]
+    arrows = _arrows(kept, names)
+    if not all(arrows.values()):
+        lines.append(LIKELY_LINE)
+    lines += [
+        f"    {caller} {'-->' if arrows[caller, callee] else '-.->'} {callee}"
+        for caller, callee in sorted(arrows)
+    ]
     if omitted:
         lines.append(LAST_LINE)
     return "\n".join(lines)
+
+
+def _arrows(graph: Graph, names: dict[Node, str]) -> dict[tuple[str, str], bool]:
+    """Return whether a call is sure, by its ends' identifiers."""
+    found: dict[tuple[str, str], bool] = {}
+    for edge in graph.edges:
+        ends = names[edge.caller], names[edge.callee]
+        found[ends] = found.get(ends, False) or edge.is_sure
+    return found
 
 
 def label(node: Node) -> str:
@@ -99,11 +115,14 @@ def left_out(graph: Graph) -> int:
 
 
 def as_dot(graph: Graph) -> str:
-    """Draw a whole graph for Graphviz."""
+    """Draw a whole graph for Graphviz; likely calls are dashed."""
     names = _identifiers(graph.nodes)
     lines = ["digraph calls {", "    rankdir=LR;", "    node [shape=box];"]
     for node in graph.nodes:
         text = json.dumps(in_whole_characters(f"{node.name}\n{node.path}"), ensure_ascii=False)
         lines.append(f"    {names[node]} [label={text}];")
-    lines += sorted({f"    {names[edge.caller]} -> {names[edge.callee]};" for edge in graph.edges})
+    lines += [
+        f"    {caller} -> {callee}{'' if is_sure else ' [style=dashed]'};"
+        for (caller, callee), is_sure in sorted(_arrows(graph, names).items())
+    ]
     return "\n".join([*lines, "}"])

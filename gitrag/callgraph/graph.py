@@ -14,6 +14,9 @@ from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 Provenance: TypeAlias = Literal["resolved", "rule", "compiler"]
 
+SURE = 0.9
+"""Calls with a lower confidence are marked: it is unknown which override runs, or if a callback is called."""
+
 MODULE = "<module>"
 """The name of a file's code outside definitions."""
 
@@ -61,6 +64,11 @@ class Edge(Struct, frozen=True, order=True):
     further: tuple[int, ...] = ()
     rule: str = ""
     provenance: Provenance = "resolved"
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is shown without a mark."""
+        return self.confidence >= SURE
 
     @property
     def lines(self) -> tuple[int, ...]:

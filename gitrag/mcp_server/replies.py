@@ -25,9 +25,6 @@ from gitrag.report.parts import listed_paths, reworded_lines, wording_line
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
 
-_SURE = 0.9
-"""As in ``gitrag graph``: calls with a lower confidence are likely, not certain."""
-
 _MOST_PARTS = 120
 _FIRST_LINES = 60
 """Parts of an outline, and lines of the range that it names as an example."""
@@ -280,7 +277,7 @@ def calls_text(found: Calls) -> Text:
 
 
 def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
-    unsure = "" if each.confidence >= _SURE else f" ({' '.join(filter(None, ('likely', reason(each))))})"
+    unsure = "" if each.is_sure else f" ({' '.join(filter(None, ('likely', reason(each))))})"
     return (
         f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
         f" -> {each.callee.name}"

@@ -9,7 +9,7 @@ from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
-from gitrag.report.call_tree import LEGEND, SURE
+from gitrag.report.call_tree import LEGEND
 from gitrag.report.parts import Style, cut, plain
 from gitrag.words.numbers import count
 
@@ -31,7 +31,7 @@ def elsewhere_lines(
         yield style(f"   {between.found_by}", "dim")
         listed = [edge for edge in between.edges if with_tests or not is_test(edge.caller)]
         for edge in listed:
-            is_likely = is_likely or edge.confidence < SURE
+            is_likely = is_likely or not edge.is_sure
             yield _call(between, edge, style)
         if len(listed) < len(between.edges):
             tests = count(len(between.edges) - len(listed), "call")
@@ -42,7 +42,7 @@ def elsewhere_lines(
 
 
 def _call(between: CallsBetween, edge: Edge, style: Style) -> str:
-    mark = style("~", "likely") if edge.confidence < SURE else " "
+    mark = " " if edge.is_sure else style("~", "likely")
     said = style(f"  {reason(edge)}", "dim") if edge.rule else ""
     repository, caller, callee = between.repository, edge.caller.name, edge.callee.name
     if between.by_other:

@@ -15,9 +15,6 @@ from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.report.parts import Style, plain
 from gitrag.words.numbers import count
 
-SURE = 0.9
-"""Calls with a lower confidence are marked: it is unknown which override runs, or if a callback is called."""
-
 LEGEND = "~ likely: the source alone does not say which of several definitions runs"
 
 _MOST_PARTS = 3
@@ -206,7 +203,7 @@ class CallTree:
             yield self._dim(LEGEND)
 
     def _mark(self, edge: Edge | None) -> str:
-        is_likely = edge is not None and edge.confidence < SURE
+        is_likely = edge is not None and not edge.is_sure
         self._is_likely |= is_likely
         return "~" if is_likely else ""
 
@@ -292,7 +289,7 @@ class CallTree:
                 )
                 parts = dict.fromkeys(subject.part(node) for node in inner if node != subject.own)
             line = min(edge.line for edge in edges) if upwards else other.line_start
-            likely = all(edge.confidence < SURE for edge in edges)
+            likely = not any(edge.is_sure for edge in edges)
             calls = tuple(sorted({line for edge in edges for line in edge.lines}))
             ruled = all(edge.rule for edge in edges)
             rules = tuple(dict.fromkeys(edge.rule for edge in edges)) if ruled else ()

@@ -15,7 +15,6 @@ from gitrag.chunking.occurrences import Use
 from gitrag.errors import GitragError
 from gitrag.git.meant import listed_paths
 from gitrag.report.beside_calls import TITLES
-from gitrag.report.call_tree import SURE
 from gitrag.report.parts import shown
 from gitrag.search.exact import Pattern
 from gitrag.web.desk import Desk
@@ -100,7 +99,7 @@ def _of_graph(workspace: Workspace, graph: Graph) -> Iterator[tuple[str, list[Re
     """Yield where what a graph is about is defined, and where it is called."""
     read: dict[str, list[str]] = {}
 
-    def at(node: Node, line: int, use: Use, confidence: float = 1.0) -> Reference:
+    def at(node: Node, line: int, use: Use, *, is_sure: bool = True) -> Reference:
         if node.path not in read:
             try:
                 read[node.path] = file_lines(workspace, node.path)
@@ -108,12 +107,12 @@ def _of_graph(workspace: Workspace, graph: Graph) -> Iterator[tuple[str, list[Re
                 read[node.path] = []
         text = "".join(read[node.path][line - 1 : line]).strip()[:LONGEST]
         within = "" if node.name == MODULE or use is Use.DEFINED else node.name
-        return Reference(node.path, line, use, within, text, confidence >= SURE)
+        return Reference(node.path, line, use, within, text, is_sure)
 
     matches = set(graph.matches)
     yield "defined", [at(each, each.line_start, Use.DEFINED) for each in graph.matches]
     called = [
-        at(each.caller, line, Use.CODE, each.confidence)
+        at(each.caller, line, Use.CODE, is_sure=each.is_sure)
         for each in graph.edges
         if each.callee in matches
         for line in each.lines

@@ -24,6 +24,25 @@ BUILT_IN = frozenset(
 )
 """Names of methods in ECMAScript's standard library, and of Node.js's and browsers' commonest objects."""
 
+OF_TYPES = frozenset(
+    (
+        "all also any append apply associate average chunked clear close compactMap compareTo contains "
+        "containsKey copyInto count distinct drop dropLast elementAt endsWith enumerated equals expand "
+        "filter filterNot find first firstIndex firstOrNull firstWhere flatMap fold followedBy forEach "
+        "format get getOrDefault getOrElse getOrNull getOrPut getValue groupBy hash hashCode hasPrefix "
+        "hasSuffix indexOf indexWhere indices insert isBlank isEmpty isNotBlank isNotEmpty isNullOrBlank "
+        "isNullOrEmpty iterator joined joinToString keys last lastIndexOf lastOrNull let lines lowercase "
+        "lowercased map mapNotNull mapValues max maxBy min minBy minus none onEach padStart partition "
+        "plus plusAssign prefix prepend putIfAbsent readBytes readText reduce remove removeAll "
+        "removeFirst removeLast removeWhere replace reversed run set setValue shuffled single "
+        "singleOrNull skip slice sort sortBy sorted sortedBy split startsWith sublist subList substring "
+        "suffix sum sumOf swapAt take takeIf takeLast takeUnless then to toArray toInt toList toLong "
+        "toLowerCase toMap toMutableList toSet toString toUpperCase trim trimmingCharacters until update "
+        "uppercase uppercased use values where whereType with withIndex writeText zip"
+    ).split()
+)
+"""Names of what the standard libraries of Kotlin, Swift and Dart do with collections, text and streams."""
+
 OF_RUBY = frozenset(
     (
         "as_json backtrace_locations class_eval const_get define_method delete_all delete_if destroy_all "

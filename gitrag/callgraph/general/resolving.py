@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir, lua, shell
-from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY
+from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
@@ -182,7 +182,9 @@ class Resolver(Receivers):
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
     def _foreign(self, name: str) -> Found:
-        """Find a function that extends a class of others, where no class here has one of its name."""
+        """Find a function that extends a class of others, where no class has one of its name."""
+        if name in OF_TYPES:
+            return []
         every = self._tables.methods.get(name, [])
         owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
         is_ours = any(

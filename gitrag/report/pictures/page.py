@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from gitrag.actions.graph import Source
 from gitrag.callgraph.graph import Graph, Node
-from gitrag.report.call_tree import SURE
 from gitrag.report.pictures.drawn import Drawn, choose
 from gitrag.report.pictures.layout import HEADER, ROW, Card, Layout, Line, Row, badge, lay_out
 from gitrag.words.control_characters import sanitise, sanitise_line
@@ -85,7 +84,7 @@ def _row(row: Row, numbers: Mapping[Node, int], *, is_match: bool) -> list[str]:
 
 def _arrow(line: Line, numbers: Mapping[Node, int]) -> str:
     edge = line.edge
-    likely = " likely" if edge.confidence < SURE else ""
+    likely = "" if edge.is_sure else " likely"
     ends = ""
     if edge.caller in numbers and edge.callee in numbers:
         ends = f' data-from="{numbers[edge.caller]}" data-to="{numbers[edge.callee]}"'
@@ -280,7 +279,7 @@ def _data(
             for node in graph.nodes
         ],
         "calls": [
-            [numbers[edge.caller], numbers[edge.callee], edge.line, int(edge.confidence < SURE)]
+            [numbers[edge.caller], numbers[edge.callee], edge.line, int(not edge.is_sure)]
             for edge in graph.edges
         ],
     }

@@ -785,6 +785,16 @@ CASES |= {
         },
         {"f ~> String.shout", "f ~> List.tidy"},
     ),
+    "kotlin, what the library itself does with its types": (
+        {
+            "a.kt": """
+                fun ZipFile.Builder.use(block: (ZipFile) -> Unit) = block(get())
+                fun Iterable<String>.contains(s: String, ignoreCase: Boolean) = any { it == s }
+                fun f(s: Stream, x: X) { s.use { }; x.all().contains("a"); s.shout() }
+            """
+        },
+        set(),
+    ),
     "swift, extensions of a library's types": (
         {"a.swift": "extension String { func shout() {} }\nfunc f(s: String) { s.shout() }\n"},
         {"f -> String.shout"},

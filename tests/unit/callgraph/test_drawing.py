@@ -6,7 +6,7 @@ import json
 import random
 from itertools import pairwise
 
-from gitrag.callgraph.drawing import LAST_LINE, as_calls, as_dot, as_mermaid, left_out
+from gitrag.callgraph.drawing import LAST_LINE, LIKELY_LINE, as_calls, as_dot, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import CallTree
 from gitrag.report.documents import graph_json
@@ -55,6 +55,17 @@ def test_matches_and_their_neighbours_come_before_better_connected_ones():
     drawn = as_mermaid(graph([asked], [*edges, Edge(asked, beside, 3)]))
     assert "asked" in drawn
     assert "beside" in drawn
+
+
+def test_what_is_only_likely_is_drawn_as_that():
+    a, b, c = node("a"), node("b"), node("c")
+    edges = [Edge(a, b, 1), Edge(a, c, 2, 0.6), Edge(b, c, 3, 0.5), Edge(b, c, 4, 1.0, rule="on")]
+    drawn = as_mermaid(graph([a], edges))
+    assert [line.split()[1] for line in drawn.split("\n") if "->" in line] == ["-->", "-.->", "-->"]
+    assert LIKELY_LINE in drawn
+    assert LIKELY_LINE not in as_mermaid(graph([a], edges[:1]))
+    assert as_dot(graph([a], edges)).count("dashed") == 1
+    assert_parses([drawn])
 
 
 def test_every_end_of_an_arrow_is_declared():
