@@ -152,8 +152,8 @@ def callers_of_change(
     left_out = []
     if differing:
         left_out.append(
-            f"{count(differing, 'file')} of the change differ from the working tree: their callers were not"
-            " looked for."
+            f"{count(differing, 'file')} of the change {'differs' if differing == 1 else 'differ'} from the"
+            " working tree: callers were not looked for there; check its branch out to have them."
         )
     if removed:
         named = ", ".join([*removed[:_MOST_NAMED], *["…"] * (len(removed) > _MOST_NAMED)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,7 +15,7 @@ from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
 from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus
-from gitrag.callgraph.graph import Edge, reason
+from gitrag.callgraph.graph import Edge, Graph, Node, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, uncalibrated_line, undrafted_line
@@ -154,7 +155,7 @@ def freshness_line(freshness: Freshness) -> str:
     elif freshness.uncommitted_files:
         said.append(f"with uncommitted changes of {counted(freshness.uncommitted_files, 'file')}")
     elif freshness.uncommitted_included:
-        said.append("uncommitted changes included")
+        said.append("the files as they are now")
     if freshness.unembedded and freshness.drafted:
         said.append(f"{counted(freshness.unembedded, 'text')} on draft vectors")
     if freshness.waiting_files:
@@ -177,6 +178,10 @@ def word_data(answer: Answer | None) -> WordData:
 
 
 _NOT_CODE = " search asks decisions, specifications and issues too."
+_FAINT = 0.1
+_FIRST_OF_FAINT = 3
+"""Of a snippet with a lower score so many lines are shown: eight of nine such do not answer."""
+
 _NEXT_SEARCH = "ask for a name, in other words, or call_graph"
 
 
@@ -197,7 +202,11 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
         lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
-        lines += [*each.text.split("\n"), ""]
+        text = each.text.split("\n")
+        if each.score is not None and each.score < _FAINT:  # its name tells enough
+            more = len(text) - _FIRST_OF_FAINT
+            text = [*text[:_FIRST_OF_FAINT], *([f"… {counted(more, 'line')} more"] if more > 0 else [])]
+        lines += [*text, ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
     return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
@@ -213,18 +222,11 @@ def calls(
     """Return a call graph as data: the matching definitions, and the calls nearest to them, tests last."""
     graph = found.graph
     matches = sorted(graph.matches) if graph else []
-    edges = (
-        sorted(
-            graph.edges,
-            key=lambda edge: (not {edge.caller, edge.callee} & graph.matches, is_test(edge.caller)),
-        )
-        if graph
-        else []
-    )
+    edges = _nearest_first(graph) if graph else []
     places = sorted(named.found, key=lambda each: (list(Use).index(each.use), each.is_test)) if named else []
     return Calls(
         filter=found.filter,
-        matches=[f"{each.path}:{each.line_start}-{each.line_end} {each.name}" for each in matches[:limit]],
+        matches=[_said(each) for each in matches[:limit]],
         calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
         matches_left_out=max(len(matches) - limit, 0),
@@ -236,6 +238,30 @@ def calls(
         elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
         without_callers=uncalled(found.none[:limit]),
         not_indexed=found.not_indexed,
+    )
+
+
+def _nearest_first(graph: Graph) -> list[Edge]:
+    """Return calls by how many calls they are away from what the graph is about, tests last of each."""
+    away = dict.fromkeys(graph.matches, 0)
+    beside: dict[Node, list[Node]] = {}
+    for edge in graph.edges:
+        beside.setdefault(edge.caller, []).append(edge.callee)
+        beside.setdefault(edge.callee, []).append(edge.caller)
+    reached = deque(away)
+    while reached:
+        node = reached.popleft()
+        for other in beside.get(node, ()):
+            if other not in away:
+                away[other] = away[node] + 1
+                reached.append(other)
+    far = len(away)
+    return sorted(
+        graph.edges,
+        key=lambda edge: (
+            min(away.get(edge.caller, far), away.get(edge.callee, far)),
+            is_test(edge.caller),
+        ),
     )
 
 
@@ -255,7 +281,7 @@ def calls_text(found: Calls) -> Text:
     lines = [*found.matches]
     if found.matches_left_out:
         lines.append(f"{found.matches_left_out} more definitions match: name one, or raise limit.")
-    lines += map(_call_line, found.calls)
+    lines += _call_lines(found)
     if found.left_out:
         lines.append(f"{found.left_out} more calls are left out: name one definition, or raise limit.")
     for other in found.elsewhere:
@@ -276,12 +302,39 @@ def calls_text(found: Calls) -> Text:
     return joined([*lines, *([found.error] if found.error else []), f"[{freshness_line(found.freshness)}]"])
 
 
+def _call_lines(found: Calls) -> Iterator[str]:
+    """Yield a line for each call; around one definition, its callers and what it calls apart."""
+    about = found.matches[0] if len(found.matches) == 1 and not found.matches_left_out else ""
+    groups: dict[str, list[str]] = {"called by": [], "calls": [], "further": []}
+    for each in found.calls:
+        if about and _said(each.callee) == about:
+            lines = ",".join(map(str, each.lines))
+            groups["called by"].append(f"- {each.caller.path}:{lines} {each.caller.name}{_unsure(each)}")
+        elif about and _said(each.caller) == about:
+            lines = f" (from {','.join(map(str, each.lines))})"
+            callee = f"{each.callee.path}:{each.callee.line_start} {each.callee.name}"
+            groups["calls"].append(f"- {callee}{lines}{_unsure(each)}")
+        else:
+            groups["further"].append(_call_line(each))
+    for heading, said in groups.items():
+        if said:
+            yield from ([f"{heading}:"] if about else [])
+            yield from said
+
+
+def _said(node: Node) -> str:
+    return f"{node.path}:{node.line_start}-{node.line_end} {node.name}"
+
+
+def _unsure(each: Edge) -> str:
+    return "" if each.is_sure else f" ({' '.join(filter(None, ('likely', reason(each))))})"
+
+
 def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
-    unsure = "" if each.is_sure else f" ({' '.join(filter(None, ('likely', reason(each))))})"
     return (
         f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
         f" -> {each.callee.name}"
-        f" {callee_in}{each.callee.path}:{each.callee.line_start}{unsure}"
+        f" {callee_in}{each.callee.path}:{each.callee.line_start}{_unsure(each)}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
@@ -31,7 +32,7 @@ from gitrag.errors import UsageError
 from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.report.exact import exact_notes
+from gitrag.report.exact import exact_notes, exact_text
 from gitrag.report.markdown import as_markdown
 from gitrag.report.prime import as_markdown as primed_text
 from gitrag.search.exact import Pattern
@@ -41,13 +42,16 @@ Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 Budget = Annotated[int, Field(ge=0)]
 
+_EXACT_LINES = 40
+"""Of an exact search, where no limit is given: some 1,000 tokens."""
+
 
 def search_code(
     bench: Workbench,
     call: ToolCall,
     query: str,
     project: Project = "",
-    limit: Limit = search_code_action.LIMIT,
+    limit: Annotated[int, Field(ge=0, le=200)] = 0,
     max_tokens: Budget = 0,
     asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
@@ -60,6 +64,7 @@ def search_code(
         raise UsageError("max_tokens is for questions, not for exact.", "Give limit instead.")
     if max_tokens > MOST_TOKENS:
         raise UsageError(f"max_tokens is {MOST_TOKENS:,} at most, not {max_tokens:,}.", "Give a smaller one.")
+    limit = limit or (_EXACT_LINES if asked.exact else search_code_action.LIMIT)
     limits = SearchOptions.of(asked, limit=PACKED_HITS if max_tokens else limit)
     if repositories or (bench.asks_several(call.roots) and not project and not asked.exact):
         if project or asked.exact:
@@ -71,24 +76,31 @@ def search_code(
         return _code_found(bench, search_code_action.of_several(answer, limit, max_tokens))
     place = bench.project(project)
     limits = SearchOptions.of(asked, limit=limit, paths=place.globs("".join(asked.paths)))
-    said: list[str] = []
-    if asked.exact:
-        pattern = Pattern(query, asked.exact == "regex")
-        found, lines_found = search_code_action.exact_lines(place.workspace, pattern, limits)
-        said = exact_notes(lines_found)
-    else:
-        found = search_code_action.search_code(place.workspace, query, limits, max_tokens)
-    return _code_found(bench, found, place, said)
+    if not asked.exact:
+        return _code_found(
+            bench, search_code_action.search_code(place.workspace, query, limits, max_tokens), place
+        )
+    pattern = Pattern(query, asked.exact == "regex")
+    found, every = search_code_action.exact_lines(place.workspace, pattern, limits)
+    said = exact_notes(every)
+    if pattern.is_regex and not found.snippets and re.search(r"[$()\[{*+?|]", query):
+        said.append("exact: word finds this text as it is.")
+    return _code_found(bench, found, place, said, exact_text(every, every.answer))
 
 
 def _code_found(
-    bench: Workbench, found: Cascade, asked: workbench.Project | None = None, said: Sequence[str] = ()
+    bench: Workbench,
+    found: Cascade,
+    asked: workbench.Project | None = None,
+    said: Sequence[str] = (),
+    exact: Text | None = None,
 ) -> Reply:
-    """Return what was found in a project, or in several repositories."""
+    """Return what was found in a project, or in several repositories; ``exact``: the text of exact lines."""
     commit = asked.workspace.repo.head().commit if asked else None
     freshness = replies.of_answer(found.answer, commit, [*found.notes, *said, *bench.notes()])
+    line = f"[{replies.freshness_line(freshness)}]"
     return Reply(
-        replies.code_text(found, freshness),
+        replies.code_text(found, freshness) if exact is None else exact.followed_by(line),
         found,
         "CodeReply",
         freshness,

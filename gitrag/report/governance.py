@@ -99,14 +99,15 @@ def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
 
 def review_markdown(found: Review, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
-    lines = [f"## Review: {found.span}", "", "### Not named", ""]
+    lines = [f"## Review: {found.span}"]
+    if found.impact is not None and (called := list(impact_lines(found.impact, style))):
+        lines += ["", f"### {CALLERS_OF_CHANGE}", "", *called]
+    lines += ["", "### Like what it adds", ""]
+    lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
+    lines += ["", "### Documents that it touches and does not name", ""]
     lines += [line for each in found.questions for line in _question(each, style)] or _none_asked(
         found, style
     )
-    lines += ["", "### Like what it adds", ""]
-    lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
-    if found.impact is not None:
-        lines += ["", f"### {CALLERS_OF_CHANGE}", "", *impact_lines(found.impact, style)]
     return joined(lines)
 
 

@@ -29,7 +29,7 @@ MOST_DEFINITIONS = 10
 """Definitions that are listed with their callers, or without any; of the others the number is."""
 
 MOST_CALLERS = 3
-_MOST_CALLERS_ALONE = 5
+_MOST_CALLERS_ALONE = 8
 """Callers of each that are named, so many of product code and so many tests; where only callers are said."""
 
 MOST_TESTS = 10
@@ -136,12 +136,13 @@ def _fate(each: Touched) -> str:
 
 
 def _edges(edges: Sequence[Edge], place: Form, name: Form, most: int) -> str:
+    paths = [shown(edge.caller.path) for edge in edges[:most]]
     return ", ".join(
         ("~" if edge.confidence < 1 else "")
-        + place(f"{shown(edge.caller.path)}:{edge.line}", "path")
+        + place(f"{'' if path == before else path}:{edge.line}", "path")
         + (f" {name(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
         + (f" by {name(edge.rule, '')}" if edge.rule else "")
-        for edge in edges[:most]
+        for edge, path, before in zip(edges, paths, ["", *paths], strict=False)
     )
 
 
