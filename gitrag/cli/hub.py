@@ -109,11 +109,11 @@ def add_server(session: Session, *, name: str, address: str, as_json: bool) -> i
     The hub's own server, the front, keeps names and grants, and asks all servers at once by postgres_fdw. The
     password that libpq finds here for ADDRESS is kept in the front's user mapping.
     """
-    from gitrag.config.rules import HubAt, without_password
+    from gitrag.config.rules import HUB, without_password
     from gitrag.hub import servers
 
     try:
-        at = HubAt().parse(address)
+        at = HUB.parse(address)
     except ValueError as error:
         raise UsageError(
             f'"{without_password(address)}" is no address of a server.',
