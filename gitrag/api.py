@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -40,23 +41,18 @@ from gitrag.actions.requests import MOST_HITS
 from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
 from gitrag.api_types import (
-    AddedDefinition,
     Answer,
     CallAnswer,
     CheckAnswer,
     DuplicatesAnswer,
     Embedded,
     FileLines,
-    GoverningDocument,
-    Hit,
     IndexStatus,
     Primed,
     RelatedAnswer,
-    RelatedDocument,
     ReviewAnswer,
     SearchOptions,
     SimilarChunk,
-    TouchedDocument,
     Updated,
 )
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -74,8 +70,6 @@ from gitrag.model import Kind
 from gitrag.report.exact import exact_notes
 from gitrag.report.parts import notes_of
 from gitrag.report.prime import as_markdown as primed_text
-from gitrag.report.told import made
-from gitrag.search import engine, similar_chunks
 from gitrag.search.exact import Pattern
 
 _MOST_LINES = 1_000_000
@@ -207,20 +201,13 @@ class Workspace:
                 issues_action.sync_before_reading(inner, self._listener(), query)
             if options.exact:
                 lines = search_exactly(inner, Pattern(query, options.exact == "regex"), inner_options)
-                found, notes, left_out = lines.answer, exact_notes(lines), lines.not_indexed
+                found, notes = replace(lines.answer, outlined=lines.not_indexed), exact_notes(lines)
             else:
                 found = search_action.search(inner, query, inner_options)
-                notes, left_out = notes_of(found), found.not_indexed
+                notes = notes_of(found)
             heard = self._notes()
-        return made(
-            Answer,
-            found,
-            hits=tuple(map(_hit, found.hits)),
-            notes=self._told(heard, notes),
-            only_beside=tuple(each.word for each in found.wording.only_beside),
-            searched_for=found.wording.searched_for or found.wording.read_of,
-            not_indexed=left_out,
-        )
+        rounded = found.changed(lambda hit: replace(hit, score=round(hit.score, 4)))
+        return replace(rounded, notes=self._told(heard, notes))
 
     def graph(
         self,
@@ -305,11 +292,11 @@ class Workspace:
             uses = (use,) if use else ("adr", "spec")
             found = related_action.related(inner, text, uses)
             heard = self._notes()
-        return RelatedAnswer(
-            text,
-            tuple(map(_related, found.proposals)),
-            self._told(heard, _line(found.lacking)),
-            nearest=tuple(map(_related, found.nearest)),
+        return replace(
+            found,
+            documents=_rounded(found.documents),
+            nearest=_rounded(found.nearest),
+            notes=self._told(heard, _line(found.lacking)),
         )
 
     def duplicates(self, text: str, *, threshold: float = related_action.THRESHOLD) -> DuplicatesAnswer:
@@ -328,13 +315,8 @@ class Workspace:
             issues_action.sync_before_reading(inner, self._listener(), text)
             found = related_action.duplicates(inner, text, threshold)
             heard = self._notes()
-        return DuplicatesAnswer(
-            text,
-            threshold,
-            tuple(map(_similar, found.duplicates)),
-            tuple(map(_similar, found.nearest)),
-            self._told(heard),
-        )
+        chunks, nearest = _like(found.chunks), _like(found.nearest)
+        return replace(found, chunks=chunks, nearest=nearest, notes=self._told(heard))
 
     def review(
         self,
@@ -359,11 +341,13 @@ class Workspace:
             issues_action.sync_before_reading(inner, self._listener())
             found = review_action.review(inner, span, threshold, progress)
             heard = self._notes()
-        documents = tuple(made(TouchedDocument, each) for each in found.questions)
         left_out = found.impact.left_out if found.impact is not None else ()
-        notes = self._told(heard, [*_unreached(found.unreached), *left_out])
-        called = found.impact.called if found.impact else ()
-        return ReviewAnswer(found.span, documents, tuple(map(_added, found.added)), notes, called)
+        return replace(
+            found,
+            documents=_rounded(found.documents),
+            added=tuple(replace(each, existing=_like(each.existing)) for each in found.added),
+            notes=self._told(heard, [*_unreached(found.unreached), *left_out]),
+        )
 
     def prime(self, topic: str = "") -> Primed:
         """Say what a session should know at its start, as ``gitrag prime`` does.
@@ -395,13 +379,11 @@ class Workspace:
             found = check_action.check(inner, self._root / path)
             heard = self._notes()
         left_out = found.impact.left_out if found.impact is not None else ()
-        return made(
-            CheckAnswer,
+        return replace(
             found,
-            documents=tuple(made(GoverningDocument, each) for each in found.candidates),
-            issues=tuple(made(GoverningDocument, each) for each in found.issues),
+            documents=_rounded(found.documents),
+            issues=_rounded(found.issues),
             notes=self._told(heard, [*_line(found.lacking), *left_out]),
-            called=found.impact.called if found.impact else (),
         )
 
     def get(self, what: str) -> FileLines:
@@ -415,9 +397,7 @@ class Workspace:
         """
         with self._turn() as inner:
             found = lines_action.read_range(inner, what)
-            left_out = of_path(inner, found.path)
-        lines = found.line_start, found.line_end
-        return made(FileLines, found, lines=lines, not_indexed=left_out)
+            return replace(found, not_indexed=of_path(inner, found.path))
 
     def update(self, *, embed: bool = True, progress: Callable[[int, int], None] = _no_progress) -> Updated:
         """Index HEAD and the uncommitted changes now, as ``gitrag index`` does; the first time, everything.
@@ -435,12 +415,11 @@ class Workspace:
             require([check_writable(inner.store.directory)])
             self._sync_issues(inner)
             done = inner.update(advance=progress)
-            unembedded = done.unembedded
-            if unembedded and embed:
+            if done.unembedded and embed:
                 forget_fetch_failure(inner)
                 start_worker(inner)
             heard = self._notes()
-        return made(Updated, done, unembedded=unembedded, notes=self._told(heard))
+        return replace(done, notes=self._told(heard))
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[int, int], None] = _no_progress
@@ -493,7 +472,7 @@ class Workspace:
             if left:
                 start_worker(inner)
             heard = self._notes()
-        return Embedded(done, left, time.monotonic() - begin, self._told(heard))
+        return Embedded(done, time.monotonic() - begin, left, self._told(heard))
 
     def status(self) -> IndexStatus:
         """Say where the index stands, as ``gitrag status`` does, without changing it."""
@@ -502,8 +481,25 @@ class Workspace:
             failures = [found.failure, fetch_failure(inner)]
             heard = self._notes()
         notes = [*self._inner.config.warnings, *found.notes, *filter(None, failures)]
-        collections = tuple(each.name for each in found.collections)
-        return made(IndexStatus, found, collections=collections, notes=self._told(heard, notes))
+        view, updated = found.view, found.updated
+        return IndexStatus(
+            found.name,
+            found.commit,
+            found.branch,
+            indexed=view is not None,
+            fresh=found.fresh,
+            dirty=found.dirty,
+            updated=None if updated is None else datetime.fromtimestamp(updated, UTC),
+            files=view.files if view else 0,
+            chunks=view.chunks if view else 0,
+            texts=view.texts if view else 0,
+            embedded=view.embedded if view else 0,
+            collections=tuple(each.name for each in found.collections),
+            size_bytes=found.size_bytes,
+            model_ready=found.model.ready,
+            working=found.worker is not None,
+            notes=self._told(heard, notes),
+        )
 
     @contextmanager
     def _turn(self) -> Iterator[composition.Workspace]:
@@ -590,12 +586,12 @@ def _or_list(values: type[Kind | Direction]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _hit(hit: engine.Hit) -> Hit:
-    return made(Hit, hit, id=lines_action.id_of(hit.path, hit.chunk))
+def _rounded(found: Sequence[Bearing]) -> tuple[Bearing, ...]:
+    return tuple(replace(each, score=round(each.score, 4)) for each in found)
 
 
-def _similar(found: similar_chunks.SimilarChunk) -> SimilarChunk:
-    return made(SimilarChunk, found, id=lines_action.id_of(found.path, found.chunk))
+def _like(found: Sequence[SimilarChunk]) -> tuple[SimilarChunk, ...]:
+    return tuple(replace(each, cosine=round(each.cosine, 4)) for each in found)
 
 
 def _line(sentence: str) -> list[str]:
@@ -608,11 +604,3 @@ def _unreached(found: Unreached | None) -> list[str]:
         return []
     near = ", ".join(f"{each.document.id} ({each.score:.2f})" for each in found.nearest)
     return [f"{found.sentence} The nearest: {near}." if near else found.sentence]
-
-
-def _added(found: review_action.Added) -> AddedDefinition:
-    return made(AddedDefinition, found, existing=tuple(map(_similar, found.existing)))
-
-
-def _related(found: Bearing) -> RelatedDocument:
-    return made(RelatedDocument, found)

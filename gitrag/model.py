@@ -55,6 +55,51 @@ class Chunk(Struct, frozen=True):
     words_only: bool = False
 
 
+class ChunkOfFile:
+    """What is known of a chunk of a file, by its ``path`` and ``chunk``."""
+
+    __slots__ = ()
+    path: str
+    chunk: Chunk
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """First and last line of the chunk, 1-based, inclusive."""
+        return self.chunk.line_start, self.chunk.line_end
+
+    @property
+    def name(self) -> str:
+        """The definition's qualified name, or the headings joined by `` > ``; may be empty."""
+        return self.chunk.qualified_name
+
+    @property
+    def kind(self) -> str:
+        """``function``, ``method``, ``class``, ``module`` or ``section``."""
+        return self.chunk.kind.value
+
+    @property
+    def text(self) -> str:
+        """The chunk's lines."""
+        return self.chunk.text
+
+    @property
+    def id(self) -> str:
+        """What `gitrag.Workspace.get` finds the lines again by, moved or not."""
+        return place_id(self.path, self.chunk.line_start, self.chunk.line_end, self.chunk.text)
+
+
+def place_id(path: str, line_start: int, line_end: int, text: str) -> str:
+    """Return a place of a file, with a digest of its text to find it again when it has moved."""
+    return f"{path}:{line_start}-{line_end}#{digest(text)}"
+
+
+def digest(text: str) -> str:
+    """Return the digest of a text in an id: eight hex digits."""
+    from hashlib import blake2b
+
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
 class Skip(StrEnum):
     """Why a path of a tree is not indexed."""
 

@@ -52,6 +52,7 @@ class Indexed(Struct, frozen=True):
         counts: How many files, chunks and texts the view holds.
         unembedded: How many texts of all views and of the uncommitted changes have no vector.
         seconds: How long it took.
+        notes: What the command says on stderr, a line each.
     """
 
     refreshed: Refreshed
@@ -59,6 +60,27 @@ class Indexed(Struct, frozen=True):
     unembedded: int
     seconds: float
     first: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> int:
+        """Files indexed."""
+        return self.counts.files
+
+    @property
+    def chunks(self) -> int:
+        """Their chunks."""
+        return self.counts.chunks
+
+    @property
+    def new_files(self) -> int:
+        """How many were read now; the others were known by their content."""
+        return self.refreshed.cut
+
+    @property
+    def dirty(self) -> int:
+        """Paths with uncommitted changes, indexed too."""
+        return self.refreshed.dirty
 
 
 class Workspace:

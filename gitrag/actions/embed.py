@@ -21,12 +21,16 @@ class EmbeddedHere(Struct, frozen=True):
     """Texts were embedded in this process.
 
     Attributes:
+        texts: Texts that got their vector.
+        seconds: How long it took.
         left: How many texts have no vector yet; the background worker has been started for them.
+        notes: What the command says on stderr, a line each.
     """
 
     texts: int
     seconds: float
     left: int
+    notes: tuple[str, ...] = ()
 
 
 class EmbeddingInBackground(Struct, frozen=True):

@@ -71,7 +71,7 @@ class ExactAnswer(Struct, frozen=True):
     @property
     def omitted(self) -> int:
         """How many of the lines that match are not returned."""
-        return self.lines - sum(len(hit.lines) for hit in self.answer.hits)
+        return self.lines - sum(len(hit.snippet) for hit in self.answer.hits)
 
     @property
     def matches(self) -> tuple[Match, ...]:
@@ -85,14 +85,14 @@ class ExactAnswer(Struct, frozen=True):
             start = next(iter(self.pattern.spans(text)), (0, 0))[0]
             return len(text[:start].encode("utf-8", "surrogateescape")) + 1
 
-        return tuple(Match(hit, line, column(line.text)) for hit in answer.hits for line in hit.lines)
+        return tuple(Match(hit, line, column(line.text)) for hit in answer.hits for line in hit.snippet)
 
     def marked(self, answer: Answer) -> Answer:
         """Return an answer whose lines, others than before, are marked where they match."""
 
         def marked(hit: Hit) -> Hit:
-            lines = (replace(line, matches=self.pattern.matches(line.text)) for line in hit.lines)
-            return replace(hit, lines=tuple(lines))
+            lines = (replace(line, matches=self.pattern.matches(line.text)) for line in hit.snippet)
+            return replace(hit, snippet=tuple(lines))
 
         return answer.changed(marked)
 

@@ -112,7 +112,7 @@ def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
         lines = chain.from_iterable(
             _numbered(each.text.split("\n"), each.line_start, words) for each in in_order
         )
-        return replace(hit, chunk=first.chunk, share=first.share, lines=tuple(lines), also=tuple(others))
+        return replace(hit, chunk=first.chunk, share=first.share, snippet=tuple(lines), also=tuple(others))
 
     sections = tuple(
         replace(each, hits=tuple(shown(hit) for hit in each.hits if id(hit) in kept))
@@ -139,11 +139,11 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
 
     def lines(hit: Hit) -> tuple[Line, ...]:
         if id(hit) not in chosen:
-            best = tuple(line for line in hit.lines if line.matches) or hit.lines
-            return best[:1] if hit.is_nearest else hit.lines
+            best = tuple(line for line in hit.snippet if line.matches) or hit.snippet
+            return best[:1] if hit.is_nearest else hit.snippet
         return _numbered(hit.chunk.text.split("\n"), hit.chunk.line_start, words)
 
-    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
+    return answer.changed(lambda hit: replace(hit, snippet=lines(hit)))
 
 
 def for_report(answer: Answer) -> Answer:
@@ -159,13 +159,13 @@ def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
     def lines(hit: Hit) -> tuple[Line, ...]:
         text = texts.get(hit.content_id, "").removesuffix("\n")  # what follows the last line end is no line
         file = text.split("\n") if hit.content_id in texts else []
-        best = [line.number for line in hit.lines if line.matches] or [line.number for line in hit.lines[:1]]
+        best = [line.number for line in [line for line in hit.snippet if line.matches] or hit.snippet[:1]]
         wanted = {number for each in best for number in range(each - around, each + around + 1)}
         there = sorted(number for number in wanted if 1 <= number <= len(file))
         chosen = (_numbered(file[number - 1 : number], number, words) for number in there)
-        return tuple(chain.from_iterable(chosen)) or hit.lines
+        return tuple(chain.from_iterable(chosen)) or hit.snippet
 
-    return answer.changed(lambda hit: replace(hit, lines=lines(hit)))
+    return answer.changed(lambda hit: replace(hit, snippet=lines(hit)))
 
 
 def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
@@ -178,7 +178,7 @@ def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
             return hit
         first, last = _extent(hit.chunk, chunks_of(text.encode(), hit.language or None))
         lines = _numbered(text.split("\n")[first - 1 : last], first, words)
-        return replace(hit, lines=lines, chunk=replace(hit.chunk, line_start=first, line_end=last))
+        return replace(hit, snippet=lines, chunk=replace(hit.chunk, line_start=first, line_end=last))
 
     return answer.changed(shown)
 

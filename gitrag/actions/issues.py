@@ -17,7 +17,7 @@ from msgspec import Struct
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.gitignore_entry import is_ignored
 from gitrag.config.keys import find_key
-from gitrag.config.rules import Duration
+from gitrag.config.rules import duration
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import ConfigError, GitragError, NetworkError, NotSetUpError, UsageError
 from gitrag.git.commits import PLAIN_GRAPH
@@ -59,7 +59,7 @@ _LIVE = Bound(5.0, "a live query", "")
 
 _LIVE_SHOWN = 5
 _PUSHED_S = 1.0
-_LONGEST = Duration(timedelta(days=36500))
+_LONGEST = duration(timedelta(days=36500))
 
 
 class SyncListener(Struct, frozen=True):

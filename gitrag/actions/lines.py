@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import takewhile
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from gitrag.git.conversion import as_stored
 from gitrag.machine.files import within
 from gitrag.machine.refusals import disk_error
 from gitrag.model import Chunk, Kind
+from gitrag.model import digest as digest_of
 from gitrag.words.encodings import is_binary
 from gitrag.workspace import Workspace
 
@@ -33,7 +33,6 @@ LONG = 120
 _LONGEST_SIGNATURE = 100
 
 _MOST_BYTES = 8 * 1024 * 1024
-_DIGEST_BYTES = 4
 _WHAT = re.compile(
     r"(?P<path>.+?)(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?(?:#(?P<digest>[0-9a-f]{8}))?"
 )
@@ -46,7 +45,8 @@ class Range(Struct, frozen=True):
         line_start: First line, 1-based.
         line_end: Last line, inclusive.
         text: The lines, exactly, joined by a newline.
-        moved: Whether they have moved or changed since the search that returned the hit.
+        lines_in_file: How many the file has.
+        moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
         is_outline: Whether the text is the file's outline instead, by what `read_outline` returns.
         not_indexed: Why searches do not find the file, or only its outline: a sentence each.
     """
@@ -55,10 +55,15 @@ class Range(Struct, frozen=True):
     line_start: int
     line_end: int
     text: str
-    lines: int
+    lines_in_file: int
     moved: str = ""
     is_outline: bool = False
     not_indexed: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """First and last line, 1-based, inclusive."""
+        return self.line_start, self.line_end
 
 
 class Part(Struct, frozen=True):
@@ -75,16 +80,6 @@ class Outline(Struct, frozen=True):
     path: str
     lines: int
     parts: tuple[Part, ...]
-
-
-def hit_id(path: str, line_start: int, line_end: int, text: str) -> str:
-    """Return the id of a hit: its place, and a hash of its text to find it again when it has moved."""
-    return f"{path}:{line_start}-{line_end}#{_digest(text)}"
-
-
-def id_of(path: str, chunk: Chunk) -> str:
-    """Return the id of a chunk of a file, as of a hit."""
-    return hit_id(path, chunk.line_start, chunk.line_end, chunk.text)
 
 
 def read_range(workspace: Workspace, what: str) -> Range:
@@ -205,7 +200,7 @@ def _find_again(lines: list[str], first: int, last: int, digest: str) -> tuple[i
     size = last - first + 1
 
     def same(start: int) -> bool:
-        return _digest("\n".join(lines[start - 1 : start - 1 + size])) == digest
+        return digest_of("\n".join(lines[start - 1 : start - 1 + size])) == digest
 
     if same(first):
         return first, last, ""
@@ -214,7 +209,3 @@ def _find_again(lines: list[str], first: int, last: int, digest: str) -> tuple[i
         if same(start):
             return start, start + size - 1, f"moved from {first}-{last}"
     return first, last, "changed since it was found"
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

@@ -155,6 +155,7 @@ class Answer(Struct, frozen=True):
         absent_names: Names of the question, written as in code, that nothing contains that was searched.
         outlined: Of which of the files found only the outline is indexed, a sentence each.
         asked: The repositories, where several were; each hit has the name of its own.
+        notes: What the command says on stderr, a line each; of the Python API's alone.
     """
 
     query: str
@@ -173,6 +174,7 @@ class Answer(Struct, frozen=True):
     outlined: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
     graph: CallGraph | None = None
+    notes: tuple[str, ...] = ()
 
     def of(self, kind: CollectionKind) -> tuple[Hit, ...]:
         """Return the hits of a kind of collection, best first."""
@@ -205,6 +207,21 @@ class Answer(Struct, frozen=True):
     def call_graphs(self) -> tuple[CallGraph, ...]:
         """One, if it was asked for."""
         return () if self.graph is None else (self.graph,)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Where no hit has 0.5: words of the question that no file contains that was searched."""
+        return self.wording.missing
+
+    @property
+    def only_beside(self) -> tuple[str, ...]:
+        """Where no hit has 0.5: words that only tests, examples or documents contain."""
+        return tuple(each.word for each in self.wording.only_beside)
+
+    @property
+    def searched_for(self) -> str:
+        """The question corrected, or its words that occur if it is not in English; empty for as asked."""
+        return self.wording.searched_for or self.wording.read_of
 
     @property
     def not_indexed(self) -> tuple[str, ...]:

@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from gitrag.actions.core_context import outline
 from gitrag.actions.exact_search import ExactAnswer, search_exactly
 from gitrag.actions.hit_lines import PACKED_HITS, Passage, likelihood, packed, passages_of, tokens
-from gitrag.actions.lines import file_lines, hit_id
+from gitrag.actions.lines import file_lines
 from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, UsageError
 from gitrag.git import matcher
 from gitrag.git.grep import GrepLine, grep
-from gitrag.model import Chunk
+from gitrag.model import Chunk, place_id
 from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.features import BY
@@ -105,7 +105,7 @@ class Snippet(Struct, frozen=True):
     @property
     def id(self) -> str:
         """What `lines.read_range` reads the lines again by."""
-        return hit_id(self.path, self.line_start, self.line_end, self.text)
+        return place_id(self.path, self.line_start, self.line_end, self.text)
 
     @property
     def is_nearest(self) -> bool:
@@ -214,7 +214,7 @@ def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -
             line.number,
         )
         for hit in found.answer.hits
-        for line in hit.lines
+        for line in hit.snippet
     )
     complete = bool(snippets) and not found.omitted
     return Cascade(pattern.text, snippets, complete, found.answer, (), found.not_indexed), found
@@ -269,7 +269,7 @@ def _any_answers(passages: Sequence[Passage]) -> float:
 
 
 def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
-    own = [line for line in hit.lines if line.matches and chunk.line_start <= line.number <= chunk.line_end]
+    own = [line for line in hit.snippet if line.matches and chunk.line_start <= line.number <= chunk.line_end]
     centre = max(own, key=lambda line: len(line.text), default=None)
     place = centre.number if centre is not None else chunk.line_start
     snippet = _of_chunk(hit.path, chunk, place)
@@ -285,7 +285,7 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
 
 def via(hit: Hit) -> Via:
     """Return whether words or meaning contributed more to a hit's score."""
-    if hit.cosine <= -1:
+    if hit.cosine is None:
         return Via.LEXICAL
     meaning, words = (
         sum(value for name, value in hit.reasons if BY.get(name) == way) for way in ("meaning", "words")

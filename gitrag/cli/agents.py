@@ -62,9 +62,7 @@ _SCOPE = click.option(
 @click.option("--dry-run", is_flag=True, help="Show what would be written; write nothing.")
 @json_option
 @pass_session
-def install(
-    session: Session, *, clients: tuple[str, ...], for_user: bool, dry_run: bool, as_json: bool
-) -> int:
+def install(session: Session, *, clients: tuple[str, ...], for_user: bool, dry_run: bool) -> int:
     """Write what agents need to find gitrag: named ones, all, or those in use.
 
     Where none is in use it asks which; without a terminal it says what it would write, and exit status is 1.
@@ -74,7 +72,7 @@ def install(
 
     A repository that was never indexed is indexed when an agent asks its first question (setting auto_index).
     """
-    return _change(session, clients, for_user=for_user, dry_run=dry_run, as_json=as_json)
+    return _change(session, clients, for_user=for_user, dry_run=dry_run)
 
 
 @command(
@@ -88,9 +86,9 @@ def install(
 @_SCOPE
 @json_option
 @pass_session
-def remove(session: Session, *, clients: tuple[str, ...], for_user: bool, as_json: bool) -> int:
+def remove(session: Session, *, clients: tuple[str, ...], for_user: bool) -> int:
     """Take out what was written: each file is again what it was."""
-    return _change(session, clients, for_user=for_user, taking_out=True, as_json=as_json)
+    return _change(session, clients, for_user=for_user, taking_out=True)
 
 
 for _each in (install, remove):
@@ -104,7 +102,6 @@ def _change(
     for_user: bool,
     dry_run: bool = False,
     taking_out: bool = False,
-    as_json: bool,
 ) -> int:
     from gitrag.agents.launch import command_for
     from gitrag.agents.setup import chosen_of_user
@@ -117,10 +114,14 @@ def _change(
     else:
         clients = choose(session, names)
     done = carry_out(
-        session, clients, for_user=for_user, dry_run=dry_run, taking_out=taking_out, quiet=as_json
+        session,
+        clients,
+        for_user=for_user,
+        dry_run=dry_run,
+        taking_out=taking_out,
+        quiet=session.terminal.is_json,
     )
-    if as_json:
-        session.terminal.print_document(done)
+    session.terminal.answered(done)
     return OK if clients else NOTHING
 
 

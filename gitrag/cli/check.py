@@ -52,8 +52,8 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     With --push, the setting pre_push says what to do if a pushed commit is not indexed: warn, block (exit
     status 3), update, or off. To warn waits for nobody, and is silent while the background is at work.
     """
-    if push:
-        return _check_push(session, as_json=output == "json")  # what is pushed matters, not where to
+    if push:  # what is pushed matters, not where to
+        return _check_push(session.for_json() if output == "json" else session)
     if len(target) != 1 or target[0].startswith("-"):
         raise UsageError("check takes one file or directory.", "For example: gitrag check src/auth.py")
     from gitrag.actions.governance.check import check as find
@@ -66,12 +66,12 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     return OK if found.likely or found.issues or called else NOTHING
 
 
-def _check_push(session: Session, *, as_json: bool) -> int:
+def _check_push(session: Session) -> int:
     repo = session.repository()
     config = session.settings(repo)
     found = _behind(session, repo, config)
     stopped = bool(found) and config.pre_push == "block"
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import PushDocument
 
         session.terminal.print_document(PushDocument(config.pre_push, tuple(found), stopped))

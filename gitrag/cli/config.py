@@ -55,7 +55,7 @@ def _group_of(key: str) -> str:
 @click.option("--global", "everywhere", is_flag=True, help="With set and unset: for all your repositories.")
 @json_option
 @pass_session
-def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_json: bool) -> None:
+def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> None:
     """List every setting, its value and its origin.
 
     A setting is read from git config, .gitrag.yaml (committed, for the team), the environment, and flags; the
@@ -63,7 +63,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
     """
     if words[:1] in {("set",), ("unset",)}:
         changed = _change(session, words, everywhere=everywhere)
-        if as_json:
+        if session.terminal.is_json:
             settings = [each for each in _load(session).explain() if each.key == changed]
             session.terminal.print_document(settings)
         return
@@ -77,7 +77,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool, as_jso
         settings = [setting for setting in settings if setting.key == name]
     for warning in loaded.warnings:
         session.terminal.warn(warning)
-    if as_json:
+    if session.terminal.is_json:
         session.terminal.print_document(settings)
     elif key is not None:
         session.terminal.print(_text(settings[0]))

@@ -41,7 +41,7 @@ def core() -> None:
 @_PROJECT
 @json_option
 @pass_session
-def mark(session: Session, *, path: str, summary: str | None, project: str | None, as_json: bool) -> int:
+def mark(session: Session, *, path: str, summary: str | None, project: str | None) -> int:
     """Mark a file as core; one that is marked gets the new summary."""
     from gitrag.actions.core_context import core_path, project_of
     from gitrag.actions.core_context import mark as mark_file
@@ -49,8 +49,7 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
     workspace = session.workspace()
     own = core_path(workspace, path, session.start)
     marked = mark_file(session.core_files(), project_of(workspace), own, summary, project)
-    if as_json:
-        session.terminal.print_document(marked)
+    if session.terminal.answered(marked):
         return OK
     session.terminal.print(f"Marked {marked.path} as core of {marked.project}")
     return OK
@@ -63,15 +62,14 @@ def mark(session: Session, *, path: str, summary: str | None, project: str | Non
 @click.option("--all", "every", is_flag=True, help="Of all projects.")
 @json_option
 @pass_session
-def list_marked(session: Session, *, project: str | None, every: bool, as_json: bool) -> int:
+def list_marked(session: Session, *, project: str | None, every: bool) -> int:
     """List the files that are marked, and are there."""
     from gitrag.actions.core_context import marked_files
 
     core_files = session.core_files()
     marked = None if every else marked_files(core_files, session.project(), project)
     found = core_files.all() if marked is None else list(marked.files)
-    if as_json:
-        session.terminal.print_document(found)
+    if session.terminal.answered(found):
         return OK
     for each in found:
         owner = f"{each.repository or each.project}: " if every else ""
@@ -104,7 +102,7 @@ def _adoption(core_files: CoreFiles, marked: MarkedFiles | None) -> str:
 @click.argument("project")
 @json_option
 @pass_session
-def adopt(session: Session, *, project: str, as_json: bool) -> int:
+def adopt(session: Session, *, project: str) -> int:
     """Mark the files of PROJECT as core of this repository, those that it has.
 
     Repositories are told apart by their remote, or else by their place and first commit. What was marked
@@ -114,8 +112,7 @@ def adopt(session: Session, *, project: str, as_json: bool) -> int:
     from gitrag.actions.core_context import adopt as adopt_marks
 
     found = adopt_marks(session.workspace(), session.core_files(), project)
-    if as_json:
-        session.terminal.print_document(found)
+    if session.terminal.answered(found):
         return OK if found else NOTHING
     for each in found:
         session.terminal.print(f"Marked {each.path} as core of {each.project}")
@@ -129,7 +126,7 @@ def adopt(session: Session, *, project: str, as_json: bool) -> int:
 @_PROJECT
 @json_option
 @pass_session
-def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -> int:
+def unmark(session: Session, *, path: str, project: str | None) -> int:
     """Take a file's mark away; it may be gone from the repository. Exit status 1 when it had none."""
     from gitrag.actions.core_context import marked_files, project_of
     from gitrag.git import ambiguous, ending, seen_from
@@ -149,7 +146,7 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
         if len(found) > 1:
             raise ambiguous(path, seen_from(within(root, session.start.absolute()) or "", found))
         done = bool(found) and core_files.unmark(keys, found[0])
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import UnmarkedDocument
 
         session.terminal.print_document(UnmarkedDocument(path, done))
@@ -161,15 +158,14 @@ def unmark(session: Session, *, path: str, project: str | None, as_json: bool) -
 @command("suggest", examples=[Example("gitrag core suggest", "by how often files are changed")])
 @json_option
 @pass_session
-def suggest(session: Session, *, as_json: bool) -> int:
+def suggest(session: Session) -> int:
     """Name files that might be core, and why. Marks nothing."""
     from gitrag.actions.core_context import marked_files, project_of
     from gitrag.actions.core_context import suggest as suggestions
 
     workspace = session.workspace()
     found = suggestions(workspace, marked_files(session.core_files(), project_of(workspace)).files)
-    if as_json:
-        session.terminal.print_document(found.files)
+    if session.terminal.answered(found.files):
         return OK
     for each in found.files:
         name = session.terminal.style(each.path, "bold")

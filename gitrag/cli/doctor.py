@@ -18,7 +18,7 @@ _COLORS = {"ok": "green", "warn": "magenta", "fail": "red"}
 )
 @json_option
 @pass_session
-def doctor(session: Session, *, as_json: bool) -> int:
+def doctor(session: Session) -> int:
     """Check everything gitrag depends on, and say how to fix what is wrong.
 
     Exit status 1 if a check fails; warnings do not count.
@@ -27,9 +27,7 @@ def doctor(session: Session, *, as_json: bool) -> int:
     from gitrag.machine.prerequisites import CheckState
 
     checks = examine(session.start, session.environ)
-    if as_json:
-        session.terminal.print_document(checks)
-    else:
+    if not session.terminal.answered(checks):
         for check in checks:
             state = session.terminal.style(f"{check.state.value:<4}", _COLORS[check.state.value])
             session.terminal.print(f"{state}  {check.name:<13} {check.message}")

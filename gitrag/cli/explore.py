@@ -70,7 +70,6 @@ def save(
     project: str | None,
     scope: str,
     session_id: str,
-    as_json: bool,
     **sections: str | None,
 ) -> int:
     """Remember what is known of TITLE.
@@ -83,7 +82,7 @@ def save(
     given = {name: sys.stdin.read() if text == _STDIN else text for name, text in sections.items()}
     explorations, owner = _called(session, project)
     saved = explorations.save(title, given, project=owner, scope=scope, session_id=session_id)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import TopicDocument
 
         session.terminal.print_document(TopicDocument(saved.observation, is_new=saved.created))
@@ -103,15 +102,13 @@ def save(
 @click.option("--project", metavar="NAME", help="Prefer this project's; else the one here.")
 @json_option
 @pass_session
-def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -> int:
+def show(session: Session, *, wanted: str, project: str | None) -> int:
     """Show what is remembered of a topic."""
     from gitrag.memory.exploration import observation_text
 
     explorations, owner = _called(session, project)
     found = explorations.get(wanted, owner)
-    if as_json:
-        session.terminal.print_document(found)
-    else:
+    if not session.terminal.answered(found):
         session.terminal.print(Text(observation_text(found)))
     return OK
 
@@ -120,14 +117,13 @@ def show(session: Session, *, wanted: str, project: str | None, as_json: bool) -
 @_ALL_PROJECTS
 @json_option
 @pass_session
-def list_all(session: Session, *, project: str | None, as_json: bool) -> int:
+def list_all(session: Session, *, project: str | None) -> int:
     """List what is remembered, the last changed first."""
     from gitrag.memory.projects import shown_names
 
     explorations, owner = _filtered(session, project)
     found = explorations.all(project=owner)
-    if as_json:
-        session.terminal.print_document(found)
+    if session.terminal.answered(found):
         return OK
     shown = shown_names({each.identity.project for each in found})
     for each in found:
@@ -152,7 +148,6 @@ def search(
     query: tuple[str, ...],
     project: str | None,
     limit: int,
-    as_json: bool,
 ) -> int:
     """Find what is remembered, by meaning and words. Exit status 1 when nothing answers."""
     if not query:
@@ -163,12 +158,12 @@ def search(
     explorations, owner = _filtered(session, project)
     found = explorations.search(" ".join(query), project=owner, limit=limit)
     terminal = session.terminal
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import TopicDocument
 
         terminal.print_document([TopicDocument(each.observation, each.score, each.section) for each in found])
     shown = shown_names({each.observation.identity.project for each in found})
-    for each in () if as_json else found:
+    for each in () if session.terminal.is_json else found:
         terminal.print(
             f"{_row(each.observation, shown, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
         )
@@ -186,11 +181,11 @@ def search(
 @_ALL_PROJECTS
 @json_option
 @pass_session
-def export(session: Session, *, directory: Path, project: str | None, as_json: bool) -> int:
+def export(session: Session, *, directory: Path, project: str | None) -> int:
     """Write what is remembered to Markdown files, which `import` takes back."""
     explorations, owner = _filtered(session, project)
     number = explorations.export(session.start / directory, project=owner)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import ExportDocument
 
         session.terminal.print_document(ExportDocument(number, str(directory)))
@@ -203,11 +198,10 @@ def export(session: Session, *, directory: Path, project: str | None, as_json: b
 @click.argument("place", metavar="FILE|DIRECTORY", type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def import_files(session: Session, *, place: Path, as_json: bool) -> int:
+def import_files(session: Session, *, place: Path) -> int:
     """Take in what `export` has written, maybe edited since."""
     done = session.explorations().import_(session.start / place)
-    if as_json:
-        session.terminal.print_document(done)
+    if session.terminal.answered(done):
         return OK
     session.terminal.print(f"Imported: {done.created} new, {done.updated} updated, {done.same} as they were")
     return OK
@@ -221,7 +215,7 @@ def import_files(session: Session, *, place: Path, as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
+def adopt(session: Session, *, numbers: tuple[int, ...]) -> int:
     """Count what is remembered under these numbers to the repository here.
 
     Repositories are told apart by their remote, or else by their place and first commit. What was saved under
@@ -232,8 +226,7 @@ def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
 
     explorations, here = session.explorations(), session.project()
     found = [explorations.adopt(number, here) for number in numbers]
-    if as_json:
-        session.terminal.print_document(found)
+    if session.terminal.answered(found):
         return OK
     for each in found:
         title, project = each.title, name_of(each.identity.project)
@@ -247,14 +240,14 @@ def adopt(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def delete(session: Session, *, numbers: tuple[int, ...], as_json: bool) -> int:
+def delete(session: Session, *, numbers: tuple[int, ...]) -> int:
     """Forget what is remembered under these numbers, for good."""
     explorations: Explorations = session.explorations()
     for number in numbers:
         explorations.delete(number)
-        if not as_json:
+        if not session.terminal.is_json:
             session.terminal.print(f"Forgot {number}")
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import DeletedDocument
 
         session.terminal.print_document(DeletedDocument(numbers))

@@ -39,8 +39,16 @@ class NumberRange(click.FloatRange):
 COMPLETION_VARIABLE = "_GITRAG_COMPLETE"
 """The variable that a shell's completion script sets; see click's documentation on shell completion."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-"""For commands that can print with `Terminal.print_document` instead."""
+
+def _print_json(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        context.obj = context.obj.for_json()
+
+
+json_option = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_print_json, help="Print JSON."
+)
+"""For commands that can print with `Terminal.answered` instead."""
 
 
 class LazyCommand(NamedTuple):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--apply", "really", is_flag=True, help="Drop it, not only say what.")
 @json_option
 @pass_session
-def gc(session: Session, *, really: bool, as_json: bool) -> int:
+def gc(session: Session, *, really: bool) -> int:
     """Drop what no branch or worktree needs any more from the index.
 
     What was needed within gc_keep stays, up to twice what is needed now. The room of what is dropped is used
@@ -42,7 +42,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
         garbage, freed = gc.collect(workspace)
     else:
         garbage = gc.preview(workspace)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import GarbageDocument
 
         terminal.print_document(GarbageDocument(garbage, really, freed, before - freed))

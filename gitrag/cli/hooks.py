@@ -34,7 +34,7 @@ def hooks() -> None:
 @command("install", examples=[Example("gitrag hooks install", "install or update them")])
 @json_option
 @pass_session
-def install_hooks(session: Session, *, as_json: bool) -> int:
+def install_hooks(session: Session) -> int:
     """Install the hooks, or update them.
 
     A hook manager's file, a hook in another language, a symbolic link, and a core.hooksPath outside the
@@ -46,7 +46,7 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
 
     repository, terminal = session.repository(), session.terminal
     reports = install(repository)
-    if as_json:
+    if session.terminal.is_json:
         return _print_rows(reports, terminal, with_changes=True)
     status = _show(reports, terminal)
     files = list(dict.fromkeys(str(report.path) for report in reports if can_be_added(report)))
@@ -62,14 +62,14 @@ def install_hooks(session: Session, *, as_json: bool) -> int:
 @command("uninstall", examples=[Example("gitrag hooks uninstall", "restore the hooks as they were before")])
 @json_option
 @pass_session
-def uninstall_hooks(session: Session, *, as_json: bool) -> int:
+def uninstall_hooks(session: Session) -> int:
     """Remove the hooks; your own part of a hook stays as it is, byte for byte."""
     from gitrag.hooking.install import uninstall
     from gitrag.hooking.status import HookState
 
     terminal = session.terminal
     reports = uninstall(session.repository(), shared=True)
-    if as_json:
+    if session.terminal.is_json:
         _print_rows(reports, terminal, with_changes=True)
         return OK
     for report in reports:
@@ -90,7 +90,7 @@ def uninstall_hooks(session: Session, *, as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def status_of_hooks(session: Session, *, as_json: bool) -> int:
+def status_of_hooks(session: Session) -> int:
     """Show the state of each hook, and what to do where one is not installed.
 
     Exit status 1 unless all are installed.
@@ -98,7 +98,7 @@ def status_of_hooks(session: Session, *, as_json: bool) -> int:
     from gitrag.hooking.status import status
 
     reports = status(session.repository())
-    if not as_json:
+    if not session.terminal.is_json:
         return _show(reports, session.terminal, for_older=True)
     return _print_rows(reports, session.terminal)
 

@@ -69,7 +69,7 @@ def hub() -> None:
 @click.option("--hnsw", is_flag=True, help="Index the sign bits by pgvector's HNSW: pushes take longer.")
 @json_option
 @pass_session
-def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int:
+def init(session: Session, *, partitions: int, hnsw: bool) -> int:
     """Make the hub's tables in the schema gitrag, in one transaction.
 
     The role that does it owns them: it sees everything, and decides who else may.
@@ -82,8 +82,7 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
     address = _address(session)
     made = initialise(address, recipe(), partitions=partitions, hnsw=hnsw)
     place = place_of(address)
-    if as_json:
-        session.terminal.print_document(HubMade(place, made))
+    if session.terminal.answered(HubMade(place, made)):
         return OK
     session.terminal.print(f"Made a hub at {place}." if made else f"There is a hub at {place} already.")
     session.terminal.hint("gitrag hub push")
@@ -103,17 +102,17 @@ def init(session: Session, *, partitions: int, hnsw: bool, as_json: bool) -> int
 @click.argument("address")
 @json_option
 @pass_session
-def add_server(session: Session, *, name: str, address: str, as_json: bool) -> int:
+def add_server(session: Session, *, name: str, address: str) -> int:
     """Give the hub another PostgreSQL server, ADDRESS, and call it NAME; only who runs the hub may.
 
     The hub's own server, the front, keeps names and grants, and asks all servers at once by postgres_fdw. The
     password that libpq finds here for ADDRESS is kept in the front's user mapping.
     """
-    from gitrag.config.rules import HubAt, without_password
+    from gitrag.config.rules import HUB, without_password
     from gitrag.hub import servers
 
     try:
-        at = HubAt().parse(address)
+        at = HUB.parse(address)
     except ValueError as error:
         raise UsageError(
             f'"{without_password(address)}" is no address of a server.',
@@ -121,8 +120,7 @@ def add_server(session: Session, *, name: str, address: str, as_json: bool) -> i
         ) from error
     with _open(session) as there:
         done = servers.add_server(there, name, at)
-    if as_json:
-        session.terminal.print_document(done)
+    if session.terminal.answered(done):
         return OK
     session.terminal.print(f"{done.name} at {done.address} is a server of the hub now.")
     session.terminal.hint(f"gitrag hub place REPOSITORY {done.name}")
@@ -140,7 +138,7 @@ def add_server(session: Session, *, name: str, address: str, as_json: bool) -> i
 @click.argument("server")
 @json_option
 @pass_session
-def place(session: Session, *, repository: str, server: str, as_json: bool) -> int:
+def place(session: Session, *, repository: str, server: str) -> int:
     """Keep REPOSITORY, which is new to the hub, on SERVER; only who runs the hub may.
 
     Without it a repository is on the front. What is pushed to the hub goes there by itself.
@@ -151,9 +149,7 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
     require_name(repository)
     with _open(session) as there:
         done = servers.place(there, repository, server)
-    if as_json:
-        session.terminal.print_document(done)
-    else:
+    if not session.terminal.answered(done):
         session.terminal.print(f"{done.repository} is on the server {done.server}.")
     return OK
 
@@ -172,15 +168,7 @@ def place(session: Session, *, repository: str, server: str, as_json: bool) -> i
 @click.option("--moved", is_flag=True, help="It is the repository of that name there, under a new remote.")
 @json_option
 @pass_session
-def push(
-    session: Session,
-    *,
-    branch: str | None,
-    repository: str | None,
-    force: bool,
-    moved: bool,
-    as_json: bool,
-) -> int:
+def push(session: Session, *, branch: str | None, repository: str | None, force: bool, moved: bool) -> int:
     """Give the hub what HEAD has, or the branches that hub_branches names: never uncommitted changes.
 
     Sent are the contents that the repository does not have there. A branch is one transaction: others see
@@ -197,12 +185,11 @@ def push(
     workspace = session.index_first(workspace)
     if branch is not None or not workspace.config.hub_branches:
         done = Pushes((_push(session, workspace, repository, branch, force=force, moved=moved),))
-        if not as_json:
+        if not session.terminal.is_json:
             _say_pushed(terminal, done.branches[0])
     else:
-        done = _push_configured(session, workspace, repository, force=force, moved=moved, as_json=as_json)
-    if as_json:
-        terminal.print_document(done)
+        done = _push_configured(session, workspace, repository, force=force, moved=moved)
+    terminal.answered(done)
     return OK
 
 
@@ -264,16 +251,14 @@ def search_hub(
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """Show the branches in the hub that you may search; to who runs it, also its size."""
     from gitrag.hub import rights, upkeep
     from gitrag.report.hub import status_as_text
 
     with _open(session) as there:
         found = upkeep.status(there, is_owner=rights.owns(there))
-    if as_json:
-        session.terminal.print_document(found)
-    else:
+    if not session.terminal.answered(found):
         session.terminal.print(status_as_text(found))
     return OK
 
@@ -293,9 +278,7 @@ def status(session: Session, *, as_json: bool) -> int:
 @click.option("--revoke", is_flag=True, help="Take its rights on the repository away.")
 @json_option
 @pass_session
-def grant(
-    session: Session, *, role: str | None, repository: str | None, pushes: bool, revoke: bool, as_json: bool
-) -> int:
+def grant(session: Session, *, role: str | None, repository: str | None, pushes: bool, revoke: bool) -> int:
     """Let ROLE, which the server has, read REPOSITORY in the hub; without both, list who may.
 
     Only who runs the hub may. What members of a role may, they may.
@@ -311,9 +294,8 @@ def grant(
     with _open(session) as there:
         if role is None or repository is None:
             found = rights.listed(there)
-            if as_json:
-                terminal.print_document(found)
-            for each in () if as_json else found:
+            terminal.answered(found)
+            for each in () if session.terminal.is_json else found:
                 may = "reads and pushes" if each.pushes else "reads"
                 terminal.print(f"{each.role} {may} {each.repository}")
             return OK
@@ -324,7 +306,7 @@ def grant(
         else:
             servers.grant(there, role, repository, pushes=pushes)
         found = rights.listed(there)
-    if as_json:
+    if session.terminal.is_json:
         terminal.print_document(found)
     elif revoke:
         said = "has no rights on" if had else "had no rights on"
@@ -344,7 +326,7 @@ def grant(
 @click.option("--apply", "really", is_flag=True, help="Do it, not only say what.")
 @json_option
 @pass_session
-def gc(session: Session, *, really: bool, as_json: bool) -> int:
+def gc(session: Session, *, really: bool) -> int:
     """Drop the contents and paths that no branch in the hub has any more; only who runs it may."""
     from gitrag.hub import rights, servers
 
@@ -352,8 +334,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
     with _open(session) as there:
         rights.require_owner(there, "may tidy it up")
         found = servers.tidy(there, really=really)
-    if as_json:
-        terminal.print_document(found)
+    if terminal.answered(found):
         return OK
     if not found:
         terminal.print("Nothing to drop.")
@@ -377,7 +358,7 @@ def gc(session: Session, *, really: bool, as_json: bool) -> int:
 @click.argument("branch")
 @json_option
 @pass_session
-def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> int:
+def branch(session: Session, *, repository: str, branch: str) -> int:
     """Search BRANCH of REPOSITORY from now on; whoever may push to the repository may.
 
     Without it the branch that was pushed first is searched.
@@ -386,9 +367,7 @@ def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> 
 
     with _open(session) as front, servers.holding(front, repository) as there:
         done = upkeep.choose(there, repository, branch)
-    if as_json:
-        session.terminal.print_document(done)
-    else:
+    if not session.terminal.answered(done):
         session.terminal.print(f"Searched of {repository} is now {branch}.")
     return OK
 
@@ -404,7 +383,7 @@ def branch(session: Session, *, repository: str, branch: str, as_json: bool) -> 
 @click.argument("branch", required=False)
 @json_option
 @pass_session
-def drop(session: Session, *, repository: str, branch: str | None, as_json: bool) -> int:
+def drop(session: Session, *, repository: str, branch: str | None) -> int:
     """Drop BRANCH of REPOSITORY from the hub, or all of the repository; nothing here changes.
 
     The branch that is searched can be dropped only where it is the last. `gitrag hub gc` frees the space.
@@ -418,8 +397,7 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
         else:
             rights.require_owner(there, "may drop a repository")
             done = servers.discard_repository(there, repository)
-    if as_json:
-        session.terminal.print_document(done)
+    if session.terminal.answered(done):
         return OK
     what = f"{repository} and all rights on it" if branch is None else f"{branch} of {repository}"
     session.terminal.print(f"Dropped {what}.")
@@ -437,7 +415,7 @@ def drop(session: Session, *, repository: str, branch: str | None, as_json: bool
 @click.option("--stop", is_flag=True, help="End the server; what it holds stays for the next time.")
 @json_option
 @pass_session
-def try_(session: Session, *, stop: bool, as_json: bool) -> int:
+def try_(session: Session, *, stop: bool) -> int:
     """Start a PostgreSQL of your own in the background, and push this repository to it.
 
     For a first look: it needs the extra gitrag[hub-try], listens on a Unix socket that only you can open, and
@@ -452,17 +430,14 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
     server = TrialServer.here()
     if stop:
         ran = server.stop()
-        if as_json:
-            terminal.print_document(HubTried(server.address, running=False))
-        else:
+        if not terminal.answered(HubTried(server.address, running=False)):
             terminal.print(f"Stopped the server in {server.directory}." if ran else "No server runs.")
         return OK
     workspace = session.index_first(session.workspace(auto_index="on", hub=server.address))
     server.start()
     initialise(server.address, recipe())
     done = _push(session, workspace, None, None)
-    if as_json:
-        terminal.print_document(HubTried(server.address, running=True))
+    if terminal.answered(HubTried(server.address, running=True)):
         return OK
     terminal.print(f"Pushed {count(done.files, 'file')} to the server in {server.directory}.")
     terminal.print(f"git config --global gitrag.hub {shlex.quote(server.address)}")
@@ -471,7 +446,7 @@ def try_(session: Session, *, stop: bool, as_json: bool) -> int:
 
 
 def _push_configured(
-    session: Session, workspace: Workspace, repository: str | None, *, force: bool, moved: bool, as_json: bool
+    session: Session, workspace: Workspace, repository: str | None, *, force: bool, moved: bool
 ) -> Pushes:
     """Push the branches of hub_branches, and say of each what was sent once it is there."""
     from gitrag.actions.hub.push import Pushes, push_configured
@@ -488,7 +463,7 @@ def _push_configured(
                 missing.append(each)
                 continue
             pushed.append(each)
-            if not as_json:
+            if not session.terminal.is_json:
                 _say_pushed(terminal, each, named=True)
     for name in missing:
         terminal.warn(f'hub_branches names "{name}", and this clone has no such branch.')

@@ -41,14 +41,14 @@ from gitrag.workspace import Indexed
 )
 @json_option
 @click.pass_context
-def index(context: click.Context, *, as_json: bool) -> int:
+def index(context: click.Context) -> int:
     """Bring the index up to date, embed, look at it, remove it.
 
     Without a command: update. It is seldom needed: hooks and searches keep the index up to date.
     """
     if context.invoked_subcommand is None:
-        return update_index(context.obj, embed=True, as_json=as_json)
-    if as_json:
+        return update_index(context.obj, embed=True)
+    if context.obj.terminal.is_json:
         raise UsageError("--json stands after the command.", "gitrag index status --json")
     return OK
 
@@ -63,13 +63,13 @@ def index(context: click.Context, *, as_json: bool) -> int:
 @click.option("--embed/--no-embed", default=True, help="Compute vectors in the background.  [default: embed]")
 @json_option
 @pass_session
-def update(session: Session, *, embed: bool, as_json: bool) -> int:
+def update(session: Session, *, embed: bool) -> int:
     """Bring it up to date.
 
     With HEAD and the uncommitted changes: the text at once, vectors in the background. The issues of a
     tracker that is set, or was synced before, or whose token is at hand, are synced first.
     """
-    return update_index(session, embed=embed, as_json=as_json)
+    return update_index(session, embed=embed)
 
 
 @command(
@@ -85,13 +85,13 @@ def update(session: Session, *, embed: bool, as_json: bool) -> int:
 @click.option("--skip", is_flag=True, help="Do nothing, and say so.")
 @json_option
 @pass_session
-def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool, as_json: bool) -> int:
+def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bool) -> int:
     """Compute the vectors of chunks that have none.
 
     On a GPU here; else in the background, at a low priority.
     """
-    terminal = session.terminal.without_result() if as_json else session.terminal
-    if skip and not as_json:
+    terminal = session.terminal.without_result() if session.terminal.is_json else session.terminal
+    if skip and not session.terminal.is_json:
         terminal.print("Embed skipped per --skip flag")
         return OK
     workspace = session.workspace()
@@ -108,7 +108,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
         ):
             say_embedding(step, terminal)
             steps.append(step)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import vectors_document
 
         session.terminal.print_document(vectors_document(steps, waiting))
@@ -124,7 +124,7 @@ def embed(session: Session, *, foreground: bool, seconds: float | None, skip: bo
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """List the collections, and what they hold."""
     workspace = session.workspace()
     workspace.require_index()
@@ -133,8 +133,7 @@ def status(session: Session, *, as_json: bool) -> int:
     found = read_status(workspace)
     none = CollectionCounts(CollectionKind.CODE.value, 0, 0, 0, found.updated)
     rows = [replace(each, name=f"{found.name}-{each.name}") for each in found.collections or (none,)]
-    if as_json:
-        session.terminal.print_document(rows, "Collection")
+    if session.terminal.answered(rows, "Collection"):
         return OK
     width = max(10, *(len(row.name) for row in rows))
     session.terminal.print(
@@ -153,14 +152,14 @@ def status(session: Session, *, as_json: bool) -> int:
 @command("remove", examples=[Example("gitrag index remove", "delete it; your files and the hooks stay")])
 @json_option
 @pass_session
-def remove(session: Session, *, as_json: bool) -> int:
+def remove(session: Session) -> int:
     """Delete the index. It holds nothing that cannot be computed again."""
     from gitrag.hooking.status import HookState
     from gitrag.hooking.status import status as hooks_status
 
     workspace = session.workspace()
     freed = workspace.older.remove() + workspace.store.remove()
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import RemovedDocument
 
         session.terminal.print_document(RemovedDocument(freed))
@@ -175,10 +174,10 @@ def remove(session: Session, *, as_json: bool) -> int:
     return OK
 
 
-def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
+def update_index(session: Session, *, embed: bool) -> int:
     """Update with a progress bar, report what was done, and start the worker for the vectors."""
     workspace = session.workspace()
-    terminal = session.terminal.without_result() if as_json else session.terminal
+    terminal = session.terminal.without_result() if session.terminal.is_json else session.terminal
     require([check_writable(workspace.store.directory)])
     sync_with_index(session._replace(terminal=terminal), workspace)  # first, since the copies are indexed too
     with terminal.progress("Indexing") as progress:
@@ -189,7 +188,7 @@ def update_index(session: Session, *, embed: bool, as_json: bool) -> int:
     steps = [embed_in_background(workspace, waiting)] if waiting and embed else []
     for step in steps:
         say_embedding(step, terminal)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import UpdateDocument, vectors_document
 
         vectors = vectors_document(steps, waiting) if steps else None

@@ -60,7 +60,6 @@ def init(
     http: str | None,
     token_env: str | None,
     remove: bool,
-    as_json: bool,
 ) -> int:
     """Set a repository up: hooks, .gitignore, first index.
 
@@ -78,13 +77,12 @@ def init(
         choose(session, agents if any(agents) or not remove else ["all"], http, token_env) if agents else []
     )
     if remove:
-        removed = carry_out(session, clients, taking_out=True, quiet=as_json)
-        if as_json:
-            session.terminal.print_document(removed)
+        removed = carry_out(session, clients, taking_out=True, quiet=session.terminal.is_json)
+        session.terminal.answered(removed)
         return OK
     from gitrag.actions.init import initialise
 
-    terminal = session.terminal.without_result() if as_json else session.terminal
+    terminal = session.terminal.without_result() if session.terminal.is_json else session.terminal
     steps = []
     for step in initialise(
         session.workspace,
@@ -97,9 +95,8 @@ def init(
     ):
         _say(step, terminal)
         steps.append(step)
-    written = carry_out(session, clients, quiet=as_json) if agents else None
-    if as_json:
-        session.terminal.print_document(_document(steps, written))
+    written = carry_out(session, clients, quiet=session.terminal.is_json) if agents else None
+    session.terminal.answered(_document(steps, written))
     terminal.print()
     terminal.print('Next: gitrag search "where is …"')
     terminal.print("      gitrag status   how far the vectors are, and what was left out")

@@ -60,7 +60,7 @@ def issues() -> None:
 @click.option("--since", metavar="WHEN", help="Only issues updated since then: a date, or 12h, 30d.")
 @json_option
 @pass_session
-def sync(session: Session, *, full: bool, tracker: str | None, since: str | None, as_json: bool) -> int:
+def sync(session: Session, *, full: bool, tracker: str | None, since: str | None) -> int:
     """Bring the local copies up to date with the tracker.
 
     A copy is overwritten, never merged; one that is up to date is not rewritten.
@@ -75,9 +75,7 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
     with ExitStack() as stack:
         listener = _listener(session.terminal, stack)
         done = sync_issues(workspace, listener, full=full, tracker=tracker, since=begin)
-    if as_json:
-        session.terminal.print_document(done)
-    else:
+    if not session.terminal.answered(done):
         _say_synced(done, session.terminal)
     if not is_ignored(workspace.repo):
         session.terminal.hint("git does not ignore .sdd/ yet; `gitrag init` sets that up")
@@ -93,15 +91,14 @@ def sync(session: Session, *, full: bool, tracker: str | None, since: str | None
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """Show the tracker, where its token comes from, and when copies were last synced. Asks no server."""
     from gitrag.actions.issues import CHOOSE
     from gitrag.actions.issues import status as issues_status
 
     terminal = session.terminal
     found = issues_status(session.workspace())
-    if as_json:
-        terminal.print_document(found)
+    if terminal.answered(found):
         return OK
 
     def line(label: str, text: str) -> None:
@@ -147,7 +144,7 @@ def status(session: Session, *, as_json: bool) -> int:
 @no_sync_option
 @json_option
 @pass_session
-def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool, as_json: bool) -> int:
+def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: bool) -> int:
     """List the issues, from the local copies. Exit status 1 when there are none."""
     from gitrag.actions.issues import list_issues
     from gitrag.report.parts import cut
@@ -158,8 +155,7 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
         for issue in list_issues(workspace)
         if state in {"all", issue.status.value} and set(labels) <= set(issue.labels)
     ]
-    if as_json:
-        session.terminal.print_document([structs.replace(issue, body=UNSET) for issue in found])
+    if session.terminal.answered([structs.replace(issue, body=UNSET) for issue in found]):
         return OK if found else NOTHING
     width = max((len(issue.id) for issue in found), default=0)
     columns = session.terminal.width if session.terminal.is_interactive else _ENDLESS
@@ -187,15 +183,13 @@ def list_(session: Session, *, state: str, labels: tuple[str, ...], no_sync: boo
 @no_sync_option
 @json_option
 @pass_session
-def show(session: Session, *, wanted: str, no_sync: bool, as_json: bool) -> int:
+def show(session: Session, *, wanted: str, no_sync: bool) -> int:
     """Show an issue, from the local copies."""
     from gitrag.actions.issues import read_issue
 
     workspace = synced_for_reading(session, no_sync=no_sync)
     found, content = read_issue(workspace, wanted)
-    if as_json:
-        session.terminal.print_document(found)
-    else:
+    if not session.terminal.answered(found):
         session.terminal.print(Text(content.decode("utf-8", "replace").rstrip("\n")))
     return OK
 

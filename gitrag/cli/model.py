@@ -36,15 +36,13 @@ def model() -> None:
 @click.option("--keep-weights", is_flag=True, help="Keep the published weights too (91 MB).")
 @json_option
 @pass_session
-def fetch(session: Session, *, keep_weights: bool, as_json: bool) -> int:
+def fetch(session: Session, *, keep_weights: bool) -> int:
     """Download the model, verify it, and convert it to what this machine runs best."""
     from gitrag.actions.model import fetch_model
 
     terminal = session.terminal
     done = fetch_model(directory(session), terminal.progress, keep_weights=keep_weights)
-    if as_json:
-        terminal.print_document(done)
-    else:
+    if not terminal.answered(done):
         say_fetched(done, terminal)
     return OK
 
@@ -58,13 +56,13 @@ def fetch(session: Session, *, keep_weights: bool, as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """Say whether the model is there and whole. Exit status 1 when it is not."""
     from gitrag.embedding import local_model
     from gitrag.embedding.version import chosen
 
     found = local_model.status(directory(session))
-    if as_json:
+    if session.terminal.is_json:
         session.terminal.print_document(found)
     elif found.ready:
         path = str(found.path)
@@ -72,7 +70,7 @@ def status(session: Session, *, as_json: bool) -> int:
         session.terminal.print(f"{name} is ready: {path} ({size(found.size_bytes)})")
     else:
         session.terminal.print(found.problem)
-    if not (as_json or found.ready or chosen()):
+    if not (session.terminal.is_json or found.ready or chosen()):
         session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 

@@ -268,7 +268,7 @@ class Picker:
     @staticmethod
     def _said(answer: Answer, notes: list[str], exact: str) -> str:
         if exact:
-            lines = count(sum(len(hit.lines) for hit in answer.hits), "line")
+            lines = count(sum(len(hit.snippet) for hit in answer.hits), "line")
             return "  ".join([lines, *notes[:1]] if answer.hits else notes[:1])
         if not answer.hits:
             return "  ".join([as_text(answer), *notes])

@@ -85,7 +85,7 @@ def _proposals(session: Session, workspace: Workspace, text: str, use: str | Non
     print_finding(session.terminal, output, workspace.config.output, found)
     for line in governance.nearest_lines(found.hinted):
         session.terminal.hint(line)
-    return OK if found.proposals or found.instead else NOTHING
+    return OK if found.documents or found.instead else NOTHING
 
 
 def _duplicates(
@@ -95,7 +95,7 @@ def _duplicates(
 
     found = duplicates(workspace, text, threshold)
     print_finding(session.terminal, output, workspace.config.output, found)
-    return OK if found.duplicates else NOTHING
+    return OK if found.chunks else NOTHING
 
 
 def _review(session: Session, span: str, threshold: float, output: str | None) -> int:
@@ -106,4 +106,4 @@ def _review(session: Session, span: str, threshold: float, output: str | None) -
         found = review(workspace, span, threshold, progress.update)
     print_finding(session.terminal, output, workspace.config.output, found)
     called = found.impact is not None and found.impact.called
-    return OK if found.questions or found.added or called else NOTHING
+    return OK if found.documents or found.added or called else NOTHING

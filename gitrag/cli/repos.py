@@ -36,15 +36,14 @@ def repos() -> None:
 @command("list", examples=[Example("gitrag repos list"), Example("gitrag repos list --json", "for a script")])
 @json_option
 @pass_session
-def list_(session: Session, *, as_json: bool) -> int:
+def list_(session: Session) -> int:
     """List the repositories, where they are, and the groups that they are in."""
     from gitrag.actions.repositories.known import Standing, listed
     from gitrag.memory.registry import Registry
 
     terminal = session.terminal
     found = listed(Registry().read())
-    if as_json:
-        terminal.print_document(found)
+    if terminal.answered(found):
         return OK
     if not found:
         terminal.note("gitrag knows no repository yet.")
@@ -72,7 +71,7 @@ def list_(session: Session, *, as_json: bool) -> int:
 @click.argument("places", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def add(session: Session, *, places: tuple[Path, ...], as_json: bool) -> int:
+def add(session: Session, *, places: tuple[Path, ...]) -> int:
     """Add repositories: that around each PATH, or around where you stand.
 
     Nothing is indexed. All worktrees of a repository have one index, and are one entry.
@@ -83,7 +82,7 @@ def add(session: Session, *, places: tuple[Path, ...], as_json: bool) -> int:
 
     registry = Registry()
     new, old = add_to(registry, [session.start / place for place in places] or [session.start])
-    if as_json:
+    if session.terminal.is_json:
         _print_those(session, registry.read(), (*new, *old))
         return OK
     for known, verb in [(each, "Added") for each in new] + [(each, "Known already:") for each in old]:
@@ -107,7 +106,7 @@ def add(session: Session, *, places: tuple[Path, ...], as_json: bool) -> int:
 @click.option("--missing", is_flag=True, help="Those that are not where they were.")
 @json_option
 @pass_session
-def forget(session: Session, *, names: tuple[str, ...], missing: bool, as_json: bool) -> int:
+def forget(session: Session, *, names: tuple[str, ...], missing: bool) -> int:
     """Drop repositories from the list; they and their indexes stay as they are.
 
     REPO is a name, a path or a glob. gitrag index in one makes it known again.
@@ -122,7 +121,7 @@ def forget(session: Session, *, names: tuple[str, ...], missing: bool, as_json: 
     gone = {each.name: each for name in names for each in held.find(name)}
     gone |= {each.name: each for each in action.missing(held)} if missing else {}
     registry.forget(each.entry for each in gone.values())
-    if as_json:
+    if session.terminal.is_json:
         _print_those(session, held, gone.values())
         return OK
     for each in gone.values():
@@ -146,7 +145,7 @@ def forget(session: Session, *, names: tuple[str, ...], missing: bool, as_json: 
 @click.option("--remove", is_flag=True, help="Take them out; without REPO, drop the group.")
 @json_option
 @pass_session
-def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove: bool, as_json: bool) -> int:
+def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove: bool) -> int:
     """Put repositories in a group, which gitrag search --group asks.
 
     REPO is a name, a path or a glob.
@@ -159,7 +158,7 @@ def group_(session: Session, *, name: str, repositories: tuple[str, ...], remove
         members = regroup(registry, name, repositories, remove=remove)
     else:
         members = registry.read().in_group(name)
-    if as_json:
+    if session.terminal.is_json:
         _print_those(session, registry.read(), members)
         return OK
     said = ", ".join(each.name for each in members)

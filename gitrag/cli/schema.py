@@ -21,7 +21,7 @@ from gitrag.cli.session import Session, pass_session
 @click.argument("words", nargs=-1, metavar="[COMMAND]")
 @json_option
 @pass_session
-def schema(session: Session, *, words: tuple[str, ...], as_json: bool) -> None:
+def schema(session: Session, *, words: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --json.
 
     Its $id ends with a version, which is raised when a key changes its meaning or goes. New keys may come.
@@ -31,7 +31,7 @@ def schema(session: Session, *, words: tuple[str, ...], as_json: bool) -> None:
     terminal = session.terminal
     if words:
         terminal.print_json_text(json.dumps(schema_of(" ".join(words)), ensure_ascii=False, indent=2))
-    elif as_json:
+    elif session.terminal.is_json:
         terminal.print_document(commands())
     else:
         for each in commands():

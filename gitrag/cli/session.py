@@ -34,6 +34,10 @@ class Session(NamedTuple):
     environ: Mapping[str, str]
     terminal: Terminal
 
+    def for_json(self) -> Session:
+        """Return this run for a command that is to print JSON."""
+        return self._replace(terminal=self.terminal.for_json())
+
     def repository(self) -> Repository:
         """Find the repository around the start.
 

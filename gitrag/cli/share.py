@@ -42,7 +42,7 @@ def share() -> None:
 )
 @json_option
 @pass_session
-def pull(session: Session, *, as_json: bool) -> int:
+def pull(session: Session) -> int:
     """Take the vectors that are missing here from what others have pushed.
 
     Of each pack a sample is computed here and compared; a pack with other vectors is refused whole. One that
@@ -71,7 +71,7 @@ def pull(session: Session, *, as_json: bool) -> int:
     found.left = waiting - found.texts
     _say_refused(found.refused, terminal)
     _say_left_out(found.skipped, found.left_out, terminal)
-    if as_json:
+    if session.terminal.is_json:
         terminal.print_document(found)
     elif not found.listed:
         terminal.print(f"No vectors are shared at {team.place.address} yet.")
@@ -98,7 +98,7 @@ def pull(session: Session, *, as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def push(session: Session, *, as_json: bool) -> int:
+def push(session: Session) -> int:
     """Give the vectors of HEAD's texts that were computed here to the others.
 
     Also those of a pack there that is damaged, which goes once all that it has is there again. Not those of
@@ -109,8 +109,7 @@ def push(session: Session, *, as_json: bool) -> int:
     team = _open(session)
     team.workspace.require_index()
     done = push_texts(team, team.workspace.repo.head().tree)
-    if as_json:
-        session.terminal.print_document(done)
+    if session.terminal.answered(done):
         return OK
     _say_left_out(team.findings.skipped.values(), team.findings.left_out, session.terminal)
     merged = f", {count(done.merged, 'pack')} merged" if done.merged else ""
@@ -130,15 +129,14 @@ def push(session: Session, *, as_json: bool) -> int:
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """Show what is shared, how much of it is of use here, and what was refused."""
     from gitrag.actions.sharing import upkeep
 
     terminal = session.terminal
     team = _open(session)
     found = upkeep.status(team)
-    if as_json:
-        terminal.print_document(found)
+    if terminal.answered(found):
         return OK
 
     def line(label: str, text: str) -> None:
@@ -177,7 +175,7 @@ def status(session: Session, *, as_json: bool) -> int:
 @click.option("--all", "every", is_flag=True, help="Compute every text that is here, not a sample.")
 @json_option
 @pass_session
-def verify(session: Session, *, every: bool, as_json: bool) -> int:
+def verify(session: Session, *, every: bool) -> int:
     """Check all packs: every byte, and by the model a sample of the texts that are here.
 
     So are vectors here whose pack is no longer there. What came from a pack that does not check is dropped.
@@ -194,9 +192,7 @@ def verify(session: Session, *, every: bool, as_json: bool) -> int:
         found = upkeep.verify(team, every=every, advance=progress.update)
     _say_refused(found.refused, terminal)
     _say_left_out(found.skipped, found.left_out, terminal)
-    if as_json:
-        terminal.print_document(found)
-    else:
+    if not terminal.answered(found):
         gone = ""
         if found.gone:
             taken = count(found.gone_texts, "vector")
@@ -227,7 +223,7 @@ def verify(session: Session, *, every: bool, as_json: bool) -> int:
 @click.option("--damaged", is_flag=True, help="Remove packs that are damaged, as far as is known, too.")
 @json_option
 @pass_session
-def gc(session: Session, *, really: bool, other_models: bool, damaged: bool, as_json: bool) -> int:
+def gc(session: Session, *, really: bool, other_models: bool, damaged: bool) -> int:
     """Merge small packs there, and remove those that were refused here.
 
     Only packs that were made or checked here are merged. `gitrag share push` merges too, and puts damaged
@@ -239,8 +235,7 @@ def gc(session: Session, *, really: bool, other_models: bool, damaged: bool, as_
     team = _open(session)
     found = upkeep.tidy(team, really=really, other_models=other_models, damaged=damaged)
     _say_left_out(team.findings.skipped.values(), team.findings.left_out, terminal)
-    if as_json:
-        terminal.print_document(found)
+    if terminal.answered(found):
         return OK
     if not found:
         terminal.print("Nothing to tidy up.")

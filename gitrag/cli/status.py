@@ -30,12 +30,11 @@ _MOST_REASONS = 5
 )
 @json_option
 @pass_session
-def status(session: Session, *, as_json: bool) -> int:
+def status(session: Session) -> int:
     """Say what is indexed, how fresh, how large, and who is working."""
     workspace = session.workspace()
     found = read_status(workspace)
-    if as_json:
-        session.terminal.print_document(found)
+    if session.terminal.answered(found):
         return OK
     _show(found, fetch_failure(workspace), session.terminal)
     return OK

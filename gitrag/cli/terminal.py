@@ -76,6 +76,9 @@ class Terminal:
 
     Args:
         err: For notes, warnings, hints and progress.
+
+    Attributes:
+        is_json: Whether the result is to be JSON.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, out_color: bool, err_color: bool) -> None:
@@ -85,6 +88,7 @@ class Terminal:
         self._err_color = err_color
         self._progress: Progress | None = None
         self._noted = ""
+        self.is_json = False
 
     @classmethod
     def standard(cls, mode: ColorMode, environ: Mapping[str, str]) -> Terminal:
@@ -132,6 +136,18 @@ class Terminal:
     def without_result(self) -> Terminal:
         """Return this terminal for a command whose result is JSON: what it else prints is dropped."""
         return Terminal(io.StringIO(), self.err, out_color=False, err_color=self._err_color)
+
+    def for_json(self) -> Terminal:
+        """Return this terminal for a command that is to print JSON."""
+        terminal = Terminal(self.out, self.err, out_color=self.color, err_color=self._err_color)
+        terminal.is_json = True
+        return terminal
+
+    def answered(self, document: object, form: str = "") -> bool:
+        """Write an answer as JSON, if that is what it is for; tell whether it is."""
+        if self.is_json:
+            self.print_document(document, form)
+        return self.is_json
 
     def style(self, text: str, *styles: str) -> str:
         """Return text for stdout in these styles (`bold`, `dim`, `red` …), plain where there is no colour."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def uninstall(session: Session, *, everywhere: bool, yes: bool, as_json: bool) -> int:
+def uninstall(session: Session, *, everywhere: bool, yes: bool) -> int:
     """Take gitrag out of this repository: hooks, files for agents, the line in .gitignore, the index.
 
     What would go is shown first, then asked for; without a terminal nothing goes unless --yes is given, and
@@ -46,12 +46,12 @@ def uninstall(session: Session, *, everywhere: bool, yes: bool, as_json: bool) -
     pieces = [each for each in found if isinstance(each, action.Piece)]
     left = [each for each in found if isinstance(each, action.Left)]
     terminal = session.terminal
-    if not as_json:
+    if not session.terminal.is_json:
         _show(pieces, left, terminal)
-    agreed = yes or (bool(pieces) and not as_json and _agreed(terminal))
+    agreed = yes or (bool(pieces) and not session.terminal.is_json and _agreed(terminal))
     if agreed:
         action.take_out(pieces)
-    if as_json:
+    if session.terminal.is_json:
         from gitrag.report.documents import UninstallDocument
 
         terminal.print_document(UninstallDocument(agreed, tuple(pieces), tuple(left)))

@@ -15,19 +15,19 @@ from typing import TypeVar
 from msgspec import Struct
 
 from gitrag.config.rules import (
+    ADDRESS,
+    FOLDER,
+    HUB,
     MEBIBYTE,
-    Address,
-    Choice,
-    Duration,
-    Folder,
-    Globs,
-    HubAt,
-    Matching,
-    Number,
+    SHARED,
     Rule,
-    SharedAt,
-    Whole,
+    choice,
+    duration,
+    globs,
+    matching,
+    number,
     show_duration,
+    whole,
 )
 from gitrag.errors import ConfigError
 from gitrag.words.spelling import did_you_mean
@@ -132,16 +132,16 @@ def _key(
     return field(default=default, metadata=metadata)
 
 
-_STALENESS = Duration(timedelta(days=365))
-_SCORE = Number(0.0, 1.0)
-_LIMIT = Whole(1, 1000)
-_WAIT = Number(0.0, 3600.0)
-_SYNC = Number(1.0, 7 * 86400.0)
-_MODULES = Globs("a list of directories, such as [services/api, web=frontend]")
-_MODE = Choice(("grep", "hybrid"))
-_TRACKER = Matching(r"[a-z][a-z0-9-]*", "auto, none, or a tracker such as github or jira")
-_TOOL = Matching(r"[A-Za-z0-9_./:-]{1,128}", "the name of a tool, such as search_code")
-_PROJECT = Matching(
+_STALENESS = duration(timedelta(days=365))
+_SCORE = number(0.0, 1.0)
+_LIMIT = whole(1, 1000)
+_WAIT = number(0.0, 3600.0)
+_SYNC = number(1.0, 7 * 86400.0)
+_MODULES = globs("a list of directories, such as [services/api, web=frontend]")
+_MODE = choice("grep", "hybrid")
+_TRACKER = matching(r"[a-z][a-z0-9-]*", "auto, none, or a tracker such as github or jira")
+_TOOL = matching(r"[A-Za-z0-9_./:-]{1,128}", "the name of a tool, such as search_code")
+_PROJECT = matching(
     r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*", "owner/name, or the key of a Jira project or a Linear team"
 )
 
@@ -156,19 +156,19 @@ class Config:
     """
 
     max_file_bytes: int = _key(
-        Whole(1, USER_FILE_BYTES, size=True),
+        whole(1, USER_FILE_BYTES, size=True),
         MEBIBYTE,
         "Larger files are not indexed, or only their outline.",
-        team=Whole(1, TEAM_FILE_BYTES_CAP, size=True),
+        team=whole(1, TEAM_FILE_BYTES_CAP, size=True),
     )
     exclude: tuple[str, ...] = _key(
-        Globs(), (), "Paths that are not indexed, as in .gitignore.", team=Globs()
+        globs(), (), "Paths that are not indexed, as in .gitignore.", team=globs()
     )
     adrs: tuple[str, ...] = _key(
-        Globs(), (), "Where decisions are, in place of the usual places.", team=Globs()
+        globs(), (), "Where decisions are, in place of the usual places.", team=globs()
     )
     specs: tuple[str, ...] = _key(
-        Globs(), (), "Where specifications are, in place of the usual places.", team=Globs()
+        globs(), (), "Where specifications are, in place of the usual places.", team=globs()
     )
     modules: tuple[str, ...] = _key(
         _MODULES,
@@ -177,20 +177,20 @@ class Config:
         team=_MODULES,
     )
     scip_index: Path | None = _key(
-        Folder(), None, "An index that a compiler made, for calls; if not set, index.scip at the top."
+        FOLDER, None, "An index that a compiler made, for calls; if not set, index.scip at the top."
     )
     pre_push: str = _key(
-        Choice(("warn", "block", "update", "off")),
+        choice("warn", "block", "update", "off"),
         "warn",
         "What to do before a push whose commits are not indexed.",
     )
     auto_index: str = _key(
-        Choice(("auto", "on", "off")),
+        choice("auto", "on", "off"),
         "auto",
         "Whether a question indexes a repository that never was; auto: only an agent's, of `gitrag mcp`.",
     )
     index_place: str = _key(
-        Choice(("auto", "repository", "cache")),
+        choice("auto", "repository", "cache"),
         "auto",
         "Where the index is; auto: in the user's cache where the repository is read-only or another user's.",
     )
@@ -199,26 +199,26 @@ class Config:
         _WAIT, 0.3, "Seconds a search may spend on true vectors for results that have drafts."
     )
     resident: str = _key(
-        Choice(("auto", "on", "off")),
+        choice("auto", "on", "off"),
         "auto",
         "Whether a search leaves a helper behind for the next, for 5 minutes; auto: not where CI is set.",
     )
     embed_when: str = _key(
-        Choice(("auto", "always")),
+        choice("auto", "always"),
         "auto",
         "When the background embeds; auto: not on battery, nor in the first 10 minutes of a busy machine.",
     )
-    threads: int = _key(Whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide.")
+    threads: int = _key(whole(0, 256), 0, "Threads to embed with; 0 lets gitrag decide.")
     # It is loaded and run.
     model_dir: Path | None = _key(
-        Folder(),
+        FOLDER,
         None,
         "Where the model's files lie, for a machine that cannot fetch them.",
         not_in_repository=True,
     )
     # So is it.
     model: Path | None = _key(
-        Folder(),
+        FOLDER,
         None,
         "A model of your own in place of ours: a directory with a static one (Model2Vec) or one in ONNX.",
         not_in_repository=True,
@@ -237,12 +237,12 @@ class Config:
     )
     limit: int = _key(_LIMIT, 8, "Search results of each kind.", team=_LIMIT)
     output: str = _key(
-        Choice(("auto", "text", "markdown", "json")),
+        choice("auto", "text", "markdown", "json"),
         "auto",
         "Form of what is found; auto: text on a terminal, else markdown.",
     )
     gc_keep: timedelta = _key(
-        Duration(timedelta(days=3650)),
+        duration(timedelta(days=3650)),
         timedelta(days=30),
         "How long to keep what no branch or worktree needs any more.",
     )
@@ -252,7 +252,7 @@ class Config:
         _TRACKER, "auto", "The tracker whose issues are synced; none for none.", team=_TRACKER
     )
     tracker_url: str | None = _key(
-        Address(), None, "The tracker's server, where origin's host does not tell.", not_in_repository=True
+        ADDRESS, None, "The tracker's server, where origin's host does not tell.", not_in_repository=True
     )
     tracker_project: str | None = _key(
         _PROJECT, None, "The project there: owner/name, PROJ, ENG.", team=_PROJECT
@@ -262,37 +262,37 @@ class Config:
     )
     tracker_sync_timeout_s: float = _key(_SYNC, 3600.0, "Seconds that `gitrag issues sync` may take in all.")
     tracker_max_pages: int = _key(
-        Whole(1, 1_000_000), 10_000, "Pages of a tracker's listing that one sync may read."
+        whole(1, 1_000_000), 10_000, "Pages of a tracker's listing that one sync may read."
     )
     tracker_credentials: str = _key(
-        Choice(("off", "git")),
+        choice("off", "git"),
         "off",
         "Whether git's credential helper is asked for the tracker's token.",
         not_in_repository=True,
     )
     # A stranger's repository may neither send vectors somewhere nor have them taken from there.
     share: str = _key(
-        SharedAt(),
+        SHARED,
         "off",
         "Where vectors are shared: off, git (at origin), git:REMOTE, file:///directory, https://…, s3://….",
         not_in_repository=True,
         suggested=True,
     )
     share_push: str = _key(
-        Choice(("off", "on")),
+        choice("off", "on"),
         "off",
         "Whether the background worker pushes vectors there, of commits that a remote has.",
         not_in_repository=True,
     )
     # A stranger's repository may not have code sent somewhere.
     hub: str = _key(
-        HubAt(),
+        HUB,
         "off",
         "The organisation's search: off, or postgresql://role@host/database (gitrag hub).",
         not_in_repository=True,
     )
     hub_branches: tuple[str, ...] = _key(
-        Globs("a list of branches or globs, such as [main, 'release/*']"),
+        globs("a list of branches or globs, such as [main, 'release/*']"),
         (),
         "Branches that `gitrag hub push` pushes, in place of the one that is checked out.",
         not_in_repository=True,

@@ -14,7 +14,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
-from gitrag.config.rules import Folder, Globs, HubAt, Rule, SharedAt, show_duration, without_password
+from gitrag.config.rules import FOLDER, HUB, SHARED, Rule, as_list, show_duration, without_password
 from gitrag.config.team_file import TEAM_FILE, parse_team, read_team
 from gitrag.errors import ConfigError
 from gitrag.git import Repository
@@ -148,7 +148,7 @@ class _Merge:
         try:
             self.values[key.name] = self._parse(rule, value)
         except (ValueError, OverflowError) as error:
-            said = without_password(str(value)) if isinstance(rule, HubAt | SharedAt) else value
+            said = without_password(str(value)) if rule in (HUB, SHARED) else value
             raise ConfigError(
                 f'{key.name} is "{shown(said)}" ({origin}): it must be {rule.allowed}.', hint
             ) from error
@@ -156,15 +156,17 @@ class _Merge:
 
     def _parse(self, rule: Rule[object], value: object) -> object:
         if isinstance(value, list | tuple):
-            if not isinstance(rule, Globs):
-                raise ValueError("a list")  # noqa: TRY004  # the caller catches ValueError for every value that is not allowed
+            if not rule.is_list:
+                raise ValueError(
+                    "a list"
+                )  # the caller catches ValueError for every value that is not allowed
             if not all(isinstance(item, str) for item in value):
                 raise ValueError("not texts")
-            return rule.parse_list(value)
+            return as_list(value)
         if value is None or isinstance(value, Mapping):
             raise ValueError("not a value")
         text = show_duration(value) if isinstance(value, timedelta) else str(value)
-        if isinstance(rule, Folder) and self.home and (text == "~" or text.startswith("~/")):
+        if rule is FOLDER and self.home and (text == "~" or text.startswith("~/")):
             text = self.home + text[1:]
         return rule.parse(text)
 

@@ -309,7 +309,7 @@ class Request:
         line = place[0] if place else chunk.line_start
         found = self._at(project, hit.path, line, chunk.name if place else "")
         path = sanitise_line(f"{hit.repository}/{hit.path}" if hit.repository else hit.path)
-        data = {"score": round(hit.score, 2), "text": [sanitise_line(each.text) for each in hit.lines]}
+        data = {"score": round(hit.score, 2), "text": [sanitise_line(each.text) for each in hit.snippet]}
         name = sanitise_line(chunk.qualified_name) or path
         if found is None:
             return None

@@ -116,7 +116,7 @@ def related(
             markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")
         answer = partial(
             RelatedFound,
-            questions=review.questions,
+            questions=review.documents,
             helpers=review.added,
             nearest=plain_data(review.unreached.nearest, "NearDocument") if review.unreached else (),
             impact=review.impact,
@@ -125,12 +125,12 @@ def related(
     elif mode == "duplicates":
         found = related_action.duplicates(workspace, text, threshold)
         markdown = governance.duplicates_markdown(found)
-        answer = partial(RelatedFound, duplicates=found.duplicates, nearest=found.nearest)
+        answer = partial(RelatedFound, duplicates=found.chunks, nearest=found.nearest)
     else:
         edges = related_action.related(workspace, text, (purpose,) if purpose else ("adr", "spec"))
         markdown = governance.related_markdown(edges)
         markdown = markdown.followed_by(*governance.nearest_lines(edges.hinted))
-        answer = partial(RelatedFound, edges=edges.proposals, nearest=edges.nearest, instead=edges.instead)
+        answer = partial(RelatedFound, edges=edges.documents, nearest=edges.nearest, instead=edges.instead)
     freshness = replies.of_status(read_status(workspace), bench.notes())
     text = markdown.followed_by("", f"[{replies.freshness_line(freshness)}]")
     return Reply(text, answer(freshness=freshness))

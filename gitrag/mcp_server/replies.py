@@ -342,9 +342,10 @@ def range_text(found: Range, freshness: Freshness) -> Text:
     """Return lines as text, with the range to ask for next where the file goes on."""
     moved = f" ({found.moved})" if found.moved else ""
     more = ""
-    if found.line_end < found.lines:
-        last = min(found.line_end + MOST_LINES, found.lines)
-        more = f"; {found.path} has {found.lines} lines, next {found.path}:{found.line_end + 1}-{last}"
+    if found.line_end < found.lines_in_file:
+        last = min(found.line_end + MOST_LINES, found.lines_in_file)
+        of = found.path
+        more = f"; {of} has {found.lines_in_file} lines, next {of}:{found.line_end + 1}-{last}"
     head = f"{found.path}:{found.line_start}-{found.line_end}{moved}"
     return joined([head, *found.text.split("\n"), f"[{freshness_line(freshness)}{more}]"])
 

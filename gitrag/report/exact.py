@@ -53,7 +53,7 @@ def _below(
 ) -> Iterator[str]:
     lines: dict[int, tuple[Hit, Line]] = {}
     for hit in hits:
-        for line in hit.lines:
+        for line in hit.snippet:
             if line.number not in lines or hit.chunk.line_start <= line.number <= hit.chunk.line_end:
                 lines[line.number] = (hit, line)  # what is around one definition may be in the next
     width = len(str(max(lines, default=0)))
@@ -89,7 +89,7 @@ def exact_markdown(found: ExactAnswer, answer: Answer) -> Text:
         parts.append(f"- **{path}**")
         for hit in hits:
             name = f" ({hit.chunk.qualified_name})" if hit.chunk.qualified_name else ""
-            for line in hit.lines:
+            for line in hit.snippet:
                 text = _around(line.text, found.pattern, LONGEST_LINE).strip()
                 parts.append(f"  {line.number}{name}: {as_code(text)}")
     return joined(parts)

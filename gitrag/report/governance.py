@@ -59,12 +59,12 @@ def related_markdown(found: Related, style: Style = plain) -> Text:
     Args:
         found: The references; of a small collection the nearest too.
     """
-    if found.instead and not found.proposals:
+    if found.instead and not found.documents:
         return joined([f"## Related: {found.text}", "", found.lacking, *instead_lines(found.instead, style)])
-    if not (found.proposals or found.near):
+    if not (found.documents or found.near):
         return joined([NONE_RELATED, *([found.lacking] if found.lacking else [])])
     lines = [f"## Related: {found.text}", ""]
-    for each in (*found.proposals, *found.near):
+    for each in (*found.documents, *found.near):
         document = each.document
         said = standing(document)
         edge = style(f"{each.relation}: {document.id}", "name")
@@ -88,8 +88,8 @@ def nearest_lines(nearest: Sequence[Bearing]) -> list[str]:
 
 def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
     """Return what covers a text, or else what is nearest, as Markdown or, with a style, for a terminal."""
-    if found.duplicates:
-        return joined(_alike(each, style) for each in found.duplicates)
+    if found.chunks:
+        return joined(_alike(each, style) for each in found.chunks)
     none = f"No chunk has a cosine of {found.threshold:.2f} or more to it"
     if not found.nearest:
         return joined([f"{none}: there is none to compare with."])
@@ -105,7 +105,7 @@ def review_markdown(found: Review, style: Style = plain) -> Text:
     lines += ["", "### Like what it adds", ""]
     lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
     lines += ["", "### Documents that it touches and does not name", ""]
-    lines += [line for each in found.questions for line in _question(each, style)] or _none_asked(
+    lines += [line for each in found.documents for line in _question(each, style)] or _none_asked(
         found, style
     )
     return joined(lines)
@@ -166,7 +166,7 @@ def _alike(each: SimilarChunk, style: Style) -> str:
 
 def _opening(found: Checked) -> str:
     """Return the sentence above the documents that are not likely; empty where all are."""
-    if not found.candidates:
+    if not found.documents:
         return found.lacking
     if not found.nearest:
         return ""

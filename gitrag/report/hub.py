@@ -60,7 +60,7 @@ def _paragraph(hit: Hit, style: Style) -> Iterator[str]:
     place = f"{hit.repository}: {shown(hit.path)}:{chunk.line_start}-{chunk.line_end}"
     title = hit.document.title if hit.document is not None else chunk.qualified_name
     yield f"{style(place, 'path')}  {style(title, 'name')}  {style(f'{hit.score:.2f}', 'score')}".rstrip()
-    for line in hit.lines:
+    for line in hit.snippet:
         yield f"  {line.number:>5}  {line.text.rstrip()}"
 
 

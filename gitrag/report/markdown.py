@@ -121,11 +121,11 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
         said = gist(hit)
         if hit.score < likely or hit.is_nearest:
             yield f"  {cut(said, _BRIEF)}"
-        elif len(hit.lines) > 1 and len(hit.lines) == hit.chunk.line_end - hit.chunk.line_start + 1:
+        elif len(hit.snippet) > 1 and len(hit.snippet) == hit.chunk.line_end - hit.chunk.line_start + 1:
             yield from _passage(hit)
         else:
             yield f"  {said}"
-            for line in hit.lines:
+            for line in hit.snippet:
                 text = line.text.strip()
                 if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
                     yield f"  {line.number}: {as_code(text)}"
@@ -145,7 +145,7 @@ def _nearest(hit: Hit) -> str:
 
 def _passage(hit: Hit) -> Iterator[str]:
     """Yield a passage, its signature and docstring included, with the numbers of its lines, no blank ones."""
-    lines = [line for line in hit.lines if line.text.strip()]
+    lines = [line for line in hit.snippet if line.text.strip()]
     indent = min((len(line.text) - len(line.text.lstrip()) for line in lines), default=0)
     fence = _fence(line.text for line in lines)
     yield f"  {fence}"

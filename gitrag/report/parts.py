@@ -147,7 +147,7 @@ _HEAD_WORDS = 4
 def gist(hit: Hit) -> str:
     """Describe a chunk in a line: its signature, and the first sentence of its docstring."""
     chunk = hit.chunk
-    head = cut(chunk.signature or next((line.text.strip() for line in hit.lines), ""), _GIST)
+    head = cut(chunk.signature or next((line.text.strip() for line in hit.snippet), ""), _GIST)
     first = " ".join(chunk.docstring.split())
     first = cut(first[: first.find(". ") + 1] or first, _GIST)
     code = f"`{head}`" if chunk.kind is not Kind.SECTION else head

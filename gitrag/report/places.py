@@ -73,8 +73,8 @@ def as_paths(answer: Answer) -> Text:
 def best_lines(hit: Hit) -> list[Line]:
     """Return the lines of a hit that match, or its first one."""
     first = hit.chunk.text.split("\n")[0]
-    lines = hit.lines[:1] or (Line(hit.chunk.line_start, first, matches=False),)
-    return [line for line in hit.lines if line.matches] or list(lines)
+    lines = hit.snippet[:1] or (Line(hit.chunk.line_start, first, matches=False),)
+    return [line for line in hit.snippet if line.matches] or list(lines)
 
 
 def _column(text: str, words: frozenset[str]) -> int:

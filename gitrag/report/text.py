@@ -176,9 +176,9 @@ def _below(
     lately: str,
     gaps: bool,
 ) -> Iterator[str]:
-    width = len(str(hit.lines[-1].number)) if hit.lines else 0
-    last = hit.lines[0].number if hit.lines else 0
-    for line in hit.lines:
+    width = len(str(hit.snippet[-1].number)) if hit.snippet else 0
+    last = hit.snippet[0].number if hit.snippet else 0
+    for line in hit.snippet:
         if gaps and line.number > last + 1:
             yield f"  {style('…', 'dim')}"
         last = line.number
@@ -198,7 +198,7 @@ def _below(
             folded = wrap(sentence, columns - 2, subsequent_indent="  ") if columns < _NO_END else [sentence]
             yield from (f"  {style(line, 'dim')}" for line in folded)
     elif explain == "all":
-        said = [f"cosine {hit.cosine:.2f}"] if hit.cosine > -1 else []
+        said = [f"cosine {hit.cosine:.2f}"] if hit.cosine is not None else []
         said += [f"BM25 {hit.bm25:.1f}", *(f"{name} {value:+.2f}" for name, value in hit.reasons)]
         yield f"  {style('why: ' + ', '.join(said), 'dim')}"
 

@@ -9,13 +9,12 @@ import json
 import re
 import types
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, reduce
 from inspect import cleandoc, getdoc
 from operator import or_
 from pathlib import Path
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -23,10 +22,6 @@ from msgspec import UNSET, Struct, UnsetType
 from gitrag.report.impact import TestsToRun, tests_to_run
 from gitrag.report.parts import day, standing
 from gitrag.words.control_characters import in_whole_characters
-
-_T = TypeVar("_T")
-NO_COSINE = -1.0
-"""Stands for a cosine that is not known."""
 
 _CHUNK = "name=chunk.qualified_name kind=chunk.kind line_start=chunk.line_start line_end=chunk.line_end"
 _DOCUMENT = "id=document.id title=document.title status=standing(document) path=document.path"
@@ -56,12 +51,13 @@ TOLD: Final[Mapping[str, str]] = {
     " not_indexed=given(not_indexed)?",
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
     "actions.governance.bearings.Bearing": f"relation {_DOCUMENT} kind score~ section note",
-    "actions.governance.check.Checked": "target query candidates@Candidate issues@Candidate missing impact",
-    "actions.governance.related.Duplicates": "text threshold duplicates nearest",
-    "actions.governance.related.Related": "text edges=proposals nearest instead",
+    "actions.governance.check.Checked": "target query candidates=documents@Candidate issues@Candidate"
+    " missing impact",
+    "actions.governance.related.Duplicates": "text threshold duplicates=chunks nearest",
+    "actions.governance.related.Related": "text edges=documents nearest instead",
     "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
     " line_end=chunk.line_end existing",
-    "actions.governance.review.Review": "range=span questions@ReviewQuestion helpers=added named"
+    "actions.governance.review.Review": "range=span questions=documents@ReviewQuestion helpers=added named"
     f" {_NEAREST} impact",
     "actions.exact_search.ExactAnswer": "query=pattern.text mode=way(pattern.is_regex) matches lines files"
     " omitted searched_files=searched left_out_files=left_out unread_files=unread commit=answer.commit"
@@ -139,7 +135,7 @@ TOLD: Final[Mapping[str, str]] = {
     " callee_line=callee.line_start confidence lines provenance rule",
     "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
     "Collection": "collection=name documents chunks unembedded updated",
-    "CheckReply": "target=found.target candidates=found.candidates@Candidate issues=found.issues@Candidate"
+    "CheckReply": "target=found.target candidates=found.documents@Candidate issues=found.issues@Candidate"
     " missing=found.missing impact=found.impact@ShortImpact freshness",
     "CodeReply": "query=found.query project sufficient=found.sufficient results=found.snippets freshness"
     " words not_indexed=found.not_indexed",
@@ -153,8 +149,8 @@ TOLD: Final[Mapping[str, str]] = {
     "HubHit": f"repository path collection score~ {_CHUNK} snippet=chunk.text",
     "HubSearched": "repository=name branch commit",
     "LinesReply": "path=found.path line_start=found.line_start line_end=found.line_end"
-    " lines_in_file=found.lines text=found.text moved=found.moved freshness is_outline=found.is_outline"
-    " not_indexed=found.not_indexed",
+    " lines_in_file=found.lines_in_file text=found.text moved=found.moved freshness"
+    " is_outline=found.is_outline not_indexed=found.not_indexed",
     "NamedLine": "path line use within text sure=is_sure",
     "NearDocument": f"{_DOCUMENT} kind score~",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
@@ -182,37 +178,11 @@ TOLD: Final[Mapping[str, str]] = {
     path?             left out where it has no value
 """
 
-_LINES = "path lines=span(chunk) name=chunk.qualified_name kind=chunk.kind.value"
-_FOUND = (
-    "collection=kind.value id=document.id title=document.title path=document.path status=document.status"
-    " score~ section note"
-)
-
-API: Final[Mapping[str, str]] = {
-    "AddedDefinition": _LINES,
-    "Answer": "query commit dirty drafts waiting missing=wording.missing",
-    "CheckAnswer": "target missing",
-    "FileLines": "path text lines_in_file=lines moved",
-    "GoverningDocument": f"{_FOUND} why line",
-    "Hit": f"{_LINES} score~ language text=chunk.text collection=collection.value document_id=document.id"
-    " title=document.title snippet=lines note cosine=cosine(cosine) bm25 reasons repository",
-    "IndexStatus": "name commit branch indexed=known(view) fresh dirty updated=moment(updated)"
-    " files=number(view.files) chunks=number(view.chunks) texts=number(view.texts)"
-    " embedded=number(view.embedded) size_bytes model_ready=model.ready working=known(worker)",
-    "RelatedDocument": f"{_FOUND} relation",
-    "SimilarChunk": f"{_LINES} cosine~ text=chunk.text",
-    "TouchedDocument": f"{_FOUND} touched_by",
-    "Updated": "files=counts.files chunks=counts.chunks new_files=refreshed.cut dirty=refreshed.dirty"
-    " seconds",
-}
-"""The attributes of what the Python API returns, by the name of their class, as in `TOLD`."""
-
 _KEY = re.compile(
     r"(?:(?P<key>\w+)=)?(?:(?P<function>\w+)\()?(?P<path>[\w.]+)\)?(?:@(?P<form>\w+))?(?P<rounded>~)?(?P<optional>\??)"
 )
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[[Any], Any], Any]]] = {
     "bool": (bool, bool),
-    "cosine": (lambda value: value if value > NO_COSINE else None, None),
     "day": (day, str),
     "five": (lambda value: value[:5], None),
     "given": (lambda value: value or UNSET, None),
@@ -220,10 +190,8 @@ _FUNCTIONS: Final[Mapping[str, tuple[Callable[[Any], Any], Any]]] = {
     "len": (len, int),
     "mapping": (dict, dict[str, int]),
     "many": (lambda value: value or (), None),
-    "moment": (lambda at: None if at is None else datetime.fromtimestamp(at, UTC), None),
     "number": (lambda value: value or 0, int),
     "runnable": (tests_to_run, tuple[TestsToRun, ...]),
-    "span": (lambda chunk: (chunk.line_start, chunk.line_end), None),
     "standing": (standing, str),
     "stripped": (lambda value: value.strip("\n"), str),
     "ten": (lambda value: value[:10], None),
@@ -280,11 +248,6 @@ def plain_data(value: object, form: str = "", text: Callable[[str], str] = in_wh
         told = ((key, key.of(value)) for key in keys)
         return {key.name: plain_data(own, key.form, text) for key, own in told if own is not UNSET}
     return msgspec.to_builtins(value, str_keys=True)
-
-
-def made(kind: type[_T], found: object, **more: Any) -> _T:
-    """Return what the API returns for what was found, with what no row says of it."""
-    return kind(**{key.name: key.of(found) for key in _api_row(kind.__name__)}, **more)
 
 
 def shape_of(kind: Any, form: str = "") -> Any:
@@ -350,11 +313,6 @@ def _said_of(owner: Any, name: str) -> str:
         return " ".join((getdoc(own) or "").split())
     found = {each["name"]: each["text"] for each in _ATTRIBUTE.finditer(cleandoc(owner.__doc__ or ""))}
     return " ".join(found.get(name, "").split())
-
-
-@cache
-def _api_row(name: str) -> tuple[_Key, ...]:
-    return tuple(map(_read, API[name].split()))
 
 
 @cache

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.late import np
-from gitrag.model import Chunk
+from gitrag.model import Chunk, ChunkOfFile
 from gitrag.search import (
     document_scores,
     lookup,
@@ -72,16 +72,17 @@ LEAST_ANSWER = 0.3
 """Score below which a hit is shown as nearest, never as an answer."""
 
 
-class Hit(Struct, frozen=True):
+class Hit(ChunkOfFile, Struct, frozen=True):
     """A file that answers a question, with its best chunk.
 
     Attributes:
         path: The file.
         chunk: Its best chunk, of long code the lines of it that say most (`passages.window`).
         score: Relevance in [0, 1].
+        snippet: The lines of the chunk that say most about the question, as the command shows them.
         also: The file's other hits, best first.
         bm25: The chunk's BM25.
-        cosine: The chunk's cosine with the question; -1 if unknown.
+        cosine: Of the question and the chunk, in [-1, 1]; None where that is not one of the nearest.
         reasons: Features (``evidence.gather``) and what each contributed to the rank.
         content_id: The store's id of the file's content.
         language: The file's language; empty if unknown.
@@ -96,10 +97,10 @@ class Hit(Struct, frozen=True):
     path: str
     chunk: Chunk
     score: float
-    lines: tuple[Line, ...]
+    snippet: tuple[Line, ...]
     also: tuple[FurtherHit, ...]
     bm25: float
-    cosine: float
+    cosine: float | None
     reasons: tuple[tuple[str, float], ...]
     content_id: int = 0
     language: str = ""
@@ -109,6 +110,16 @@ class Hit(Struct, frozen=True):
     variants: tuple[str, ...] = ()
     repository: str = ""
     collection: CollectionKind = CollectionKind.CODE
+
+    @property
+    def document_id(self) -> str:
+        """The id of a decision, specification or issue, ``ADR-0007``; empty for code."""
+        return self.document.id if self.document is not None else ""
+
+    @property
+    def title(self) -> str:
+        """Its title; empty for code."""
+        return self.document.title if self.document is not None else ""
 
     @property
     def is_nearest(self) -> bool:
@@ -300,10 +311,10 @@ def _hits(
             path=ranked.names[item.file],
             chunk=best.chunk,
             score=item.score,
-            lines=snippet(best.chunk, question),
+            snippet=snippet(best.chunk, question),
             also=tuple(further for _place, further in others),
             bm25=float(evidence.bm25[first]),
-            cosine=float(evidence.cosine[first]),
+            cosine=known if (known := float(evidence.cosine[first])) > -1 else None,
             reasons=item.reasons,
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
@@ -351,10 +362,10 @@ def _named(
             path=each.path,
             chunk=chunks[first],
             score=each.score,
-            lines=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
+            snippet=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
             also=tuple(FurtherHit(chunks[chunk_id]) for chunk_id in others),
             bm25=0.0,
-            cosine=-1.0,
+            cosine=None,
             reasons=(("named", each.score),),
             content_id=int(files.content_id[each.file]),
             language=str(files.language[each.file]),

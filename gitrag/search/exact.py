@@ -229,5 +229,5 @@ def _hits(path: str, content_id: int, language: str, found: Sequence[tuple[Chunk
         while end < len(found) and found[end][0] is chunk:
             end += 1
         lines = tuple(line for _, line in found[at:end])
-        yield Hit(path, chunk, 1.0, lines, (), 0.0, -1.0, (), content_id=content_id, language=language)
+        yield Hit(path, chunk, 1.0, lines, (), 0.0, None, (), content_id=content_id, language=language)
         at = end

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.model import Chunk
+from gitrag.model import Chunk, ChunkOfFile
 from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Scoped
 from gitrag.store import candidates, content, vectors
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 
 
-class SimilarChunk(Struct, frozen=True):
+class SimilarChunk(ChunkOfFile, Struct, frozen=True):
     """A chunk that is similar to a text.
 
     Attributes:

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from gitrag.config.rules import LOCAL_HOSTS, Address
+from gitrag.config.rules import ADDRESS, LOCAL_HOSTS
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, opened, received
 from gitrag.trackers import beads, tasks_md
 from gitrag.trackers.base import Registration, TrackerPlace, TrackerSetupError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 AUTO = "auto"
 NONE = "none"
 
-_ADDRESS = Address()
 _PATH = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[\w.-]+(?:/[\w.-]+)+", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]+):(?P<path>.+)")
@@ -216,10 +215,10 @@ def _default_base(registration: Registration, environ: Mapping[str, str]) -> str
     for variable in registration.server_variables:
         if value := environ.get(variable, ""):
             try:
-                return _ADDRESS.parse(value if "://" in value else f"https://{value}")
+                return ADDRESS.parse(value if "://" in value else f"https://{value}")
             except ValueError as error:
                 raise TrackerSetupError(
-                    f"{variable} is no server's address: it must be {_ADDRESS.allowed}.", f"unset {variable}"
+                    f"{variable} is no server's address: it must be {ADDRESS.allowed}.", f"unset {variable}"
                 ) from error
     return f"https://{registration.hosts[0]}" if registration.hosts else ""
 

@@ -176,7 +176,7 @@ def search_page(
     found, every = narrowed.hits, everything.hits
     held = [section for section in narrowed.sections if section.hits]
     sections = tuple(_sections(repositories, held, _spans(narrowed, asked)))
-    lines = sum(len(hit.lines) for hit in found) if asked.exact else 0
+    lines = sum(len(hit.snippet) for hit in found) if asked.exact else 0
     is_full = lines >= most * _LINES if lines else any(len(section.hits) >= most for section in held)
     notes = tuple(notes_of(narrowed))
     if found and (line := nearest_line(narrowed)):
@@ -251,7 +251,7 @@ def _sections(
     alone = [section.kind for section in held] == [CollectionKind.CODE]
     here = {name for name, each in repositories.known().items() if repositories.is_here(each)}
     every = [hit for section in held for hit in section.hits]
-    sources = [source_of(hit.path, [line.text for line in hit.lines]) for hit in every]
+    sources = [source_of(hit.path, [line.text for line in hit.snippet]) for hit in every]
     read = repositories.here.colouring.read(sources)
     shown_hits = (
         ShownHit(

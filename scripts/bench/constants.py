@@ -66,7 +66,7 @@ def main() -> None:
                 hits = search(workspace, name, SearchOptions(limit=PAGE)).hits
                 times.append(1000 * (time.perf_counter() - began))
                 is_first = bool(hits) and hits[0].path == wanted
-                shown = is_first and any(VALUE.search(line.text) for line in hits[0].lines)
+                shown = is_first and any(VALUE.search(line.text) for line in hits[0].snippet)
                 counts.update(names=1, most=most == wanted, first=is_first, shown=shown, silent=not hits)
         totals.update(counts)
         print(line(project.name, counts), flush=True)

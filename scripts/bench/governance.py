@@ -185,11 +185,11 @@ def measure(governed: Governed, place: Path, *, embed: bool) -> list[Outcome]:
         workspace.embed()
 
     def of_file(path: str) -> Sequence[tuple[str, float]]:
-        return [(each.document.path, each.score) for each in check(workspace, place / path).candidates]
+        return [(each.document.path, each.score) for each in check(workspace, place / path).documents]
 
     def of_sentence(text: str) -> Sequence[tuple[str, float]]:
         found = related(workspace, text)
-        return [(each.document.path, each.score) for each in (*found.proposals, *found.nearest)]
+        return [(each.document.path, each.score) for each in (*found.documents, *found.nearest)]
 
     return [
         *_ask(name, "file", governed.files, of_file),

@@ -147,7 +147,7 @@ def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf)
 
 def shows(hit: Hit, definitions: Sequence[str]) -> bool:
     """Tell whether the lines that a hit shows first are in one of some definitions, or define it."""
-    lines = "\n".join(line.text for line in hit.lines)
+    lines = "\n".join(line.text for line in hit.snippet)
     return any(
         name in hit.chunk.qualified_name.split(".")[-1:]
         or re.search(rf"\b(?:def|class)\s+{re.escape(name)}\b", lines)

@@ -213,12 +213,12 @@ def wrong() -> None:
 """
 KNOWN_TYPES = [
     "gitrag.api.Workspace",
-    "gitrag.api_types.Answer",
-    "tuple[gitrag.api_types.Hit, ...]",
+    "gitrag.actions.search.Answer",
+    "tuple[gitrag.search.engine.Hit, ...]",
     "tuple[int, int]",
     "bool",
     "float",
-    "tuple[gitrag.api_types.SimilarChunk, ...]",
+    "tuple[gitrag.search.similar_chunks.SimilarChunk, ...]",
     "str",
     "int | None",
     "int",

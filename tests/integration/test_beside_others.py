@@ -74,7 +74,7 @@ def _searched(workspace: Workspace) -> str:
 
 
 def _compared(workspace: Workspace) -> str:
-    [found] = duplicates(workspace, "stamp", -1.0).duplicates
+    [found] = duplicates(workspace, "stamp", -1.0).chunks
     return found.chunk.text
 
 

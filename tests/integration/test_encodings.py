@@ -100,7 +100,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
 def test_the_same_text_everywhere(workspace, name, data, word, line, text):
     only = SearchOptions(filters=Filters(globs=(f"/{name}",)))
     found = search_exactly(workspace, Pattern(word, is_regex=False), only).answer.hits
-    shown = [(hit.path, each.number, each.text) for hit in found for each in hit.lines]
+    shown = [(hit.path, each.number, each.text) for hit in found for each in hit.snippet]
     assert [each[:2] for each in shown] == [(name, line)]
     [(_, _, indexed)] = shown
     assert indexed == text

@@ -76,7 +76,7 @@ def test_lines_of_a_notebook_are_read_as_its_cells(workspace):
     line = line_of("def weibull_hazard")
     assert read_range(workspace, f"{NOTEBOOK}:{line}-{line + 2}").text == HAZARD.rstrip()
     found = search_exactly(workspace, Pattern("weibull_hazard", is_regex=False))
-    assert [(each.number, each.text) for hit in found.answer.hits for each in hit.lines] == [
+    assert [(each.number, each.text) for hit in found.answer.hits for each in hit.snippet] == [
         (line, "def weibull_hazard(k, t):"),
         (line_of('"weibull_hazard(2, 3)"'), "weibull_hazard(2, 3)"),
     ]

@@ -264,7 +264,7 @@ def test_shown_lines_are_the_files_lines(workspace):
         assert workspace.repo.root is not None
         whole = (workspace.repo.root / hit.path).read_text().split("\n")
         assert hit.chunk.text.split("\n") == whole[hit.chunk.line_start - 1 : hit.chunk.line_end]
-        for line in hit.lines:
+        for line in hit.snippet:
             assert line.text == whole[line.number - 1].rstrip()
 
 

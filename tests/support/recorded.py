@@ -11,6 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from gitrag import api_types
+
+MANUAL = Path(__file__).parents[2] / "docs" / "python.md"
 RECORDED = Path(__file__).parents[1] / "golden" / "recorded"
 
 _MASKS = [
@@ -59,15 +62,25 @@ def _masked(text: str, places: Iterable[Path]) -> str:
     return text
 
 
+def promised() -> dict[type, list[str]]:
+    """Return the attributes that the manual promises of the API's types, sorted."""
+    rows = re.findall(r"^\| (`[A-Z].*?) \| (`.*?) \|$", MANUAL.read_text("utf-8"), re.MULTILINE)
+    return {
+        getattr(api_types, name): sorted(re.findall(r"\w+", attributes))
+        for names, attributes in rows
+        for name in re.findall(r"\w+", names)
+    }
+
+
 def public(value: object) -> Any:
-    """Return a value of the API as JSON would have it: what its public names give, properties too."""
+    """Return a value of the API as JSON would have it: what is promised of it, else its public names."""
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return [public(each) for each in value]
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, datetime):
         return value.isoformat()
-    names = [name for name in dir(value) if not name.startswith("_")]
+    names = promised().get(type(value)) or [name for name in dir(value) if not name.startswith("_")]
     return {name: public(own) for name in names if not callable(own := getattr(value, name))}
 
 

@@ -92,6 +92,31 @@ class Bearing(Struct, frozen=True):
     touched_by: str = ""
 
     @property
+    def collection(self) -> str:
+        """``adrs``, ``specs`` or ``issues``; for a plan or work also ``code``."""
+        return self.kind.value
+
+    @property
+    def id(self) -> str:
+        """Its id; of code its path."""
+        return self.document.id
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self.document.title
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return self.document.path
+
+    @property
+    def status(self) -> str:
+        """``accepted``, for example; empty where it says none."""
+        return self.document.status
+
+    @property
     def name(self) -> str:
         """Its id as people write it."""
         is_number = self.kind is CollectionKind.ISSUES and self.document.id.isdecimal()

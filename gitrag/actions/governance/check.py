@@ -20,7 +20,7 @@ from gitrag.actions.governance.bearings import (
     searched,
 )
 from gitrag.actions.governance.presets import PRESETS
-from gitrag.actions.impact import Impact, callers_from_outside
+from gitrag.actions.impact import Called, Impact, callers_from_outside
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.governing import exported, governing, named
 from gitrag.errors import NotSetUpError, UsageError
@@ -49,33 +49,40 @@ class Checked(Struct, frozen=True):
     Attributes:
         target: Its path.
         query: The target as a line: ids, path, names, sentences; issues are searched for it.
-        candidates: At most eight decisions and specifications, best first, those that the target names before
+        documents: At most eight decisions and specifications, best first, those that the target names before
             all others; whatever their score, so that nobody takes the lack of a sure one for the lack of any.
         least: Least score of those that are likely to bear on it.
         issues: Issues about the same subject, best first.
         missing: Ids that the target names but that no document has.
         lacking: What is said where there is nothing to compare it with; empty where there is a candidate.
         impact: Who calls what it defines from outside of it; None where it defines nothing that is called.
+        notes: What the command says on stderr, a line each, and whose callers were not looked for.
     """
 
     target: str
     query: str
-    candidates: tuple[Bearing, ...]
+    documents: tuple[Bearing, ...]
     issues: tuple[Bearing, ...] = ()
     missing: tuple[str, ...] = ()
     least: float = PRESETS["check"].min_score
     lacking: str = ""
     impact: Impact | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> tuple[Called, ...]:
+        """What is called of it from outside of it, with the most callers first."""
+        return self.impact.called if self.impact is not None else ()
 
     @property
     def likely(self) -> tuple[Bearing, ...]:
         """The candidates that are likely to bear on it."""
-        return tuple(each for each in self.candidates if each.score >= self.least)
+        return tuple(each for each in self.documents if each.score >= self.least)
 
     @property
     def nearest(self) -> tuple[Bearing, ...]:
         """The other candidates."""
-        return self.candidates[len(self.likely) :]
+        return self.documents[len(self.likely) :]
 
 
 def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Checked:
@@ -190,7 +197,7 @@ def _why(hit: Hit, words: Mapping[str, str]) -> str:
     own = set(terms.query_terms(hit.chunk.text))
     shared = list(dict.fromkeys(word for term, word in words.items() if term in own))[:_SHARED]
     said = f"shares {', '.join(shared)}" if shared else ""
-    near = "is near in meaning" if hit.cosine >= NEAR else ""
+    near = "is near in meaning" if (hit.cosine or 0) >= NEAR else ""
     return " and ".join(part for part in (said, near) if part) or "is like it"
 
 

@@ -83,20 +83,22 @@ class Related(Struct, frozen=True):
 
     Attributes:
         text: The text.
-        proposals: Best first; each with the least score of its purpose or more.
+        documents: Best first; each with the least score of its purpose or more.
         nearest: Where there are fewer than three, the next nearest decisions and specifications.
         lacking: What is said where there is no decision or specification to compare with; empty where there
             is one, or none was asked for.
         are_few: Whether there are so few that the nearest are worth a look, whatever their score.
         instead: What code and commits say where there is no document at all.
+        notes: What the command says on stderr, a line each.
     """
 
     text: str
-    proposals: tuple[Bearing, ...]
+    documents: tuple[Bearing, ...]
     nearest: tuple[Bearing, ...] = ()
     lacking: str = ""
     are_few: bool = False
     instead: Instead = NOTHING
+    notes: tuple[str, ...] = ()
 
     @property
     def near(self) -> tuple[Bearing, ...]:
@@ -108,7 +110,7 @@ class Related(Struct, frozen=True):
         """The nearest that are told below: beside a proposal none whose score is shown as 0.00."""
         if self.near:
             return ()
-        return tuple(each for each in self.nearest if each.score >= _ANY or not self.proposals)
+        return tuple(each for each in self.nearest if each.score >= _ANY or not self.documents)
 
 
 class Duplicates(Struct, frozen=True):
@@ -117,15 +119,17 @@ class Duplicates(Struct, frozen=True):
     Attributes:
         text: The text.
         threshold: The least cosine.
-        duplicates: What covers it, best first.
+        chunks: Code, documents and issues that cover it, best first.
         nearest: Where nothing does, the few most similar chunks: a sentence and the code that does what it
             says seldom have a cosine above 0.6, less than the threshold.
+        notes: What the command says on stderr, a line each.
     """
 
     text: str
     threshold: float
-    duplicates: tuple[SimilarChunk, ...]
+    chunks: tuple[SimilarChunk, ...]
     nearest: tuple[SimilarChunk, ...]
+    notes: tuple[str, ...] = ()
 
 
 def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec")) -> Related:

@@ -23,7 +23,7 @@ from gitrag.actions.governance.bearings import (
 from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
-from gitrag.actions.impact import Impact, callers_of_change
+from gitrag.actions.impact import Called, Impact, callers_of_change
 from gitrag.actions.touched import Cut, cutting_once, definitions_of
 from gitrag.chunking import decode, language_of
 from gitrag.corpus.governing import named
@@ -31,7 +31,7 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, split_words
 from gitrag.errors import UsageError
 from gitrag.git.difference import ChangedFile, changed_files, messages
-from gitrag.model import Chunk, Kind
+from gitrag.model import Chunk, ChunkOfFile, Kind
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.store.candidates import Filters
 from gitrag.words.path_traits import Trait, traits
@@ -64,7 +64,7 @@ _KINDS = PRESETS["review"].kinds
 _DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
 
-class Added(Struct, frozen=True):
+class Added(ChunkOfFile, Struct, frozen=True):
     """A definition that a change adds, and the existing ones like it.
 
     Attributes:
@@ -82,7 +82,7 @@ class Review(Struct, frozen=True):
 
     Attributes:
         span: The range of revisions.
-        questions: Best first.
+        documents: What it touches but does not name, best first.
         added: By path and line; only definitions with an existing one like them.
         asked: For how many of them was searched; for the commits' messages besides, if ``by_messages``.
         named: Ids of documents that scored enough and that the change names.
@@ -91,10 +91,11 @@ class Review(Struct, frozen=True):
         new: How many definitions it adds: without tests, moved and very short ones.
         threshold: Least cosine of what is called alike.
         impact: Who calls what it changes; None where it changes no code.
+        notes: What the command says on stderr, a line each, and whose callers were not looked for.
     """
 
     span: str
-    questions: tuple[Bearing, ...]
+    documents: tuple[Bearing, ...]
     added: tuple[Added, ...]
     files: int = 0
     asked: int = 0
@@ -105,6 +106,12 @@ class Review(Struct, frozen=True):
     new: int = 0
     threshold: float = THRESHOLD
     impact: Impact | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> tuple[Called, ...]:
+        """Functions and classes that it changes and that are called, those with the most callers first."""
+        return self.impact.called if self.impact is not None else ()
 
 
 def review(

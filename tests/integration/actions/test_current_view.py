@@ -85,7 +85,7 @@ def test_a_comparison_asks_git_once(repo, monkeypatch):
     workspace, times = open_app(repo), []
     real = CurrentView._look
     monkeypatch.setattr(CurrentView, "_look", lambda view: times.append(1) or real(view))
-    assert {each.path for each in duplicates(workspace, DOOR, -1.0).duplicates} == {"door.py", "loose.py"}
+    assert {each.path for each in duplicates(workspace, DOOR, -1.0).chunks} == {"door.py", "loose.py"}
     assert len(times) == 1
 
 

@@ -75,43 +75,43 @@ def workspace(own, model_dir) -> Workspace:
 
 def test_drift_check_identifies_governing_artifacts(workspace, own):
     found = check(workspace, own.path / "internal/auth/login.go")
-    first = found.candidates[0]
+    first = found.documents[0]
     assert (first.document.id, first.governs, first.line) == ("ADR-0011", True, 1)
-    assert len(found.candidates) <= 8
+    assert len(found.documents) <= 8
 
 
 def test_drift_discover_rules_out_duplicate_decisions(workspace):
-    found = duplicates(workspace, "Use JWT for session tokens").duplicates
+    found = duplicates(workspace, "Use JWT for session tokens").chunks
     assert {each.path for each in found} == {"docs/adrs/ADR-0011-tokens.md"}
     assert found[0].cosine >= 0.7
-    assert duplicates(workspace, "Draw charts with a library of our own").duplicates == ()
+    assert duplicates(workspace, "Draw charts with a library of our own").chunks == ()
 
 
 def test_authoring_finds_a_related_prior_decision(workspace):
-    (first, *_) = related(workspace, "Switch from REST to gRPC", ["adr"]).proposals
+    (first, *_) = related(workspace, "Switch from REST to gRPC", ["adr"]).documents
     assert (first.document.id, first.relation) == ("ADR-0008", "supersedes")
 
 
 def test_authoring_finds_a_prerequisite_specification(workspace):
     found = related(workspace, "Authentication", ["spec"])
-    assert [(each.document.id, each.relation) for each in (*found.proposals, *found.near)] == [
+    assert [(each.document.id, each.relation) for each in (*found.documents, *found.near)] == [
         ("SPEC-0014", "requires")
     ]
 
 
 def test_authoring_of_what_nothing_is_about_drafts_from_scratch(workspace):
     found = related(workspace, "Train a glass blower of gothic windows", ["adr"])
-    assert found.proposals == ()
+    assert found.documents == ()
     assert found.near or NONE_RELATED in governance.related_markdown(found)
 
 
 def test_sprint_plan_recognizes_existing_code(workspace):
-    (first, *_) = related(workspace, "user session management", ["plan"]).proposals
+    (first, *_) = related(workspace, "user session management", ["plan"]).documents
     assert (first.relation, first.document.path) == ("extends", "internal/session/store.go")
 
 
 def test_sprint_work_avoids_recreating_a_helper(workspace):
-    (first, *_) = related(workspace, "parseUserID", ["work"]).proposals
+    (first, *_) = related(workspace, "parseUserID", ["work"]).documents
     assert (first.document.path, first.section) == ("internal/auth/parse.go", "parseUserID")
 
 
@@ -121,6 +121,6 @@ def test_sprint_review_surfaces_a_missing_reference(workspace, own):
     )
     own.commit({}, message="Renew the session token of a user at each authentication")
     found = review(workspace, "HEAD~1..HEAD")
-    assert [each.document.id for each in found.questions] == ["ADR-0011"]
-    assert found.questions[0].section
+    assert [each.document.id for each in found.documents] == ["ADR-0011"]
+    assert found.documents[0].section
     assert "Should this PR reference ADR-0011?" in governance.review_markdown(found)

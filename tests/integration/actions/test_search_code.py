@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions.hit_lines import tokens
-from gitrag.actions.lines import hit_id, read_range
+from gitrag.actions.lines import read_range
 from gitrag.actions.search_code import FALLBACK, Via, search_code
 from gitrag.errors import RepositoryError, UsageError
 from gitrag.git.grep import grep
+from gitrag.model import place_id
 from gitrag.store import schema
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -272,7 +273,7 @@ def test_lines_are_read_as_they_are_now(workspace, repository):
     repository.write({"client.py": CLIENT.replace("attempts=3", "attempts=5")})
     found = read_range(workspace, "client.py:4-5")
     assert found.text.splitlines()[0] == "def retry_with_backoff(call, attempts=5):"
-    assert (found.line_start, found.line_end, found.lines) == (4, 5, 15)
+    assert (found.line_start, found.line_end, found.lines_in_file) == (4, 5, 15)
     assert read_range(workspace, "client.py:4").text == found.text.splitlines()[0]
     assert read_range(workspace, "client.py").line_end == 15
     assert read_range(workspace, "client.py:14-99").line_end == 15
@@ -290,7 +291,7 @@ def test_a_hit_that_has_moved_is_found_again(workspace, repository):
 def test_names_with_colons_and_hashes_can_be_read(workspace, repository):
     repository.write({"a:1-2#x": "odd\n", "b#00000000": "odd\n"})
     for path in ("a:1-2#x", "b#00000000"):
-        assert read_range(workspace, hit_id(path, 1, 1, "odd")).text == "odd"
+        assert read_range(workspace, place_id(path, 1, 1, "odd")).text == "odd"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ OPTIONS = SearchOptions(limit=500, min_score=0.0)
 
 def test_asked_together_each_answers_as_if_it_were_alone(many):
     alone = {
-        (each.name, hit.path): (hit.chunk, hit.lines)
+        (each.name, hit.path): (hit.chunk, hit.snippet)
         for each in many
         for hit in search(opened(each), QUESTION, OPTIONS).hits
     }
@@ -65,7 +65,7 @@ def test_asked_together_each_answers_as_if_it_were_alone(many):
     for turn in range(4):
         found = kept.ask(many, QUESTION, OPTIONS) if turn % 2 else ask(many, QUESTION, opened, OPTIONS)
         assert {each.outcome for each in found.asked} == {Outcome.ANSWERED}
-        assert {(hit.repository, hit.path): (hit.chunk, hit.lines) for hit in found.hits} == alone
+        assert {(hit.repository, hit.path): (hit.chunk, hit.snippet) for hit in found.hits} == alone
 
 
 def test_they_take_turns_with_few_engines_which_are_stopped(many, monkeypatch):

@@ -167,7 +167,7 @@ def test_a_definition_of_the_product_stands_before_one_of_its_tests(workspace):
 
 def test_a_function_is_shown_and_not_what_declares_it(workspace):
     [hit] = [each for each in search(workspace, "C.f").hits if each.path == "bells/bell.py"]
-    assert (hit.chunk.line_start, hit.lines[0].text) == (8, "    def f(self, a):")
+    assert (hit.chunk.line_start, hit.snippet[0].text) == (8, "    def f(self, a):")
 
 
 def test_a_directory_gives_what_is_in_it_the_file_that_stands_for_it_first(workspace):
@@ -182,13 +182,13 @@ def test_a_directory_gives_what_is_in_it_the_file_that_stands_for_it_first(works
 def test_a_line_is_shown_with_the_definition_around_it(workspace, query):
     hit = search(workspace, query).hits[0]
     assert hit.chunk.name == "open_it"
-    assert [(line.number, line.text.strip()) for line in hit.lines] == [(6, "return key")]
+    assert [(line.number, line.text.strip()) for line in hit.snippet] == [(6, "return key")]
 
 
 def test_a_line_beyond_the_end_gives_the_file_and_no_such_line(workspace):
     hit = search(workspace, "lib/door.py:4000").hits[0]
     assert hit.path == "lib/door.py"
-    assert all(line.number <= 2 for line in hit.lines)
+    assert all(line.number <= 2 for line in hit.snippet)
 
 
 def test_a_file_that_lacks_the_name_is_shown_but_not_as_the_answer(workspace):

@@ -95,7 +95,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory):
 def test_a_filled_message_leads_to_the_line_that_says_it(workspace, message, path, line):
     best = search(workspace, message, SearchOptions(refine_s=0.0)).hits[0]
     assert best.path == path
-    assert any(line in each.text for each in best.lines)
+    assert any(line in each.text for each in best.snippet)
 
 
 @pytest.mark.parametrize("message", ["The gate of yard 3 is rusty", "The fence of yard 3 is rusty"])
@@ -121,7 +121,7 @@ RuntimeError: pane 3 of the attic has a crack
 """
     best = search(workspace, report, SearchOptions(refine_s=0.0)).hits[0]
     assert best.path == "src/window.js"
-    assert any("of the attic" in line.text for line in best.lines)
+    assert any("of the attic" in line.text for line in best.snippet)
 
 
 def test_where_most_code_is_examples_they_are_what_says_a_message(tmp_path):
@@ -130,7 +130,7 @@ def test_where_most_code_is_examples_they_are_what_says_a_message(tmp_path):
     workspace = of_texts(tmp_path, {**others, "examples/roof.py": raising, "setup.py": "import os\n"})
     best = search(workspace, "ValueError: no tile 7 on the roof", SearchOptions()).hits[0]
     assert best.path == "examples/roof.py"
-    assert any("no tile" in line.text for line in best.lines)
+    assert any("no tile" in line.text for line in best.snippet)
     assert best.reasons[0][0] == "verbatim"
 
 

@@ -156,7 +156,7 @@ def test_what_a_function_holds_uses_and_data_are_none(workspace, name):
 def test_the_file_that_sets_a_constant_comes_first_with_that_line(workspace):
     first = search(workspace, "MAX_DOORS").hits[0]
     assert first.path == "py/doors.py"
-    assert [line.text for line in first.lines] == ["MAX_DOORS = 3"]
+    assert [line.text for line in first.snippet] == ["MAX_DOORS = 3"]
 
 
 def test_what_is_defined_and_what_a_sentence_names_need_no_constant(workspace):

@@ -103,7 +103,7 @@ def test_other_words_and_a_word_or_two_quote_nothing(workspace, text):
 def test_who_pastes_a_message_gets_its_line_first(workspace):
     first = search(workspace, "the latch of this door has no spring").hits[0]
     assert first.path == "doors/opening.py"
-    assert any("has no spring" in line.text for line in first.lines)
+    assert any("has no spring" in line.text for line in first.snippet)
     assert dict(first.reasons)["verbatim"] > 0
 
 

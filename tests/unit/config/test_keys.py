@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gitrag.config.keys import KEYS, Config, find_key
 from gitrag.config.loading import load
-from gitrag.config.rules import Duration, show_duration
+from gitrag.config.rules import duration, show_duration
 from gitrag.config.team_file import TEAM_FILE_BYTES, read_team
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import MOST_LEVELS
@@ -226,7 +226,7 @@ def test_any_team_file_is_read_or_refused(content):
 @given(st.integers(0, 365 * 86400))
 def test_a_duration_shown_reads_back(seconds):
     value = timedelta(seconds=seconds)
-    assert Duration(timedelta(days=365)).parse(show_duration(value)) == value
+    assert duration(timedelta(days=365)).parse(show_duration(value)) == value
 
 
 def test_a_key_is_found_in_any_places_spelling():

@@ -45,7 +45,7 @@ HIT = Hit(
     path="src/session.py",
     chunk=SEND,
     score=0.98765432,
-    lines=(
+    snippet=(
         Line(10, "    def send(self, request):", matches=False),
         Line(11, "        return 1", matches=True),
     ),
@@ -99,7 +99,7 @@ def test_json_without_hits_has_the_same_keys_and_empty_lists():
 
 @pytest.mark.parametrize("render", [as_json, as_markdown, as_text])
 def test_the_same_answer_gives_the_same_bytes(render):
-    again = answer_of(replace(HIT, chunk=replace(HIT.chunk), lines=(*HIT.lines,)))
+    again = answer_of(replace(HIT, chunk=replace(HIT.chunk), snippet=(*HIT.snippet,)))
     assert render(ANSWER) == render(again)
 
 
@@ -124,7 +124,7 @@ DECISION = replace(
     path="docs/adrs/ADR-0007-retries.md",
     chunk=Chunk(Kind.SECTION, "Decision", "Retries > Decision", "", "", "## Decision\n\nRetry.", 5, 7),
     score=0.8,
-    lines=(Line(7, "Retry.", matches=True),),
+    snippet=(Line(7, "Retry.", matches=True),),
     also=(),
     document=Document("docs/adrs/ADR-0007-retries.md", "ADR-0007", "Retries", "accepted"),
     note="Retry with backoff. Three times at most.",
@@ -194,7 +194,7 @@ def test_markdown_shows_a_whole_passage_where_there_is_one():
     """With the numbers of its lines, without blank ones, and fenced by more backquotes than it has."""
     texts = ["    def send(self, request):", "", "        return `x` or ```y```"]
     lines = tuple(Line(10 + at, text, matches=at == 2) for at, text in enumerate(texts))
-    whole = replace(HIT, chunk=replace(SEND, line_end=12), lines=lines)
+    whole = replace(HIT, chunk=replace(SEND, line_end=12), snippet=lines)
     text = as_markdown(answer_of(whole))
     assert (
         "- **src/session.py** (score: 0.99) lines 10-12\n"
@@ -363,7 +363,7 @@ def explained(hit: Hit) -> str:
 
 def test_a_hit_can_be_explained():
     assert explained(HIT) == "  why: cosine 0.50, BM25 7.2, bm25 +0.87, test_or_doc -2.92"
-    assert explained(replace(HIT, cosine=-1.0, reasons=())) == "  why: BM25 7.2"
+    assert explained(replace(HIT, cosine=None, reasons=())) == "  why: BM25 7.2"
 
 
 def test_a_hit_can_be_explained_in_sentences():
@@ -398,7 +398,7 @@ def test_a_style_is_given_each_role():
 @pytest.mark.parametrize("path", ["src/session.py", "src/" * 15 + "session.py"])
 def test_a_score_stays_in_one_piece_at_the_edge_of_the_screen(path):
     named = replace(SEND, qualified_name=f"Session.{'send' * 15}")
-    lines = as_text(answer_of(replace(HIT, path=path, chunk=named, lines=(), also=())), columns=60).split(
+    lines = as_text(answer_of(replace(HIT, path=path, chunk=named, snippet=(), also=())), columns=60).split(
         "\n"
     )
     assert lines[0].startswith(f"{path}:10-11")

@@ -22,7 +22,7 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
 
 
 def found(workspace: Workspace, path: str) -> list[str]:
-    return [each.document.id for each in check(workspace, workspace.repo.root / path).candidates]
+    return [each.document.id for each in check(workspace, workspace.repo.root / path).documents]
 
 
 def test_the_presets_are_as_promised():
@@ -69,7 +69,7 @@ def test_what_nothing_bears_on_has_the_nearest_all_the_same(workspace):
 
 def test_the_likely_ones_are_told_from_the_nearest(workspace):
     checked = check(workspace, workspace.repo.root / "service/rate_limit.py")
-    assert len(checked.candidates) == 8
+    assert len(checked.documents) == 8
     assert all(each.score >= 0.3 for each in checked.likely)
     assert all(each.score < 0.3 for each in checked.nearest)
     likely, nearest = governance.checked_markdown(checked).split("Below 0.3, the next nearest:")
@@ -90,7 +90,7 @@ def test_a_governing_comment_comes_first_with_its_line(workspace):
         checked = check(workspace, path)
     finally:
         path.write_text(before)
-    first, second = checked.candidates[:2]
+    first, second = checked.documents[:2]
     assert {first.document.id, second.document.id} == {"ADR-0006", "SPEC-0003"}
     assert all((each.line, each.governs, each.score) == (1, True, 1.0) for each in (first, second))
     assert first.why == "governs it, by line 1"
@@ -143,7 +143,7 @@ def test_an_issue_about_the_same_comes_up_beside(workspace):
     finally:
         shutil.rmtree(workspace.repo.root / ".sdd")
     assert [each.document.id for each in checked.issues] == ["12"]
-    assert checked.candidates[0].document.id == "ADR-0004"
+    assert checked.documents[0].document.id == "ADR-0004"
     listed = "### Issues\n\n- **#12: Token bucket forgets clients at restart** (score: "
     assert listed in governance.checked_markdown(checked)
     assert "\nIssues\n\n#12  Token bucket forgets clients at restart  " in governance.checked_text(checked)
@@ -156,7 +156,7 @@ def test_a_repository_of_code_alone_has_nothing_that_bears_on_a_file(make_reposi
     workspace = Workspace.open(repository.path, environ=repository.environment)
     workspace.update()
     checked = check(workspace, repository.path / "a.py")
-    assert (checked.candidates, checked.issues) == ((), ())
+    assert (checked.documents, checked.issues) == ((), ())
     said = "No ADR and no spec is indexed here, so there was nothing to compare with."
     assert governance.checked_text(checked) == said
     assert governance.checked_markdown(checked).endswith(f"\n{said}")

@@ -55,7 +55,7 @@ def workspace(own, model_dir) -> Workspace:
     ("path", "wanted"), [("internal/auth/login.go", "ADR-0011"), ("worker/main.go", "SPEC-0003")]
 )
 def test_the_document_about_a_file_comes_first(workspace, path, wanted):
-    found = check(workspace, workspace.repo.root / path).candidates
+    found = check(workspace, workspace.repo.root / path).documents
     assert (found[0].document.id, len(found)) == (wanted, 5)
 
 
@@ -76,13 +76,13 @@ def test_a_file_that_nothing_is_about_has_only_low_scores(workspace):
     ],
 )
 def test_a_plan_finds_the_decision_on_it(workspace, text, relation, wanted):
-    first = related(workspace, text).proposals[0]
+    first = related(workspace, text).documents[0]
     assert (first.document.id, first.relation) == (wanted, relation)
 
 
 @pytest.mark.parametrize("text", ["Pick a CSV parsing library", "Add a dark mode"])
 def test_a_plan_that_nothing_is_about_finds_nothing(workspace, text):
-    assert related(workspace, text).proposals == ()
+    assert related(workspace, text).documents == ()
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ def test_what_a_text_gives_up_is_read(text, old):
 
 
 def test_a_plan_may_name_a_document_by_its_id(workspace):
-    first = related(workspace, "As ADR-0008 says").proposals[0]
+    first = related(workspace, "As ADR-0008 says").documents[0]
     assert (first.document.id, first.score) == ("ADR-0008", 1.0)
 
 
 def test_a_title_covers_the_same_words(workspace):
-    found = duplicates(workspace, "Use JWT for session tokens").duplicates
+    found = duplicates(workspace, "Use JWT for session tokens").chunks
     assert found[0].path == "docs/adrs/ADR-0011-jwt.md"
     assert found[0].cosine == pytest.approx(1, abs=0.01)
 
 
 def test_a_purpose_chooses_what_is_looked_at(workspace):
     kinds = {
-        use: {each.kind.value for each in related(workspace, "deliver an email", [use]).proposals}
+        use: {each.kind.value for each in related(workspace, "deliver an email", [use]).documents}
         for use in ("discover", "plan", "work", "audit")
     }
     assert kinds == {"discover": {"specs"}, "plan": {"code"}, "work": {"code"}, "audit": {"specs"}}
-    (first, *_) = related(workspace, "deliver an email", ["plan"]).proposals
+    (first, *_) = related(workspace, "deliver an email", ["plan"]).documents
     assert (first.relation, first.document.path) == ("extends", "worker/main.go")
     assert "**extends: worker/main.go**" in governance.related_markdown(Related("x", (first,)))
 
@@ -129,8 +129,8 @@ def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):
     head = own.git("rev-parse", "HEAD").strip()
     own.commit({"internal/auth/logout.go": LOGOUT}, message="Let users log out")
     try:
-        asked = {each.document.id: each.score for each in review(workspace, "HEAD~1..HEAD").questions}
-        found = check(workspace, own.path / "internal/auth/logout.go").candidates
+        asked = {each.document.id: each.score for each in review(workspace, "HEAD~1..HEAD").documents}
+        found = check(workspace, own.path / "internal/auth/logout.go").documents
     finally:
         own.git("reset", "--quiet", "--hard", head)
     assert asked == {
@@ -147,5 +147,5 @@ def test_documents_with_the_same_number_are_all_shown(own, model_dir, tmp_path):
     opened = Workspace.open(twice.path, environ=twice.environment | {"GITRAG_MODEL_DIR": str(model_dir)})
     opened.update()
     opened.embed()
-    found = {each.document.path for each in related(opened, "partners who call the public API").proposals}
+    found = {each.document.path for each in related(opened, "partners who call the public API").documents}
     assert found >= {"docs/adrs/ADR-0002-rest.md", "docs/adrs/ADR-0002-partners.md"}

@@ -63,14 +63,14 @@ def workspace(own, model_dir) -> Workspace:
 def test_a_decision_that_replaces_another_is_offered_to_supersede_it(workspace):
     """ "Switch from REST to gRPC" supersedes "Use REST"."""
     text = "Replace the token bucket by a sliding window to limit calls per client"
-    (first, *_) = related(workspace, text, ["adr"]).proposals
+    (first, *_) = related(workspace, text, ["adr"]).documents
     assert (first.document.id, first.relation) == ("ADR-0004", "supersedes")
     markdown = governance.related_markdown(Related("x", (first,)))
     assert "**supersedes: ADR-0004** Limit calls per client with a token bucket (score: " in markdown
 
 
 def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace):
-    (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).proposals
+    (first, *_) = related(workspace, "Replace the token bucket by a sliding window", ["adr"]).documents
     known, unlike = replace(first, score=0.21), replace(first, score=0.001)
     said = governance.nearest_lines(Related("x", (first,), (known, unlike)).hinted)
     assert [line.partition(" (")[2].partition(")")[0] for line in said] == ["0.21"]
@@ -80,7 +80,7 @@ def test_beside_a_proposal_nothing_is_told_to_be_nearest_with_no_score(workspace
 def test_a_specification_is_offered_those_that_it_may_require(workspace):
     """Specifications require or extend each other; only decisions are superseded."""
     text = "Signing in with a code by mail, in place of a password"
-    found = related(workspace, text, ["spec"]).proposals
+    found = related(workspace, text, ["spec"]).documents
     assert "SPEC-0002" in {each.document.id for each in found}
     assert {each.relation for each in found} <= {"requires", "extends"}
 
@@ -88,7 +88,7 @@ def test_a_specification_is_offered_those_that_it_may_require(workspace):
 def test_of_few_documents_the_nearest_are_shown_as_nearest(workspace):
     """An author reads three titles sooner than a programme learns what they mean."""
     found = related(workspace, "Pick a video transcoding library")
-    assert (found.proposals, found.are_few) == ((), True)
+    assert (found.documents, found.are_few) == ((), True)
     assert all(each.score < 0.3 for each in found.nearest)
     found = replace(found, nearest=tuple(replace(each, score=0.01) for each in found.nearest))
     rows = governance.related_markdown(found).split("\n")[2:]
@@ -128,7 +128,7 @@ def test_that_there_is_no_document_to_compare_with_is_said(make_repository):
     workspace = Workspace.open(repository.path, environ=repository.environment)
     workspace.update()
     found = related(workspace, "Pick a video transcoding library", ("spec",))
-    assert (found.proposals, found.nearest) == ((), ())
+    assert (found.documents, found.nearest) == ((), ())
     first, second = governance.related_markdown(found).split("\n")
     assert first == "No related artifacts found — drafting from scratch"
     assert second == "No spec is indexed here, so there was nothing to compare with."
@@ -181,14 +181,14 @@ def test_a_collection_finds_alone_what_it_finds_among_all(workspace, query):
 def test_what_covers_a_text_is_listed_by_its_cosine(workspace):
     """The least cosine is 0.7 by default."""
     text = "as_duration: turn 90s, 15m or 2h into seconds"
-    found = list(duplicates(workspace, text).duplicates)
+    found = list(duplicates(workspace, text).chunks)
     assert (found[0].path, found[0].chunk.name) == ("service/periods.py", "as_duration")
     assert all(each.cosine >= 0.7 for each in found)
     none = duplicates(workspace, text, found[0].cosine + 0.01)
-    assert none.duplicates == ()
-    assert len(duplicates(workspace, text, 0.3).duplicates) > len(found)
+    assert none.chunks == ()
+    assert len(duplicates(workspace, text, 0.3).chunks) > len(found)
     near = list(none.nearest)
-    every = list(duplicates(workspace, text, -1).duplicates)
+    every = list(duplicates(workspace, text, -1).chunks)
     assert near == found[: len(near)] + every[len(found) : len(near)]
     told = governance.duplicates_markdown(replace(none, threshold=0.99))
     no_chunk = "No chunk has a cosine of 0.99 or more to it"
@@ -213,7 +213,7 @@ def changed(own):
 
 
 def asked(workspace: Workspace, span: str = "HEAD~1..HEAD") -> list[str]:
-    return [each.asks for each in review(workspace, span).questions]
+    return [each.asks for each in review(workspace, span).documents]
 
 
 WINDOW = '''
@@ -235,7 +235,7 @@ def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
     """`Should this PR reference {ADR}?`, with the section."""
     changed.commit(grown(changed, RATE), message="Limit clients by a window")
     found = review(workspace, "HEAD~1..HEAD")
-    (question, *_) = found.questions
+    (question, *_) = found.documents
     assert question.asks == "Should this PR reference ADR-0004?"
     assert question.section.startswith("ADR-0004: Limit calls per client")
     assert "**Should this PR reference ADR-0004?**" in governance.review_markdown(found)
@@ -308,7 +308,7 @@ def test_what_a_review_calls_nearest_scores_less_than_what_it_asks_for(workspace
 
 def test_what_bore_on_a_deleted_file_is_asked_for(workspace, changed):
     changed.commit({"service/rate_limit.py": None}, message="Drop it")
-    asked = {each.document.id: each.touched_by for each in review(workspace, "HEAD~1..HEAD").questions}
+    asked = {each.document.id: each.touched_by for each in review(workspace, "HEAD~1..HEAD").documents}
     assert asked["ADR-0004"] == "service/rate_limit.py"
 
 
