@@ -30,9 +30,6 @@ _FIRST_BATCH = 8
 """Definitions whose callers are looked for at once; each further batch is twice as large."""
 
 _MOST_LANGUAGES = 3
-_MOST_NAMED = 5
-"""Names in a sentence."""
-
 Id = tuple[str, int]
 Spans = Mapping[str, Sequence[tuple[int, int]]]
 """First and last line of the parts of files that are asked about, by path."""
@@ -124,13 +121,11 @@ def callers_of_change(
     workspace: Workspace,
     span: str,
     files: Sequence[ChangedFile],
-    removed: Sequence[str] = (),
     timeout_s: float | None = None,
 ) -> Impact | None:
     """Find who calls the functions and classes that a change touches; None if it touches no code.
 
     Args:
-        removed: Qualified names of the definitions that it removes.
         timeout_s: Time limit for reading the calls; None for `TIMEOUT_S`.
     """
     code = [file for file in files if is_code(language_of(file.path) or "")]
@@ -154,12 +149,6 @@ def callers_of_change(
         left_out.append(
             f"{count(differing, 'file')} of the change {'differs' if differing == 1 else 'differ'} from the"
             " working tree: callers were not looked for there; check its branch out to have them."
-        )
-    if removed:
-        named = ", ".join([*removed[:_MOST_NAMED], *["…"] * (len(removed) > _MOST_NAMED)])
-        left_out.append(
-            f"It removes {count(len(removed), 'definition')} ({named}): what still names them was not looked"
-            " for."
         )
     return _callers(workspace, spans, {}, left_out, timeout_s)
 

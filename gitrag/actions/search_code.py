@@ -42,6 +42,7 @@ SUFFICIENT = 0.5
 0.59 of 240 questions get such an answer, 0.89 of those have labelled lines; 0.02 of 240 about absent features
 do (`scripts/bench/hit_scores.py`)."""
 
+_ALSO = 4
 _OF_THE_FIRST = 3
 """Most snippets of the likeliest file: what answers is often its second or third best passage."""
 
@@ -87,6 +88,7 @@ class Snippet(Struct, frozen=True):
         text: The lines, exactly.
         variants: Paths of files that are nearly the same, and not among the snippets for that.
         repository: The repository's name, where several were asked; empty where one was.
+        also: Further lines of the file that may answer, with the names of their definitions.
     """
 
     path: str
@@ -101,6 +103,7 @@ class Snippet(Struct, frozen=True):
     text: str
     variants: tuple[str, ...] = ()
     repository: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -280,6 +283,11 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
         via=via(hit),
         variants=hit.variants,
         repository=hit.repository,
+        also=tuple(
+            f"{other.line_start}-{other.line_end} {other.name}".rstrip()
+            for other in (each.chunk for each in hit.also[:_ALSO])
+            if other.line_start != chunk.line_start
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -9,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.actions.impact import Called, weight
 from gitrag.callgraph.reach import Uncalled
@@ -18,9 +20,9 @@ from gitrag.embedding.text import chunk_text
 from gitrag.errors import GitragError, UsageError
 from gitrag.git.commits import PLAIN_GRAPH, CommitError, commit_ids
 from gitrag.git.conversion import as_stored
-from gitrag.git.difference import ChangedFile, changed_files
+from gitrag.git.difference import ChangedFile, changed_files, ends_of
 from gitrag.git.environment import GitTimeoutError
-from gitrag.git.grep import GrepLine, changing_count, files_with
+from gitrag.git.grep import GrepLine, changing_count, files_with, grep
 from gitrag.git.repository import BlobError, Repository
 from gitrag.indexing.history import MOST_COMMITS
 from gitrag.machine.files import read_regular
@@ -44,6 +46,12 @@ _MOST_COMPARED = 400
 
 _MOST_PATHS = 20
 """A commit that changes more tells of no single definition."""
+
+_MOST_REMOVED = 20
+_SHORTEST_NAME = 4
+"""Characters of a name that is looked for in other files: shorter ones are words of their own."""
+
+_CALL = re.compile(r"\w[.:>]+\w+[!?]?\(|\b\w+\(|<%|\{\{")
 
 _UNTESTED = 2
 """A definition that no test calls counts so many times."""
@@ -127,6 +135,63 @@ def touched_by(
                 own = Touched(file.path, name, first.kind.value, "removed", first.line_start)
                 gone.append((own, chunk_text(first)))
     return found, [own for own, text in gone if text not in new]
+
+
+def still_named(
+    workspace: Workspace,
+    removed: Sequence[Touched],
+    files: Sequence[ChangedFile],
+    span: str,
+    notes: list[str],
+) -> list[Touched]:
+    """Return what is removed, with the lines of files outside the change that still have its name."""
+    if not removed:
+        return []
+    if ends_of(span)[1] and not _ends_here(workspace, span):
+        notes.append(
+            "What still names the removed definitions was not looked for: the range ends at another commit"
+            " than the working tree's."
+        )
+        return list(removed)
+    sought = {each: pattern for each in removed if (pattern := _sought(each))}
+    asked = list(sought)[:_MOST_REMOVED]
+    if len(asked) < len(removed):
+        left = len(removed) - len(asked)
+        notes.append(
+            f"Of {count(left, 'removed definition')} was not looked for what still names it: names of fewer"
+            f" than {_SHORTEST_NAME} characters, or beyond {_MOST_REMOVED}."
+        )
+    changed = {file.path for file in files}
+    there, is_whole = grep(workspace.repo, [sought[each][0] for each in asked], names=True)
+    lines = [line for line in there if line.path not in changed and _is_read(line)]
+    found = {each: tuple(line for line in lines if sought[each][1].search(line.text)) for each in asked}
+    if not is_whole:
+        notes.append(
+            "The search for what still names the removed definitions was cut off (3 s, 512 KiB, or 40 lines a"
+            " file): there may be more."
+        )
+        found = {each: own for each, own in found.items() if own}
+    return [replace(each, named=found.get(each, ()), is_looked_for=each in found) for each in removed]
+
+
+def _ends_here(workspace: Workspace, span: str) -> bool:
+    return workspace.repo.resolve(ends_of(span)[1]).commit == workspace.repo.head().commit
+
+
+def _is_read(line: GrepLine) -> bool:
+    """Tell whether a line is code: in a template one that calls something."""
+    language = language_of(line.path) or ""
+    return is_code(language) or (language == "html" and _CALL.search(line.text) is not None)
+
+
+def _sought(each: Touched) -> tuple[str, re.Pattern[str]] | None:
+    """Return the name to look for, and what a line has: of a short one its owner's before it."""
+    *owners, name = re.split(r"[.:#]+", each.name)
+    if len(name) >= _SHORTEST_NAME:
+        return name, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    if owners and len(owners[-1]) >= _SHORTEST_NAME:
+        return owners[-1], re.compile(rf"(?<!\w){re.escape(owners[-1])}(?:\.|::|->|#){re.escape(name)}(?!\w)")
+    return None
 
 
 def definitions_of(path: str, data: bytes | None, cut: Cut) -> dict[str, tuple[Chunk, str]]:

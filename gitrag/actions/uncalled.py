@@ -266,7 +266,7 @@ def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
     """Return the class outside of the repository that may call a method of one that inherits from it."""
     owner = node.name.rpartition(".")[0].rpartition(".")[2]
-    if not owner or _last(node) in CONSTRUCTORS:
+    if not owner or node.kind == "class" or _last(node) in CONSTRUCTORS:
         return ""
     return may_be_called_by(above.get(owner, ()), above)
 

@@ -34,6 +34,7 @@ from gitrag.actions.issues import sync_before_reading
 from gitrag.actions.requests import HistoryOptions, SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.status import read_status
+from gitrag.actions.touched import Touched
 from gitrag.actions.why import Why, why
 from gitrag.errors import UsageError
 from gitrag.git import meant_path
@@ -56,6 +57,8 @@ class RelatedFound(Struct, frozen=True, kw_only=True):
     nearest: Sequence[Bearing | SimilarChunk | Mapping[str, object]] = ()
     questions: tuple[Bearing, ...] = ()
     helpers: tuple[Added, ...] = ()
+    twins: tuple[Added, ...] = ()
+    removed: tuple[Touched, ...] = ()
     impact: Impact | None = None
     tests: tuple[str, ...] = ()
     freshness: replies.Freshness
@@ -118,6 +121,8 @@ def related(
             RelatedFound,
             questions=review.documents,
             helpers=review.added,
+            twins=review.twins,
+            removed=review.removed,
             nearest=plain_data(review.unreached.nearest, "NearDocument") if review.unreached else (),
             impact=review.impact,
             tests=tests,

@@ -187,7 +187,8 @@ _NEXT_SEARCH = "ask for a name, in other words, or call_graph"
 
 def code_text(found: Cascade, freshness: Freshness) -> Text:
     """Return snippets as text: a heading for each, then its lines."""
-    lines = []
+    lines: list[str] = []
+    told: set[str] = set()
     if not found.snippets:
         lines.append(f"No code found for '{found.query}'. Try a broader search term.{_NOT_CODE}")
     if note := word_data(found.answer).note:
@@ -206,7 +207,9 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         if each.score is not None and each.score < _FAINT:  # its name tells enough
             more = len(text) - _FIRST_OF_FAINT
             text = [*text[:_FIRST_OF_FAINT], *([f"… {counted(more, 'line')} more"] if more > 0 else [])]
-        lines += [*text, ""]
+        also = [f"also in this file: {', '.join(each.also)}"] if each.also and each.path not in told else []
+        told.add(each.path)
+        lines += [*text, *also, ""]
     sufficient = "sufficient" if found.sufficient else f"not sufficient: {_NEXT_SEARCH}"
     return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
@@ -305,9 +308,12 @@ def calls_text(found: Calls) -> Text:
 def _call_lines(found: Calls) -> Iterator[str]:
     """Yield a line for each call; around one definition, its callers and what it calls apart."""
     about = found.matches[0] if len(found.matches) == 1 and not found.matches_left_out else ""
-    groups: dict[str, list[str]] = {"called by": [], "calls": [], "further": []}
+    groups: dict[str, list[str]] = {"called by": [], "by tests": [], "calls": [], "further": []}
+    tests: dict[str, list[int]] = {}
     for each in found.calls:
-        if about and _said(each.callee) == about:
+        if about and _said(each.callee) == about and is_test(each.caller):
+            tests.setdefault(each.caller.path, []).extend(each.lines)
+        elif about and _said(each.callee) == about:
             lines = ",".join(map(str, each.lines))
             groups["called by"].append(f"- {each.caller.path}:{lines} {each.caller.name}{_unsure(each)}")
         elif about and _said(each.caller) == about:
@@ -316,6 +322,7 @@ def _call_lines(found: Calls) -> Iterator[str]:
             groups["calls"].append(f"- {callee}{lines}{_unsure(each)}")
         else:
             groups["further"].append(_call_line(each))
+    groups["by tests"] = [f"- {path}:{','.join(map(str, lines))}" for path, lines in tests.items()]
     for heading, said in groups.items():
         if said:
             yield from ([f"{heading}:"] if about else [])

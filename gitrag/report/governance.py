@@ -9,7 +9,7 @@ from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.related import NONE_RELATED, Duplicates, Related
 from gitrag.actions.governance.review import Added, Review
 from gitrag.report.commits import instead_lines
-from gitrag.report.impact import impact_lines
+from gitrag.report.impact import impact_lines, removed_lines
 from gitrag.report.parts import Style, lines_of, plain, shown, standing
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.control_characters import Text, joined
@@ -100,15 +100,21 @@ def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
 def review_markdown(found: Review, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}"]
-    if found.impact is not None and (called := list(impact_lines(found.impact, style))):
-        lines += ["", f"### {CALLERS_OF_CHANGE}", "", *called]
-    lines += ["", "### Like what it adds", ""]
-    lines += [line for each in found.added for line in _added(each, style)] or [_none_like(found)]
-    lines += ["", "### Documents that it touches and does not name", ""]
-    lines += [line for each in found.documents for line in _question(each, style)] or _none_asked(
-        found, style
-    )
-    return joined(lines)
+    called = [line for each in found.removed for line in removed_lines(each, style)]
+    called += impact_lines(found.impact, style) if found.impact is not None else ()
+    lines += ["", f"### {CALLERS_OF_CHANGE}", "", *called] if called else []
+    if found.twins:
+        lines += ["", "### Nearly like what it changes, and not changed", ""]
+        lines += [line for each in found.twins for line in _added(each, style)]
+    if found.added:
+        lines += ["", "### Like what it adds", ""]
+        lines += [line for each in found.added for line in _added(each, style)]
+    if found.documents:
+        lines += ["", "### Documents that it touches and does not name", ""]
+        lines += [line for each in found.documents for line in _question(each, style)]
+    nothing = [] if found.added else [_none_like(found)]
+    nothing += [] if found.documents else _none_asked(found, style)
+    return joined([*lines, "", *nothing] if nothing else lines)
 
 
 def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:

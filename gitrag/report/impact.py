@@ -287,6 +287,14 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
         yield style(sentence, "dim")
 
 
+def removed_lines(each: Touched, style: Style) -> Iterator[str]:
+    """Yield what still has the name of a removed definition, and where; nothing where no line has it."""
+    if each.named:
+        yield f"- `{style(each.name, 'name')}` ({style(shown(each.path), 'path')}): {_fate(each)}"
+        places = [f"{shown(line.path)}:{line.number}" for line in each.named[:_MOST_CALLERS_ALONE]]
+        yield f"  {', '.join(places)}{_more(len(each.named), _MOST_CALLERS_ALONE)}"
+
+
 def _called(each: Called, style: Style) -> Iterator[str]:
     place = f"{style(shown(each.node.path), 'path')}:{each.node.line_start}"
     said = []

@@ -58,7 +58,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
     " line_end=chunk.line_end existing",
     "actions.governance.review.Review": "range=span questions=documents@ReviewQuestion helpers=added named"
-    f" {_NEAREST} impact",
+    f" {_NEAREST} impact removed twins",
     "actions.exact_search.ExactAnswer": "query=pattern.text mode=way(pattern.is_regex) matches lines files"
     " omitted searched_files=searched left_out_files=left_out unread_files=unread commit=answer.commit"
     " dirty=answer.dirty not_indexed=given(not_indexed)?",

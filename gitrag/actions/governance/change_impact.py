@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -24,7 +23,7 @@ from gitrag.actions.governance.review import (
 from gitrag.actions.impact import Impact, callers_of_change
 from gitrag.actions.issues import read_issue
 from gitrag.actions.left_out import LeftOut
-from gitrag.actions.touched import Touched, cutting_once, touched_by
+from gitrag.actions.touched import Touched, cutting_once, still_named, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.layout import CollectionKind
@@ -41,12 +40,10 @@ from gitrag.git.difference import (
     messages,
     untracked_files,
 )
-from gitrag.git.grep import GrepLine, grep
 from gitrag.git.repository import BlobError
 from gitrag.machine.files import read_regular
 from gitrag.search.cochange import Companion, companions
 from gitrag.words import commit_message
-from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, is_of_an_example, traits
 from gitrag.workspace import Workspace
 
@@ -65,10 +62,6 @@ _MOST_GIVEN = 50
 
 _LOOKED_AT = 60
 """Companions of which is looked at whether they are still there."""
-
-_MOST_REMOVED = 20
-_SHORTEST_NAME = 4
-"""Characters of a name that is looked for in other files: shorter ones are words of their own."""
 
 _FEWEST = 2
 """Commits that two files have in common at least, to be told of."""
@@ -217,7 +210,7 @@ def change_impact(
     advance(0, _STEPS)
     cut = cutting_once()
     touched, removed = touched_by(files, cut, notes)
-    still_named = _still_named(workspace, removed, files, own, notes)
+    gone = still_named(workspace, removed, files, own, notes)
     advance(1, _STEPS)
     paths = [file.path for file in files]
     together, searched = _companions(workspace, own, paths, notes)
@@ -229,7 +222,7 @@ def change_impact(
     if calls_s is None:
         calls_s = max(LEAST_CALLS_S, round(WHOLE_S - (time.monotonic() - begin), 1))
     callers = callers_of_change(workspace, own, files, timeout_s=calls_s)
-    definitions = _with_callers(touched, callers) + still_named
+    definitions = _with_callers(touched, callers) + gone
     every = _every_path(workspace)
     tests = _tests(files, callers, together, every)
     shown = [each for each in together if not _is_of_tests(each.path) or each.is_usual]
@@ -308,55 +301,6 @@ def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[To
         )
         for each in touched
     ]
-
-
-def _still_named(
-    workspace: Workspace,
-    removed: Sequence[Touched],
-    files: Sequence[ChangedFile],
-    span: str,
-    notes: list[str],
-) -> list[Touched]:
-    """Return what is removed, with the lines of files outside the change that still have its name."""
-    if not removed:
-        return []
-    if ends_of(span)[1] and not _ends_here(workspace, span):
-        notes.append(
-            "What still names the removed definitions was not looked for: the range ends at another commit"
-            " than the working tree's."
-        )
-        return list(removed)
-    asked = [each for each in removed if len(_own_name(each)) >= _SHORTEST_NAME][:_MOST_REMOVED]
-    if len(asked) < len(removed):
-        left = len(removed) - len(asked)
-        notes.append(
-            f"Of {count(left, 'removed definition')} was not looked for what still names it: names of fewer"
-            f" than {_SHORTEST_NAME} characters, or beyond {_MOST_REMOVED}."
-        )
-    changed = {file.path for file in files}
-    there, is_whole = grep(workspace.repo, [_own_name(each) for each in asked], names=True)
-    lines = [line for line in there if line.path not in changed and is_code(language_of(line.path) or "")]
-    found = {each: _naming(lines, _own_name(each)) for each in asked}
-    if not is_whole:
-        notes.append(
-            "The search for what still names the removed definitions was cut off (3 s, 512 KiB, or 40 lines a"
-            " file): there may be more."
-        )
-        found = {each: own for each, own in found.items() if own}
-    return [replace(each, named=found.get(each, ()), is_looked_for=each in found) for each in removed]
-
-
-def _ends_here(workspace: Workspace, span: str) -> bool:
-    return workspace.repo.resolve(ends_of(span)[1]).commit == workspace.repo.head().commit
-
-
-def _own_name(each: Touched) -> str:
-    return re.split(r"[.:#]+", each.name)[-1]
-
-
-def _naming(lines: Iterable[GrepLine], name: str) -> tuple[GrepLine, ...]:
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    return tuple(line for line in lines if word.search(line.text))
 
 
 def _companions(

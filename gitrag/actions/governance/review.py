@@ -24,7 +24,7 @@ from gitrag.actions.governance.likeness import like
 from gitrag.actions.governance.presets import PRESETS, Preset
 from gitrag.actions.governance.related import THRESHOLD
 from gitrag.actions.impact import Called, Impact, callers_of_change
-from gitrag.actions.touched import Cut, cutting_once, definitions_of
+from gitrag.actions.touched import Cut, Touched, cutting_once, definitions_of, still_named, touched_by
 from gitrag.chunking import decode, language_of
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
@@ -40,6 +40,15 @@ from gitrag.workspace import Workspace
 HELPERS = 5
 """Existing definitions shown for each added one. Of 20 added definitions that were later merged with an
 existing one, 19 have it among these, 18 with the default threshold (`scripts/bench/related.py`)."""
+
+TWIN = 0.8
+"""Least cosine of what is nearly like a changed definition: a mend of one is often one of its twin too."""
+
+NAMED_ALIKE = 0.65
+"""Least cosine of one with the same name in another class."""
+
+_MAKERS = frozenset({"__construct", "__init__", "constructor", "init", "initialize", "main", "new"})
+"""Names that every class or program has."""
 
 _LOOKED_AT = 40
 """Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
@@ -91,6 +100,8 @@ class Review(Struct, frozen=True):
         new: How many definitions it adds: without tests, moved and very short ones.
         threshold: Least cosine of what is called alike.
         impact: Who calls what it changes; None where it changes no code.
+        removed: The definitions that it removes, with the lines that still have their names.
+        twins: Those that it changes, each with others nearly like it that it does not change.
         notes: What the command says on stderr, a line each, and whose callers were not looked for.
     """
 
@@ -106,6 +117,8 @@ class Review(Struct, frozen=True):
     new: int = 0
     threshold: float = THRESHOLD
     impact: Impact | None = None
+    removed: tuple[Touched, ...] = ()
+    twins: tuple[Added, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -140,9 +153,15 @@ def review(
     queries = queries_of(files, said, added)
     steps = len(queries) + 3
     advance(0, steps)
+    changed = changed_definitions(files, cut)[:MOST_ADDED]
     helpers = tuple(helpers_like(workspace, added, threshold))
+    twins = tuple(helpers_like(workspace, changed, max(threshold, TWIN), NAMED_ALIKE)) if changed else ()
     advance(1, steps)
-    impact = callers_of_change(workspace, span, files, removed_definitions(files, cut))
+    impact = callers_of_change(workspace, span, files)
+    left_out: list[str] = []
+    removed = still_named(workspace, touched_by(files, cut, [])[1], files, span, left_out)
+    if impact is not None and left_out:
+        impact = replace(impact, left_out=(*impact.left_out, *left_out))
     advance(2, steps)
     told = unnamed(workspace, files, said, queries, advance=lambda done: advance(done + 2, steps))
     advance(steps, steps)
@@ -159,6 +178,8 @@ def review(
         new=len(new),
         threshold=threshold,
         impact=impact,
+        removed=tuple(removed),
+        twins=twins,
     )
 
 
@@ -213,17 +234,6 @@ def unnamed(
     return Unnamed(tuple(questions), tuple(named_ones), unreached)
 
 
-def removed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[str]:
-    """Return the qualified names of the definitions that a change removes, without moved ones. Pure."""
-    gone: dict[str, str] = {}
-    new: set[str] = set()
-    for file in files:
-        before, after = (definitions_of(file.path, side, cut) for side in (file.before, file.after))
-        gone |= {chunk_text(each): name for name, (each, _) in before.items() if name not in after}
-        new |= {chunk_text(each) for name, (each, _) in after.items() if name not in before}
-    return [name for text, name in gone.items() if text not in new]
-
-
 def added_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str, Chunk]]:
     """Return the definitions that a change adds, with their paths, without tests and moved ones. Pure."""
     gone: set[str] = set()
@@ -240,17 +250,36 @@ def added_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str,
     ]
 
 
+def changed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[str, Chunk]]:
+    """Return the definitions that a change alters, with their paths, without tests and classes. Pure."""
+    found: list[tuple[str, Chunk]] = []
+    for file in files:
+        before, after = (definitions_of(file.path, side, cut) for side in (file.before, file.after))
+        if not traits(file.path) & Trait.TEST:
+            found += [
+                (file.path, each)
+                for name, (each, text) in after.items()
+                if name in before and before[name][1] != text
+                if each.kind is not Kind.CLASS and len(each.text.split()) >= _MIN_WORDS
+            ]
+    return found
+
+
 def helpers_like(
-    workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float
+    workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float, named_alike: float = 1.0
 ) -> Iterator[Added]:
-    """Yield added definitions, each with the existing ones like it."""
+    """Yield added definitions, each with the existing ones like it.
+
+    Args:
+        named_alike: Least cosine of those with its own name, where that is lower.
+    """
     own = {(path, each.qualified_name) for path, each in added}
     found = like(
         workspace,
         [chunk_text(each) for _, each in added],
         filters=Filters(kinds=_DEFINITIONS),
         limit=_LOOKED_AT,
-        at_least=threshold,
+        at_least=min(threshold, named_alike),
     )
     for (path, each), near in zip(added, found, strict=True):
         others = [
@@ -259,6 +288,7 @@ def helpers_like(
             if (other.path, other.chunk.qualified_name) not in own
             and (other.chunk.kind is Kind.CLASS) == (each.kind is Kind.CLASS)
             and not traits(other.path) & Trait.TEST
+            and other.cosine >= (named_alike if other.chunk.name == each.name not in _MAKERS else threshold)
         ]
         if others:
             yield Added(path, each, tuple(_distinct(others))[:HELPERS])
