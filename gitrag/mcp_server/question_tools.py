@@ -94,7 +94,7 @@ def related(
     ] = "edges",
     purpose: Annotated[
         Literal["", "adr", "spec", "discover", "plan", "work", "audit"],
-        Field(description="Of edges: plan gives code and issues, work code."),
+        Field(description="Of edges. plan: code and issues; work: code."),
     ] = "",
     threshold: Annotated[
         float, Field(ge=-1, le=1, description="Least cosine of a duplicate.")
@@ -102,7 +102,7 @@ def related(
 ) -> Reply:
     """What is there already, by vector embeddings: related to a text, covering it, or like a diff's code.
 
-    Before writing a helper: mode duplicates. In a review: diff, also its callers and tests to run.
+    Before writing a helper: mode duplicates. In a review: diff (callers, twins, tests).
     """
     workspace = bench.workspace
     if bool(text) == bool(diff):

@@ -225,7 +225,7 @@ def calls(
     """Return a call graph as data: the matching definitions, and the calls nearest to them, tests last."""
     graph = found.graph
     matches = sorted(graph.matches) if graph else []
-    edges = _nearest_first(graph) if graph else []
+    edges = _nearest_first(graph, is_chain=found.paths is not None) if graph else []
     places = sorted(named.found, key=lambda each: (list(Use).index(each.use), each.is_test)) if named else []
     return Calls(
         filter=found.filter,
@@ -244,13 +244,19 @@ def calls(
     )
 
 
-def _nearest_first(graph: Graph) -> list[Edge]:
-    """Return calls by how many calls they are away from what the graph is about, tests last of each."""
-    away = dict.fromkeys(graph.matches, 0)
+def _nearest_first(graph: Graph, *, is_chain: bool) -> list[Edge]:
+    """Return calls by how many calls they are away from what the graph is about, tests last of each.
+
+    Args:
+        is_chain: They lead from some matches to others: they are told in their order.
+    """
+    called = {edge.callee for edge in graph.edges} if is_chain else set()
+    away = dict.fromkeys(sorted(graph.matches - called), 0)
     beside: dict[Node, list[Node]] = {}
     for edge in graph.edges:
         beside.setdefault(edge.caller, []).append(edge.callee)
-        beside.setdefault(edge.callee, []).append(edge.caller)
+        if not is_chain:
+            beside.setdefault(edge.callee, []).append(edge.caller)
     reached = deque(away)
     while reached:
         node = reached.popleft()

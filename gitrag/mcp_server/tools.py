@@ -51,7 +51,7 @@ def search_code(
     call: ToolCall,
     query: str,
     project: Project = "",
-    limit: Annotated[int, Field(ge=0, le=200)] = 0,
+    limit: Annotated[int, Field(ge=1, le=200)] | None = None,
     max_tokens: Budget = 0,
     asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006

@@ -260,7 +260,9 @@ def changed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[st
                 (file.path, each)
                 for name, (each, text) in after.items()
                 if name in before and before[name][1] != text
-                if each.kind is not Kind.CLASS and len(each.text.split()) >= _MIN_WORDS
+                if each.kind is not Kind.CLASS
+                and each.name not in _MAKERS
+                and len(each.text.split()) >= _MIN_WORDS
             ]
     return found
 
@@ -288,7 +290,7 @@ def helpers_like(
             if (other.path, other.chunk.qualified_name) not in own
             and (other.chunk.kind is Kind.CLASS) == (each.kind is Kind.CLASS)
             and not traits(other.path) & Trait.TEST
-            and other.cosine >= (named_alike if other.chunk.name == each.name not in _MAKERS else threshold)
+            and other.cosine >= (named_alike if other.chunk.name == each.name else threshold)
         ]
         if others:
             yield Added(path, each, tuple(_distinct(others))[:HELPERS])

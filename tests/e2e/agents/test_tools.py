@@ -423,7 +423,7 @@ def test_calls_are_told_and_drawn(own: Project):
         )
         [found] = data_of(result)["calls"]
         assert (found["caller"], found["caller_path"], found["line"]) == ("job", "jobs.py", 5)
-        assert "- jobs.py:5 job -> retry_with_backoff client.py:4\n\n```mermaid\ngraph TD" in text_of(result)
+        assert "called by:\n- jobs.py:5 job\n\n```mermaid\ngraph TD" in text_of(result)
         plain = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
         assert "mermaid" not in text_of(plain)
         assert data_of(plain)["mermaid"] is None

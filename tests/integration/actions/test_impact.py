@@ -11,6 +11,7 @@ from gitrag.actions.governance.check import check
 from gitrag.actions.governance.review import review
 from gitrag.actions.impact import callers_from_outside, callers_of_change
 from gitrag.git.difference import changed_files, changed_lines
+from gitrag.report.governance import review_markdown
 from tests.support.command import PATIENCE_S, Gitrag, Project
 from tests.support.indexes import open_app
 from tests.support.mcp_client import data_of, text_of, use
@@ -80,15 +81,42 @@ def test_a_change_in_a_method_is_not_one_of_its_class_but_one_in_the_class_is(pr
 
 def test_what_was_removed_or_has_changed_since_is_said(project):
     text = FILES["shop/tax.py"].partition("def gone")[0].replace("value = BASE", "value = 2")
+    old = "from shop import tax\n\n\ndef f():\n    return tax.gone()\n"
+    project.write({"shop/old.py": old})
+    project.commit(message="before")
     project.write({"shop/tax.py": text})
     project.commit(message="change")
-    impact = review(open_app(project), "HEAD~1..HEAD").impact
-    assert "It removes 1 definition (gone): what still names them was not looked for." in impact.left_out
-    assert "rate" in found_in(impact)
+    found = review(open_app(project), "HEAD~1..HEAD")
+    assert [(each.name, each.still_named) for each in found.removed] == [("gone", ("shop/old.py:5",))]
+    assert "removed; 1 line elsewhere still has its name\n  shop/old.py:5\n" in review_markdown(found)
+    assert "rate" in found_in(found.impact)
     project.write({"shop/tax.py": "# new first line\n" + text})
     impact = review(open_app(project), "HEAD~1..HEAD").impact
     assert impact.called == ()
-    assert any("1 file of the change differ" in each for each in impact.left_out)
+    assert any("1 file of the change differs" in each for each in impact.left_out)
+
+
+TWINS = {
+    f"shop/{name}.py": (
+        f"class {name.title()}:\n    def __init__(self, shop, request, user):\n        self.shop = shop\n\n"
+        "    def confirm(self, request):\n        number = request.form['number']\n"
+        "        if not self.shop.knows(number):\n            raise KeyError(number)\n"
+        "        self.shop.delete(number)\n"
+    )
+    for name in ("order", "item")
+}
+
+
+def test_what_is_nearly_like_a_changed_method_is_said_and_no_constructor(project):
+    project.write(TWINS)
+    project.commit(message="twins")
+    changed = TWINS["shop/order.py"].replace("['number']", "['id']").replace(" = shop", " = shop.own")
+    project.write({"shop/order.py": changed})
+    found = review(open_app(project), "HEAD")
+    assert [(each.chunk.qualified_name, [other.path for other in each.existing]) for each in found.twins] == [
+        ("Order.confirm", ["shop/item.py"])
+    ]
+    assert "### Nearly like what it changes, and not changed" in review_markdown(found)
 
 
 def test_without_time_it_is_said_and_without_code_nothing_is(project):
