@@ -70,7 +70,7 @@ def check(
     call: ToolCall,
     target: Annotated[str, Field(description="A file or directory.")],
 ) -> Reply:
-    """Before a change: decisions (ADRs), specifications and issues that bear on a file, by semantic search.
+    """Before a change: decisions (ADRs), specs and issues that bear on a file, by semantic search.
 
     Read in full those of 0.3 or more. Also who calls it from outside, tests apart.
     """

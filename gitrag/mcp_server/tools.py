@@ -56,7 +56,7 @@ def search_code(
     asked: SearchRequest = SearchRequest(),
     repositories: Annotated[list[str], Field(description="By name or glob; * all.")] = [],  # noqa: B006
 ) -> Reply:
-    """Semantic code search: vector embeddings and words, else exact grep.
+    """Semantic code search: vector embeddings, words, else exact grep.
 
     Gives code with its line range. When it says sufficient, search no further.
     """
