@@ -99,6 +99,16 @@ def test_what_holds_for_many_is_said_once(make_repository):
     assert lines.count("no caller, as above") == 7
 
 
+def test_the_base_of_the_class_around_a_class_does_not_call_it(make_repository):
+    source = "class Balance < Record\n  class Trend\n  end\n  def near\n  end\nend\n"
+    workspace = open_app(make_repository({"balance.rb": source}))
+    workspace.update()
+    trend = call_graph(workspace, GraphQuestion("Trend", direction=Direction.CALLERS))
+    assert [each.known.base_outside for each in trend.none] == [""]
+    near = call_graph(workspace, GraphQuestion("Balance.near", direction=Direction.CALLERS))
+    assert [each.known.base_outside for each in near.none] == ["Record"]
+
+
 def test_what_may_call_several_of_a_name_is_said_once(make_repository):
     source = "package a\ntype {0} struct{{}}\nfunc (x {0}) Handle(n Next) {{\n\tn.Get().Handle(nil)\n}}\n"
     files = {f"{name.lower()}.go": source.format(name) for name in ("One", "Two", "Three", "Four", "Five")}
