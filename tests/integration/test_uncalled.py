@@ -100,13 +100,12 @@ def test_what_holds_for_many_is_said_once(make_repository):
 
 
 def test_the_base_of_the_class_around_a_class_does_not_call_it(make_repository):
-    source = "class Balance < Record\n  class Trend\n  end\n  def near\n  end\nend\n"
-    workspace = open_app(make_repository({"balance.rb": source}))
+    source = "class Job(Thread):\n    class Trend:\n        size = 3\n\n    def begin(self):\n        pass\n"
+    workspace = open_app(make_repository({"job.py": source}))
     workspace.update()
-    trend = call_graph(workspace, GraphQuestion("Trend", direction=Direction.CALLERS))
-    assert [each.known.base_outside for each in trend.none] == [""]
-    near = call_graph(workspace, GraphQuestion("Balance.near", direction=Direction.CALLERS))
-    assert [each.known.base_outside for each in near.none] == ["Record"]
+    for target, base in (("Job.Trend", ""), ("Job.begin", "Thread")):
+        found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
+        assert [each.known.base_outside for each in found.none] == [base]
 
 
 def test_what_may_call_several_of_a_name_is_said_once(make_repository):
