@@ -42,6 +42,9 @@ Project = Annotated[str, Field(description="As index_code named it.")]
 Limit = Annotated[int, Field(ge=1, le=50)]
 Budget = Annotated[int, Field(ge=0)]
 
+_COLUMNS = 160
+"""Of an exact line: a minified one would fill the answer."""
+
 _EXACT_LINES = 40
 """Of an exact search, where no limit is given: some 1,000 tokens."""
 
@@ -85,7 +88,7 @@ def search_code(
     said = exact_notes(every)
     if pattern.is_regex and not found.snippets and re.search(r"[$()\[{*+?|]", query):
         said.append("exact: word finds this text as it is.")
-    return _code_found(bench, found, place, said, exact_text(every, every.answer))
+    return _code_found(bench, found, place, said, exact_text(every, every.answer, columns=_COLUMNS))
 
 
 def _code_found(

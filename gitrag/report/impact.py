@@ -32,6 +32,9 @@ MOST_CALLERS = 3
 _MOST_CALLERS_ALONE = 8
 """Callers of each that are named, so many of product code and so many tests; where only callers are said."""
 
+_MOST_LINES = 5
+"""Lines of one caller that are named."""
+
 MOST_TESTS = 10
 _MOST_NAMED = 8
 _LIKELY = "~ likely, not certain"
@@ -139,11 +142,16 @@ def _edges(edges: Sequence[Edge], place: Form, name: Form, most: int) -> str:
     paths = [shown(edge.caller.path) for edge in edges[:most]]
     return ", ".join(
         ("~" if edge.confidence < 1 else "")
-        + place(f"{'' if path == before else path}:{edge.line}", "path")
+        + place(f"{'' if path == before else path}:{_numbers(edge)}", "path")
         + (f" {name(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
         + (f" by {name(edge.rule, '')}" if edge.rule else "")
         for edge, path, before in zip(edges, paths, ["", *paths], strict=False)
     )
+
+
+def _numbers(edge: Edge) -> str:
+    more = ",…" if len(edge.lines) > _MOST_LINES else ""
+    return ",".join(map(str, edge.lines[:_MOST_LINES])) + more
 
 
 def _callers(edges: Sequence[Edge], form: Form) -> str:
