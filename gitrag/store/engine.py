@@ -26,9 +26,8 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 _LEAST_SHARED_BYTES = 32 << 20
-"""Files from this size on are read by several threads; to wake them doubles the cost of a small statement.
-
-Below it, joins are not planned for large tables either."""
+"""Files from this size on are read by several threads, and joins planned for large tables; either doubles the
+cost of a small statement."""
 
 
 def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
