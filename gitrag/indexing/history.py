@@ -57,7 +57,7 @@ def read_history(
     patience_s: float | None = None,
     older: Store | None = None,
 ) -> bool:
-    """Read a history as far as it has not been read; a damaged one counts as empty.
+    """Read a history as far as it has not been read, and return whether it is there; a damaged one is empty.
 
     Args:
         tips: Where it begins: a commit, or several.
@@ -66,9 +66,6 @@ def read_history(
         patience_s: How long to wait for other processes, if less than usual.
         older: The index of older commits: what it has is taken from there, as after a checkout of an old
             branch.
-
-    Returns:
-        Whether the history is there.
 
     Raises:
         StoreError: The store cannot be written.
@@ -103,9 +100,10 @@ def read_history(
     with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
         histories.set_boundary(db, end)
         draft_added(db, commits.add(db, last))
-        if not found <= commits.numbers_of(db, ids).keys():  # gc has dropped some meanwhile
+        numbers = commits.numbers_of(db, ids)
+        if not found <= numbers.keys():  # gc has dropped some meanwhile
             return False
-        histories.write_history(db, tips.name, ids)
+        histories.write_history(db, tips.name, [numbers[each] for each in ids if each in numbers])
     return True
 
 

@@ -189,10 +189,12 @@ def _write_chunks(
     db: DuckDBPyConnection, records: Sequence[ContentRecord], chunks: Sequence[tuple[int, Chunk]]
 ) -> None:
     """Write the chunks of contents, their texts and postings."""
-    text_ids = ensure_texts(db, [key for record in records for key in record.text_keys])
+    keys = [key for record in records for key in record.text_keys]
+    text_ids = ensure_texts(db, keys)
     if drafted := [key for record in records for key in record.drafted]:
+        known = dict(zip(keys, text_ids, strict=True))
         drafts = np.concatenate([record.drafts for record in records])
-        vectors.write_drafts(db, ensure_texts(db, drafted), drafts)
+        vectors.write_drafts(db, [known[key] for key in drafted], drafts)
     first = next_id(db, "chunks", "chunk_id")
     chunk_ids = np.arange(first, first + len(chunks), dtype=np.int32)
     columns = [

@@ -70,10 +70,8 @@ def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
         schema.put(db, _BOUNDARY, boundary)
 
 
-def write_history(db: DuckDBPyConnection, commit: str, ids: Sequence[str]) -> None:
-    """Store which commits are reachable from a commit, newest first, as far as they are stored."""
-    known = numbers_of(db, ids)
-    order = [known[each] for each in ids if each in known]
+def write_history(db: DuckDBPyConnection, commit: str, order: Sequence[int]) -> None:
+    """Store the numbers of the commits that are reachable from a commit, newest first."""
     moved = _moved(db, order)
     paths, lengths, telling, mean_length = _lengths(db, order)
     row = db.execute("SELECT committed FROM commits WHERE commit_number = ?", order[:1] or [0]).fetchone()

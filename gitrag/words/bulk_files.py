@@ -55,6 +55,12 @@ _LONGEST = 500
 
 _DATA = r"\.(?:json5?|ya?ml|properties|php|strings|xml|toml|resx)$"
 
+_MAYBE_TRANSLATED = re.compile(
+    r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings|properties)$|\.lproj/|(?:^|/)(?:values-"
+    r"|(?i:locales?|i18n|l10n|translations?|langs?|languages?|messages|resources|strings)/)"
+)
+"""What every path of a translation has; its pattern, with each language six times, compiles in 15 ms."""
+
 _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     (
         Bulk.VENDORED,
@@ -162,8 +168,11 @@ def bulk(path: str, asked: frozenset[str] = frozenset(), language: str = "") -> 
 @lru_cache(maxsize=20_000)
 def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
     """Return a path's kind, and the words that ask for it; a microsecond for a path seen before, else ten."""
+    end = path[-_LONGEST:]
     for kind, pattern, asked_by in _PATTERNS:
-        if found := pattern.search(path[-_LONGEST:]):
+        if kind is Bulk.TRANSLATION and not _MAYBE_TRANSLATED.search(end):
+            continue
+        if found := pattern.search(end):
             return kind, asked_by | {part.casefold() for part in found.groupdict().values() if part}
     return None, frozenset()
 
@@ -171,7 +180,8 @@ def _kind(path: str) -> tuple[Bulk | None, frozenset[str]]:
 @lru_cache(maxsize=20_000)
 def untranslated(path: str) -> str:
     """Return a path with the language of a translation left out: equal for translations of the same text."""
-    for kind, pattern, _asked_by in _PATTERNS if len(path) <= _LONGEST else ():
+    maybe = len(path) <= _LONGEST and _MAYBE_TRANSLATED.search(path)
+    for kind, pattern, _asked_by in _PATTERNS if maybe else ():
         if kind is Bulk.TRANSLATION and (found := pattern.search(path)):
             group = "locale" if found["locale"] else "lang" if found["lang"] else 0
             begin, end = found.span(group)

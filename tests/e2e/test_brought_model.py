@@ -23,12 +23,12 @@ def project(make_repository):
 
 
 def with_model(project, place):
-    return Gitrag(project.path, {**project.environment, "GITRAG_MODEL": str(place)}, forks=False)
+    return Gitrag(project.path, {**project.environment, "GITRAG_MODEL": str(place)})
 
 
 def test_a_static_model_answers_at_once_and_nothing_mixes_with_ours(project, tmp_path):
     place = static_model(tmp_path / "small", 24)
-    ours = Gitrag(project.path, project.environment, forks=False)
+    ours = Gitrag(project.path, project.environment)
     before = json.loads(ours("status", "--json").out)
     own = with_model(project, place)
     assert own("index").status == 0
@@ -63,7 +63,7 @@ def test_a_repository_names_no_model(project, tmp_path):
     place = static_model(tmp_path / "evil", 8)
     project.git("config", "gitrag.model", str(place))
     (project.path / ".gitrag.yaml").write_text(f"model: {place}\n")
-    own = Gitrag(project.path, project.environment, forks=False)
+    own = Gitrag(project.path, project.environment)
     status = own("status")
     assert str(place) not in status.out
     assert "gitrag.model of the repository's own git configuration is ignored" in "\n".join(status.said)

@@ -15,6 +15,7 @@ from tests.support.node import NODE_DIR
 EDITORS = Path(__file__).parents[2] / "editors"
 
 
+@pytest.mark.sweep(keep=0)
 def test_the_extension_is_built_and_asks_the_real_server(indexed: Project, tmp_path: Path):
     modules = Path(NODE_DIR or "", "node_modules")
     if not (NODE_DIR and (modules / "vscode-languageclient").is_dir() and shutil.which("npm")):

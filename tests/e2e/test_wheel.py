@@ -29,32 +29,28 @@ def pip(*args: str | Path) -> None:
     subprocess.run(command, check=True, timeout=PATIENCE_S)
 
 
-@pytest.fixture(scope="module")
-def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sdist and the wheel into a directory, as `scripts/release` does."""
-    directory = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "-d", directory]
+def built(what: str, directory: Path) -> Path:
+    """Build the sdist or the wheel into a directory, as `scripts/release` does; an index would take it.
+
+    The long description renders, and no field is malformed.
+    """
+    command = [sys.executable, "-m", "hatchling", "build", "--target", what, "-d", directory]
     subprocess.run(command, cwd=TOP, check=True, timeout=PATIENCE_S, capture_output=True)
-    return directory
-
-
-@pytest.fixture(scope="module")
-def wheel(distributions: Path) -> Path:
-    [built] = distributions.glob("*.whl")
-    return built
-
-
-def test_an_index_would_take_the_distributions(distributions: Path):
-    """The long description renders, and no field is malformed."""
-    built = sorted(distributions.iterdir())
-    assert [path.name.removeprefix(f"gitrag-{__version__}") for path in built] == [
-        "-py3-none-any.whl",
-        ".tar.gz",
-    ]
-    command = [sys.executable, "-m", "twine", "check", "--strict", *built]
+    [made] = directory.iterdir()
+    command = [sys.executable, "-m", "twine", "check", "--strict", made]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert checked.returncode == 0, checked.stdout
-    with zipfile.ZipFile(built[0]) as archive:
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", tmp_path_factory.mktemp("dist"))
+
+
+def test_an_index_would_take_the_wheel(wheel: Path):
+    assert wheel.name == f"gitrag-{__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
         for page in ("gitrag.1", "git-gitrag.1"):
             place = f"gitrag-{__version__}.data/data/share/man/man1/{page}"
             assert archive.read(place) == (TOP / "docs" / page).read_bytes()
@@ -85,8 +81,10 @@ def test_a_release_that_makes_no_sense_is_refused(arguments: list[str], said: st
     assert (done.returncode != 0, said in done.stderr) == (True, True), done.stderr
 
 
-def test_the_sdist_makes_the_same_wheel(distributions: Path, wheel: Path, tmp_path: Path):
-    [sdist] = distributions.glob("*.tar.gz")
+@pytest.mark.sweep(keep=0)
+def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path):
+    sdist = built("sdist", tmp_path / "dist")
+    assert sdist.name == f"gitrag-{__version__}.tar.gz"
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, sdist)
     [again] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(again) as own, zipfile.ZipFile(wheel) as expected:
@@ -138,6 +136,7 @@ def uvx(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calla
     shutil.rmtree(place)  # a gigabyte
 
 
+@pytest.mark.sweep(keep=0)
 def test_uvx_runs_it_in_an_empty_environment(uvx: Callable[..., str], tmp_path: Path, model_dir: Path):
     assert uvx("gitrag", "--version") == f"gitrag {__version__}\n"
     environment = user_environment(tmp_path / "home", model_dir)
@@ -147,6 +146,7 @@ def test_uvx_runs_it_in_an_empty_environment(uvx: Callable[..., str], tmp_path: 
     assert json.loads(found)["code_snippets"][0]["path"] == "client.py"
 
 
+@pytest.mark.sweep(keep=0)
 def test_an_environment_is_no_larger_than_it_was(uvx: Callable[..., str]):
     """Neither onnx nor pip is in it, which were used once."""
     rows = uvx("python", TOP / "scripts" / "bench" / "installed_size.py").splitlines()
@@ -232,6 +232,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.sweep(keep=0)
 def test_a_client_is_type_checked_against_it(installed: Path, tmp_path: Path):
     """Outside the repository: nothing is known but what is in the wheel."""
     (tmp_path / "client.py").write_text(CLIENT)

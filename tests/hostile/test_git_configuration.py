@@ -123,6 +123,7 @@ def touch(project: Project) -> None:
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     ("where", "object_format"),
     [("local", "sha1"), ("worktree", "sha1"), ("included", "sha1"), ("included", "sha256")],
@@ -167,6 +168,7 @@ def test_nothing_runs_that_the_repository_configures(tmp_path, model_dir, traces
     seen("related --diff HEAD~1..HEAD")
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", ["private", "nothing", "pipe"])
 def test_no_file_that_the_repository_names_is_shown_or_needed(tmp_path, model_dir, kind):
     project = make(tmp_path, model_dir)

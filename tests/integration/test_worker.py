@@ -411,6 +411,7 @@ def test_a_failure_in_one_worktree_does_not_keep_others_waiting(project, tmp_pat
 # killed
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("stage", ["updating the view", "writing chunks", "writing vectors"])
 def test_a_worker_killed_in_the_middle_of_writing_loses_nothing(project, tmp_path, stage):
     kill_during(project, stage)

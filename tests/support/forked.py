@@ -43,6 +43,7 @@ from gitrag.chunking.parsing import definition_query
 from gitrag.cli import resident_helper
 from gitrag.embedding.encoder import keep_open
 from gitrag.errors import ModelError
+from gitrag.late import late_re
 from gitrag.store import engine
 
 _LIBRARIES = "httpx2 tenacity"
@@ -380,6 +381,9 @@ def _load() -> None:
     for language in LANGUAGES:
         if language.name == "python":  # most tests have some
             definition_query(language)
+    for each in gc.get_objects():
+        if type(each) is late_re:
+            _ = each.flags  # compiles it
     resident_helper._load(model_dir=None)
     _started()
 

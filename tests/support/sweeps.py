@@ -4,6 +4,9 @@ A parametrised test has the mark ``@pytest.mark.sweep(keep=4)``; one that walks 
 them from the fixture ``some``: ``for case in some(CASES, keep=4)``. A case that has a rule of its own is no
 case of a sweep. A day has the same cases on every machine; ``--day`` has those of another. Who names a case
 on the command line gets it, and so does ``--lf`` what failed on another day.
+
+``keep=0`` is for what takes many seconds, and what a release needs more than a change: every night, before a
+release, and where it is named. No promise of `tests/requirements.toml` is held by such a test alone.
 """
 
 from __future__ import annotations
@@ -61,10 +64,12 @@ def pytest_report_header(config: pytest.Config) -> str:
 @pytest.hookimpl(trylast=True)  # of what is left by -k and -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     sweeps = defaultdict(list)
-    named = {_function(each) for each in config.args if "[" in each}
     for item in items:
-        if (mark := item.get_closest_marker("sweep")) and _function(item.nodeid) not in named:
-            sweeps[item.nodeid.partition("[")[0], mark.kwargs["keep"]].append(item)
+        if mark := item.get_closest_marker("sweep"):
+            keep = mark.kwargs["keep"]
+            named = {_function(each) for each in config.args if ("[" if keep else "::") in each}
+            if _function(item.nodeid) not in named:
+                sweeps[item.nodeid.partition("[")[0], keep].append(item)
     left = {
         item
         for (name, keep), every in sweeps.items()

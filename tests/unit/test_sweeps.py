@@ -31,6 +31,10 @@ def test_a_run_has_those_of_its_day_and_whoever_asks_for_others_gets_them(pytest
 
         def test_other():
             pass
+
+        @pytest.mark.sweep(keep=0)
+        def test_long():
+            print("had", "it")
         """
     )
 
@@ -41,9 +45,10 @@ def test_a_run_has_those_of_its_day_and_whoever_asks_for_others_gets_them(pytest
     days = [run(f"--day={day}")[0] for day in (1, 2, 3)]
     assert sorted(case for each in days for case in each) == [f"{case} 3" for case in range(6)]
     had, told = run("--day=1")
-    assert (had, "sweeps: some, --day=1" in told, "3 passed, 4 deselected" in told) == (days[0], True, True)
+    assert (had, "sweeps: some, --day=1" in told, "3 passed, 5 deselected" in told) == (days[0], True, True)
     had, told = run("--all")
-    assert (len(had), had[0], "7 passed" in told) == (6, "0 9", True)
+    assert (len(had), had[0], had[-1], "8 passed" in told) == (7, "0 9", "it", True)
+    assert run("--day=1", f"{named}::test_long")[0] == ["it"]
     assert run("--day=1", *(f"{named}::test_case[{case}]" for case in (3, 4, 5)))[0] == ["3 3", "4 3", "5 3"]
 
 

@@ -289,7 +289,8 @@ def test_it_is_served_to_this_machine_only(indexed: Project, place: str):
 INSPECTOR = node.program("mcp-inspector-cli", ".bin/mcp-inspector-cli")
 
 
-@pytest.mark.skipif(INSPECTOR is None, reason="the MCP inspector is not here (scripts/test installs it)")
+@pytest.mark.sweep(keep=0)
+@pytest.mark.skipif(INSPECTOR is None, reason="no MCP inspector: scripts/test --all installs it")
 def test_the_inspector_can_use_it(own: Project):
     def ask(*args: str) -> dict[str, Any]:
         done = subprocess.run(
