@@ -199,7 +199,10 @@ class Naming:
                 return None
         every = self._tables.classes.get(name, [])
         is_elsewhere = before and language == "php"
-        if not is_elsewhere and any(where == path for where, _ in every):
+        here = [own for own in every if own[0] == path]
+        if language in SCRIPTS and self._tables.body(path).imports.get(name):  # in a namespace it is another
+            here = [own for own in here if self._tables.definition(own).name == name]
+        if not is_elsewhere and here:
             return Owner("class", name, path)
         found, is_imported = ([], False) if is_elsewhere else self._imported(name, path)
         if found or is_imported:

@@ -81,6 +81,43 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
 
 
+def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:
+    """Return what a definition takes, by its arguments in brackets, or by its name alone."""
+    each = _all_of(node) if node.type == "arguments" else []
+    if each is None:
+        return Signature(function, ("",), 0, variadic=True)
+    needed = [one for one in each if all(child.type != "\\\\" for child in one.children)]
+    return Signature(function, ("",) * len(each), len(needed), variadic=False)
+
+
+def given_in_elixir(name: tree_sitter.Node) -> tuple[str, ...] | None:
+    """Return one text for each argument that a call gives: a block and what is piped are some, too."""
+    call = name.parent
+    if call is not None and call.type == "dot":
+        call = call.parent
+    if call is None:
+        return None
+    count = 0
+    for child in call.children:
+        if child.type == "arguments":
+            each = _all_of(child)
+            if each is None:
+                return None
+            count += len(each)
+        count += child.type == "do_block"
+    pipe = call.parent
+    if pipe is not None and pipe.type == "binary_operator" and pipe.children[1].type == "|>":
+        count += pipe.children[-1] == call
+    return ("",) * count
+
+
+def _all_of(node: tree_sitter.Node) -> list[tree_sitter.Node] | None:
+    """Return arguments; None if a macro makes more of one."""
+    every = [each for each in node.named_children if each.type != "comment"]
+    targets = [each.child_by_field_name("target") for each in every if each.type == "call"]
+    return None if any(each is not None and each.text == b"unquote_splicing" for each in targets) else every
+
+
 def _given(node: tree_sitter.Node, text: _Text) -> str:
     while node.type in {"argument", "parenthesized_expression"} and node.named_child_count == 1:
         node = node.named_children[0]

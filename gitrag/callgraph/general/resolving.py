@@ -15,7 +15,7 @@ from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
-from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED
+from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
     BY_NAME,
@@ -52,14 +52,16 @@ _PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
 class Resolver(Receivers):
     """Resolves written calls."""
 
-    def resolve(self, parts: Sequence[str], caller: Id, *, handed: bool = False) -> Found:
+    def resolve(self, call: WrittenCall, caller: Id) -> Found:
         """Return what a call may call, each with its confidence.
 
         Args:
-            parts: What is called, as `WrittenCall.parts`.
+            call: The call; of a name of a function that is handed on no class is meant, nor a guess.
             caller: The definition that it stands in.
-            handed: Whether it is the name of a function that is handed on: no class is meant, nor a guess.
         """
+        parts = call.parts
+        if self._tables.language(caller[0]) == "elixir":
+            return elixir.called(parts, caller, self._tables, call.given)
         head, _, numbers = parts[0].partition(NUMBERED)
         if ANY_OF in numbers:  # a variable that may hold several things
             found = [
@@ -73,9 +75,7 @@ class Resolver(Receivers):
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
-        if not handed:
-            return found
-        if self._tables.language(caller[0]) == "elixir":  # a function has many clauses
+        if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
         least = 0.0 if is_told else LIKE_NAMED  # of what is only so called
@@ -102,8 +102,6 @@ class Resolver(Receivers):
     def _resolve(  # noqa: C901, PLR0912 - one kind of owner after another
         self, parts: Sequence[str], caller: Id, depth: int
     ) -> Found:
-        if self._tables.language(caller[0]) == "elixir":
-            return elixir.called(parts, caller, self._tables)
         if self._tables.language(caller[0]) == "bash":
             return shell.called(".".join(parts), caller, self._tables)
         if self._tables.language(caller[0]) == "lua":
@@ -275,7 +273,8 @@ class Resolver(Receivers):
         may_be_around = self._tables.names(path, name) or language in IMPLICIT_SELF
         for scope in self._tables.outwards(caller) if may_be_around else ():
             definition = self._tables.definition(scope)
-            if definition.kind == "class":
+            is_namespace = language in SCRIPTS and scope[1] in self._tables.body(path).statics
+            if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
                     continue
                 found = self._own_or_any(self._self(caller, self._known_as(scope)), name, language)

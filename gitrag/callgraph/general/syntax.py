@@ -16,7 +16,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@method``: a string that names a method, of ``@on``, or else of its own object; ``@markup``: HEEx.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
-  its first parameter's type.
+  its first parameter's type; with ``@value``, a namespace.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
@@ -50,9 +50,9 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
-from gitrag.callgraph.general.elixir import in_markup, is_no_call
+from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.parameters import given_to, signature
+from gitrag.callgraph.general.parameters import given_in_elixir, given_to, signature, taken_in_elixir
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
@@ -323,8 +323,9 @@ class QueryReader:
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
             elif "parameters" in captures:
-                node = captures["parameters"][0]
-                signatures.setdefault(self._around(node), signature(self._around(node), node, self._text))
+                node, own = captures["parameters"][0], self._around(captures["parameters"][0])
+                read = taken_in_elixir if self._language.name == "elixir" else signature
+                signatures.setdefault(own, read(own, node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
@@ -469,9 +470,10 @@ class QueryReader:
             node, name = captures["value"][0], self._text(captures["value.name"][0])
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
-                rows.append((*node.byte_range, "function", name, first, last))
+                kind = "class" if "static" in captures else "function"
+                rows.append((*node.byte_range, kind, name, first, last))
                 taken.add(node.byte_range)
-        self._values = {captures["value.name"][0].start_byte for captures in values}
+        self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
         self._rows: list[tuple[_Kind, str, int, int, int]] = [
             ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
         ]
@@ -525,7 +527,7 @@ class QueryReader:
             return call
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
 
-    def _call(  # noqa: C901 - what languages have of their own
+    def _call(  # noqa: C901, PLR0912 - what languages have of their own
         self, captures: dict[str, list[tree_sitter.Node]]
     ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
         if "call" in captures:
@@ -556,7 +558,9 @@ class QueryReader:
         if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
             parts = ["?", *parts]
         given = None
-        if self._language.name in OVERLOADING and node.parent is not None:
+        if self._language.name == "elixir":
+            given = given_in_elixir(node)
+        elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
@@ -753,11 +757,12 @@ class QueryReader:
         self, handed: list[tree_sitter.Node], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
+        is_elixir = self._language.name == "elixir"
         for node in handed:
             place, text = self._around(node), self._text(node)
             if self._language.name in SCRIPTS and self._is_only_exported(node, place):
                 continue
-            if self._language.name == "elixir":
+            if is_elixir:
                 text = text.removeprefix(":")
             elif self._language.name == "php":
                 text = _ROUTED.sub("::", text)
@@ -765,7 +770,9 @@ class QueryReader:
             parts = tuple(self._parts_of_name(text)) if is_whole else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
-            yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
+            count = arity(self._source[node.end_byte : node.end_byte + _NAME_BYTES]) if is_elixir else None
+            given = None if count is None else ("",) * count
+            yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True, given=given), node
 
     def _is_only_exported(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether an object only lists what a file exports, or what a component's markup may name."""
@@ -877,8 +884,11 @@ class QueryReader:
         if self._language.name in SCRIPTS:
             on, name = ["?"], name.rpartition("/")[2]
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
+        is_elixir = self._language.name == "elixir" and node.type == "identifier"
+        given = given_in_elixir(node) if is_elixir else None  # of a delegate
         if on and len(parts) > 1:
-            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, handed=True), node
+            line = node.start_point[0] + 1
+            yield WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given), node
 
     def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what the markup in a file of Elixir may call."""

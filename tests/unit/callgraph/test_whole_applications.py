@@ -568,6 +568,86 @@ CASES |= {
         },
         {"B.f ~> Ops.findTreeOf"},
     ),
+    "typescript, what stands in a namespace is called by it": (
+        {
+            "a.ts": "namespace N { function one() {}\n export function two() { one(); }\n"
+            " export class K { m() { one(); } } }\n"
+            "export namespace N { export function three() { two(); one2(); } }\n"
+            "function one2() {}\n"
+            "function main() { one(); N.two(); two(); new N.K(); new K(); three(); }\n",
+            "b.ts": 'import { N } from "./a";\nimport * as a from "./a";\n'
+            "function f() { N.three(); a.N.two(); three(); }\n",
+        },
+        {
+            "N.two -> N.one",
+            "N.K.m -> N.one",
+            "N.three -> N.two",
+            "N.three -> one2",
+            "main -> N.two",
+            "main -> N.K",
+            "f -> N.three",
+            "f -> N.two",
+        },
+    ),
+    "typescript, namespaces in namespaces": (
+        {
+            "a.ts": "namespace A.B { export function six() {}\n"
+            " namespace C { export function seven() { six(); } }\n"
+            " function five() { seven(); C.seven(); } }\n"
+            "module Old { export function eight() { six(); } }\n"
+            "function main() { six(); seven(); eight(); Old.eight(); }\n",
+        },
+        {"A.B.C.seven -> A.B.six", "A.B.five -> A.B.C.seven", "main -> Old.eight"},
+    ),
+    "typescript, what is declared of others": (
+        {
+            "a.ts": 'import { K } from "./k";\n'
+            'declare module "foo" { export class K { m(): void } export class L { m(): void } }\n'
+            "function main(k: K) { new K(); k.m(); new L(); }\n",
+            "k.ts": "export class K { m() {} }\n",
+        },
+        {"main -> K", "main -> K.m"},
+    ),
+    "elixir, functions of a name that take more or less": (
+        {
+            "a.ex": "defmodule A do\n  def f(x), do: x\n  def f(x, y), do: f(x)\n"
+            "  def g(x, y \\\\ 1)\n  def g(x, y) when is_integer(y), do: x |> f(y)\n"
+            "  def g(x, y), do: x |> f\n"
+            "  def h, do: 1\n  def h(x), do: h()\n  def i(a, b, c), do: a |> f() |> g(b, c)\n"
+            "  defmacro m(x, do: b), do: {x, b}\n  defguard is_it(x) when x == 1\nend\n",
+            "b.ex": "defmodule B do\n  import A\n  def f(a, b, c), do: A.g(a)\n"
+            "  def p(x), do: f(x)\n  def q(x), do: Enum.map(x, &A.f/2)\n  def r(x), do: A.h(x, 1)\n"
+            "  def s(x), do: x |> A.f(1)\n  def t(x) do\n    m x do\n      1\n    end\n  end\n"
+            "  def u(x), do: if(is_it(x), do: f(1, 2, 3))\n  def v(x), do: A.h\n"
+            "  defdelegate h(a), to: A\nend\n",
+        },
+        {
+            "A.f:3 -> A.f:2",
+            "A.g:5 -> A.f:3",
+            "A.h:8 -> A.h:7",
+            "A.i -> A.f:2",
+            "B.f ~> A.g:4",
+            "B.f ~> A.g:5",
+            "B.f ~> A.g:6",
+            "B.p -> A.f:2",
+            "B.q ~> A.f:3",
+            "B.s -> A.f:3",
+            "B.t -> A.m",
+            "B.u -> A.is_it",
+            "B.u -> B.f",
+            "B.v -> A.h:7",
+            "B.h ~> A.h:8",
+        },
+    ),
+    "elixir, what a macro may take any number of": (
+        {
+            "a.ex": "defmodule A do\n  for args <- [[]] do\n"
+            "    def run(unquote_splicing(args)), do: 1\n  end\n"
+            "  def go(x), do: x\n  def to(x), do: go(unquote_splicing(x))\nend\n",
+            "b.ex": "defmodule B do\n  use A\n  def f, do: A.run(1, 2)\nend\n",
+        },
+        {"A.to -> A.go", "B.f -> A.run"},
+    ),
     "kotlin, a telling name on what is not known": (
         {
             "a.kt": "open class A { open fun changeFeedUrl() {}\n fun addItem() {} }\n"
