@@ -12,7 +12,7 @@ from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, SCRIPTS, WHOLE
+from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, NESTING, SCRIPTS, WHOLE
 
 Found = list[tuple[Id, float]]
 CERTAIN = 1.0
@@ -222,6 +222,10 @@ class Naming:
             every = meant or every
         elif language == "swift":  # each of its extensions may be in a file of its own
             every = [own for own in every if not self._is_extension(own)] or every
+            outermost = [own for own in every if "." not in self._tables.definition(own).name]
+            if not outermost:  # it may be a library's: what stands in another type has its name before it
+                self._chosen.add((written, path, ""))
+            every = outermost or every
         if language not in BY_IMPORT:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
@@ -245,7 +249,7 @@ class Naming:
 
     def _inner_class(self, outer: str, name: str, path: str) -> Owner | None:
         """Find a class that stands in another, in languages without modules in between."""
-        if self._tables.language(path) not in CHOOSING:
+        if self._tables.language(path) not in NESTING:
             return None
         every = self._tables.classes.get(name, [])
         found = [own for own in every if self._tables.definition(own).name.split(".")[-2:] == [outer, name]]
@@ -380,7 +384,7 @@ class Naming:
     def _find_imported(self, name: str, path: str) -> tuple[list[Id], bool]:
         imports = self._tables.body(path).imports
         named = [each for each in imports.get(name, ()) if each.kind != "local"]
-        if path.endswith(".php"):
+        if self._tables.language(path) == "php":
             every = [
                 (each.origin.lower(), own)
                 for each in named

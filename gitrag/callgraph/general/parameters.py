@@ -81,6 +81,26 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
 
 
+def taken_in_swift(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
+    """Return the labels of a function's parameters."""
+    every = [each for each in node.children if each.type == "parameter"]
+    named = (each.child_by_field_name("external_name") or each.child_by_field_name("name") for each in every)
+    labels = tuple([f":{text(each) if each is not None else '_'}" for each in named])
+    return Signature(function, labels, 0, any(each.children[-1].type == "..." for each in every))
+
+
+def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+    """Return the labels of what a call gives in its brackets; None if it has none."""
+    suffix = called.next_named_sibling
+    given = suffix.named_children[0] if suffix is not None and suffix.named_children else None
+    if given is None or given.type != "value_arguments":
+        return None
+    names = [
+        each.child_by_field_name("name") for each in given.named_children if each.type == "value_argument"
+    ]
+    return tuple([f":{text(each) if each is not None else '_'}" for each in names])
+
+
 def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:
     """Return what a definition takes, by its arguments in brackets, or by its name alone."""
     each = _all_of(node) if node.type == "arguments" else []

@@ -72,6 +72,8 @@ class Resolver(Receivers):
         else:
             self._sure = CERTAIN
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
+        if call.given is not None and self._tables.language(caller[0]) == "swift":
+            found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
@@ -85,6 +87,15 @@ class Resolver(Receivers):
             if sure > least and self._tables.definition(own).kind == "function"
         ]
         return functions if len(functions) <= _FEW else []
+
+    def _has_labels(self, own: Id, given: Sequence[str]) -> bool:
+        """Tell whether a function of Swift takes arguments of these labels, in this order."""
+        taken = self._tables.body(own[0]).signatures.get(own[1])
+        if taken is None:
+            return True
+        rest = iter(taken.types)
+        fit = all(any(label == each for each in rest) for label in given)
+        return fit or (taken.variadic and set(given) <= set(taken.types))
 
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
@@ -114,7 +125,10 @@ class Resolver(Receivers):
         owner = self._owner(before, name, caller, depth)
         if owner is None and self._tables.language(caller[0]) == "php":  # `new \\Shop\\Cart()`
             cls = self._class(".".join(parts), caller[0])
-            return [] if cls is None else certain(self._made(cls))
+            if cls is not None or before[0][:1].isupper() or not before[0]:
+                return [] if cls is None else certain(self._made(cls))
+            is_own = before == ["this"] and self._class_of(caller) is not None
+            return [] if is_own else self._telling("", name, "php")
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)
@@ -151,13 +165,15 @@ class Resolver(Receivers):
 
     def _alike(self, owner: Owner, name: str) -> Found:
         """Find the few methods of a name, where the receiver's type says no more than that it has one."""
-        if owner.full or not self._is_abstract(owner) or self._declares_field(owner, name):
+        if owner.full or self._declares_field(owner, name):
             return []
         needs = self._needs(owner)
-        if name not in needs and (needs or self._tables.language(owner.home) in SPARING):
+        vague = not needs and self._is_abstract(owner) and self._tables.language(owner.home) not in SPARING
+        if name not in needs and not vague:
             return []
         alike = self._tables.methods.get(name, [])
-        return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
+        sure = OVERRIDDEN if name in needs and len(alike) == 1 else LIKE_NAMED
+        return [(each, sure) for each in alike] if 0 < len(alike) <= _FEW else []
 
     def _extensions(self, owner: Owner | None, name: str, caller: Id, *, is_literal: bool = False) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
@@ -280,12 +296,15 @@ class Resolver(Receivers):
                 found = self._own_or_any(self._self(caller, self._known_as(scope)), name, language)
                 if found:
                     return found
+                inner = self._inner_class(self._tables.last_name(scope), name, path)
+                if inner is not None and language == "swift":
+                    return certain(self._made(inner))
             qualified = f"{definition.name}.{name}" if definition.name else name
             named = self._tables.named(path, qualified)
             if named:
                 if language not in SCRIPTS and self._tables.definition(named[-1]).kind == "function":
                     return certain(named)
-                return certain(self._constructed(named[-1]))
+                return certain(self._constructed(named[0 if language == "scala" else -1]))  # no companion
         owner = self._class_of(caller)
         if owner is not None:
             owner = self._self(caller, owner)
@@ -322,8 +341,8 @@ class Resolver(Receivers):
         found = self._methods(owner, name)
         sure = [each for each in found if each[1] == CERTAIN]
         if not sure or name in self._needs(owner):
-            return found
-        own = sure if language in CHOOSING else sure[:1]
+            return found or (self._alike(owner, name) if name in self._needs(owner) else [])
+        own = sure if language in CHOOSING | {"swift"} else sure[:1]
         overrides = [each for each in found if each[1] < CERTAIN]  # it may be called on one of a subclass
         return own + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else own
 
@@ -350,6 +369,8 @@ class Resolver(Receivers):
         tables = (self._tables.functions, self._tables.classes)
         for table in tables[language == "java" :]:  # Java calls none of Kotlin's functions by its name alone
             found = table.get(name, [])
+            if language == "swift":  # a type in another has that one's name before it
+                found = [own for own in found if "." not in self._tables.definition(own).name]
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])

@@ -52,7 +52,14 @@ from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
 from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.parameters import given_in_elixir, given_to, signature, taken_in_elixir
+from gitrag.callgraph.general.parameters import (
+    given_in_elixir,
+    given_in_swift,
+    given_to,
+    signature,
+    taken_in_elixir,
+    taken_in_swift,
+)
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
@@ -211,13 +218,19 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
+_TAKEN = {"elixir": taken_in_elixir, "swift": taken_in_swift}
+"""What reads a function's parameters, where it is not by their types."""
+
 _ROUTED = late_re(r"(?<!:):(?!:)|@")
 """Between a controller and its method, in routes of Slim and Laravel."""
 _NO_READ = late_re(
-    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier)$"
-    r"|pattern|parameter|label|function_declaration|entry|attribute"
+    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier|arguments"
+    r"|binding|infix_type|annotation)$|pattern|parameter|label|function_declaration|entry|attribute|import"
+    r"|_identifier$"
 )
-"""What has a name of Swift that reads no property."""
+"""What has a name of Swift or Scala that reads no property; what is handed on is read as that."""
+_NO_READS = ("name", "pattern", "operator", "field")
+"""Fields of Scala's nodes whose names read none."""
 
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
@@ -324,7 +337,7 @@ class QueryReader:
                     results.append(Result(self._around(node), type_))
             elif "parameters" in captures:
                 node, own = captures["parameters"][0], self._around(captures["parameters"][0])
-                read = taken_in_elixir if self._language.name == "elixir" else signature
+                read = _TAKEN.get(self._language.name, signature)
                 signatures.setdefault(own, read(own, node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
@@ -560,6 +573,8 @@ class QueryReader:
         given = None
         if self._language.name == "elixir":
             given = given_in_elixir(node)
+        elif self._language.name == "swift":
+            given = given_in_swift(node, self._text)
         elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
@@ -666,15 +681,20 @@ class QueryReader:
     def _read_alone(
         self, nodes: Sequence[tree_sitter.Node], properties: Sequence[int], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield the names of Swift's properties of the file where they stand alone: ``if isReady``."""
+        """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
+        is_scala = self._language.name == "scala"
         for node in nodes if last else ():
             name = self._text(node)
-            if name not in last or node.parent is None or _NO_READ.search(node.parent.type):
+            around = node.parent if name in last else None
+            if around is None or _NO_READ.search(around.type):
+                continue
+            if is_scala and any(around.child_by_field_name(each) == node for each in _NO_READS):
                 continue
             place = self._around(node)
             if not scopes.hide(name, place, node):
-                yield WrittenCall(place, ("self", name), node.start_point[0] + 1, read=True), node
+                parts = (name,) if is_scala else ("self", name)
+                yield WrittenCall(place, parts, node.start_point[0] + 1, read=True), node
 
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""

@@ -648,6 +648,83 @@ CASES |= {
         },
         {"A.to -> A.go", "B.f -> A.run"},
     ),
+    "php, a script without an ending": (
+        {
+            "lib/Model.php": "<?php\nnamespace P;\nclass Model { function __construct() {} function all() {} }\n",
+            "bin/move": "#!/usr/bin/env php\n<?php\nuse P\\Model;\n$m = new Model();\n$m->all();\n",
+        },
+        {"<module> -> Model.__construct", "<module> -> Model.all"},
+    ),
+    "php, a telling name on what is not known, and in a template": (
+        {
+            "a.php": "<?php\nclass View { function draw($t) { include $t; } private function scriptTag($x) {}\n"
+            "function get($x) {} }\nclass Other { function get($x) {} }\n",
+            "b.php": "<html><?php $this->scriptTag(1); $this->get(1); ?></html>\n",
+            "c.php": "<?php\nfunction f($x) { $x->y->scriptTag(1); $x->y->get(1); }\n"
+            "class C { function g() { $this->scriptTag(1); } }\n",
+        },
+        {"<module> ~> View.scriptTag", "f ~> View.scriptTag"},
+    ),
+    "scala, what is called by its name alone, or between what it takes": (
+        {
+            "a.scala": "trait Clock { def now: Int\n def later = now + 1\n"
+            " def both = { val now = 2; now } }\n"
+            "object Clock { def create: Clock = new Clock { override def now: Int = 3 } }\n"
+            "class P { def rule = word ~ more\n private def word = 1\n private def more = 2\n"
+            " def each(x: P) = x joins rule\n def joins(y: Int) = y match { case 1 => word\n case _ => more } }\n"
+        },
+        {
+            "Clock.later ~> Clock.create.now",
+            "P.rule -> P.word",
+            "P.rule -> P.more",
+            "P.each -> P.joins",
+            "P.each -> P.rule",
+            "P.joins -> P.word",
+            "P.joins -> P.more",
+            "Clock.create -> Clock:1",
+        },
+    ),
+    "scala, an object in an object": (
+        {
+            "a.scala": "object Sub { final case class Pos(a: Int) { def up = 1 }\n"
+            " object Pos { def of(x: Int): Pos = Pos(x) } }\n"
+            "",
+            "c.scala": "object Other { object Pos { def of(x: Int) = 1 } }\n",
+            "b.scala": "class B { def f = Sub.Pos.of(1).up\n def g = Sub.Pos.none(1) }\n",
+        },
+        {"B.f -> Sub.Pos.of", "B.f -> Sub.Pos.up", "Sub.Pos.of -> Sub.Pos:1"},
+    ),
+    "swift, a type in a type is not known outside": (
+        {
+            "a.swift": "struct Html { struct Link { init(_ u: Int) {} }\n func f() { let l = Link(1) } }\n"
+            "extension Html { func g() { _ = Link(1) } }\n"
+            "func out() { _ = Html.Link(1) }\n",
+            "b.swift": "struct Page { func body() { Link(2) } }\nextension Html { func h() { _ = Link(1) } }\n",
+        },
+        {
+            "Html.f -> Html.Link.init",
+            "Html.g -> Html.Link.init",
+            "out -> Html.Link.init",
+            "Html.h -> Html.Link.init",
+        },
+    ),
+    "swift, labels choose": (
+        {
+            "a.swift": "extension UIColor { convenience init(r: Int, g: Int) {} }\n"
+            "class S { func put(_ x: Int, at y: Int = 1) {}\n func put(all x: Int) {}\n"
+            " func go(on: Int, then: () -> Void) {}\n"
+            " func f() { put(1); put(1, at: 2); let all = 1; put(all: all); put(none: 1); go(on: 1) { }\n"
+            "  go(on: 1, then: { }); UIColor(named: 1); UIColor(r: 1, g: 2) } }\n"
+        },
+        {"S.f -> S.put:2", "S.f -> S.put:3", "S.f -> S.go", "S.f ~> UIColor.init"},
+    ),
+    "swift, what is tried holds what it makes": (
+        {
+            "a.swift": "class Aes { func open(x: Int) {} }\nfunc made() throws -> Aes { Aes() }\n"
+            "func f() throws { let a = try Aes(); a.open(x: 1)\n let b = try? made(); b?.open(x: 1) }\n"
+        },
+        {"f -> Aes", "f -> Aes.open", "f -> made", "made -> Aes"},
+    ),
     "kotlin, a telling name on what is not known": (
         {
             "a.kt": "open class A { open fun changeFeedUrl() {}\n fun addItem() {} }\n"
