@@ -252,7 +252,7 @@ class Resolver(Receivers):
 
     def _are_one_family(self, found: Sequence[Id]) -> bool:
         """Tell whether methods of one name are a base's and its overrides."""
-        if len(found) > _FEW:
+        if len(found) > MANY_IMPLEMENTATIONS:
             return False
         owners = [self._class_of(own) for own in found]
         above = [{each[1:] for each in self._upwards(owner)} for owner in owners if owner is not None]
@@ -274,7 +274,7 @@ class Resolver(Receivers):
         ]
         first = words[0].lower() if words else ""
         is_usual = first in _USUAL or (language == "kotlin" and first in _OF_ANDROID)
-        if len(words) < 2 + is_usual or not 0 < len(every) <= _FEW or head in {"super", "this"}:
+        if len(words) < 2 + is_usual or not every or head in {"super", "this"}:
             return []
         if len(every) > 1 and not self._are_one_family(every):
             return []

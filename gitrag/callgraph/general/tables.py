@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import dirname, join, normpath, relpath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
@@ -29,6 +31,7 @@ class File(Struct, frozen=True):
         inner: Names of modules inside the file.
         signatures: What functions take, where arguments choose among functions of one name.
         properties: Those that run where their name is read.
+        library: The file that a part of Dart is of, as written there.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
@@ -45,6 +48,7 @@ class File(Struct, frozen=True):
     signatures: Mapping[int, Signature]
     statics: frozenset[int]
     properties: frozenset[int]
+    library: str
 
 
 class Tables:
@@ -164,6 +168,9 @@ class Tables:
         found = self._bodies.get(path)
         if found is None:
             found = self._bodies[path] = _unpacked(*self.files[path])
+            library = normpath(join(dirname(path), found.library)) if found.library else path
+            if library != path and self.files.get(library, ("",))[0] == "dart":
+                found = self._bodies[path] = _as_part(found, self.body(library), path, library)
         return found
 
     def namespaces(self, path: str) -> set[str]:
@@ -224,4 +231,19 @@ def _unpacked(language: str, facts: Facts) -> File:
         {each.function: each for each in body.signatures},
         frozenset(body.statics),
         frozenset(body.properties),
+        next((each.path for each in body.imports if each.path and language == "dart"), ""),
     )
+
+
+def _as_part(part: File, whole: File, path: str, library: str) -> File:
+    """Return a part of Dart with what its library imports."""
+    imports = dict(part.imports)
+    for alias, every in whole.imports.items():
+        added = [
+            each
+            if ":" in each.origin
+            else replace(each, origin=relpath(join(dirname(library), each.origin), dirname(path) or "."))
+            for each in every
+        ]
+        imports[alias] = [*imports.get(alias, ()), *added]
+    return replace(part, imports=imports)

@@ -650,14 +650,16 @@ CASES |= {
     ),
     "php, a script without an ending": (
         {
-            "lib/Model.php": "<?php\nnamespace P;\nclass Model { function __construct() {} function all() {} }\n",
+            "lib/Model.php": "<?php\nnamespace P;\n"
+            "class Model { function __construct() {} function all() {} }\n",
             "bin/move": "#!/usr/bin/env php\n<?php\nuse P\\Model;\n$m = new Model();\n$m->all();\n",
         },
         {"<module> -> Model.__construct", "<module> -> Model.all"},
     ),
     "php, a telling name on what is not known, and in a template": (
         {
-            "a.php": "<?php\nclass View { function draw($t) { include $t; } private function scriptTag($x) {}\n"
+            "a.php": "<?php\nclass View { function draw($t) { include $t; }\n"
+            "private function scriptTag($x) {}\n"
             "function get($x) {} }\nclass Other { function get($x) {} }\n",
             "b.php": "<html><?php $this->scriptTag(1); $this->get(1); ?></html>\n",
             "c.php": "<?php\nfunction f($x) { $x->y->scriptTag(1); $x->y->get(1); }\n"
@@ -671,7 +673,8 @@ CASES |= {
             " def both = { val now = 2; now } }\n"
             "object Clock { def create: Clock = new Clock { override def now: Int = 3 } }\n"
             "class P { def rule = word ~ more\n private def word = 1\n private def more = 2\n"
-            " def each(x: P) = x joins rule\n def joins(y: Int) = y match { case 1 => word\n case _ => more } }\n"
+            " def each(x: P) = x joins rule\n"
+            " def joins(y: Int) = y match { case 1 => word\n case _ => more } }\n"
         },
         {
             "Clock.later ~> Clock.create.now",
@@ -699,7 +702,8 @@ CASES |= {
             "a.swift": "struct Html { struct Link { init(_ u: Int) {} }\n func f() { let l = Link(1) } }\n"
             "extension Html { func g() { _ = Link(1) } }\n"
             "func out() { _ = Html.Link(1) }\n",
-            "b.swift": "struct Page { func body() { Link(2) } }\nextension Html { func h() { _ = Link(1) } }\n",
+            "b.swift": "struct Page { func body() { Link(2) } }\n"
+            "extension Html { func h() { _ = Link(1) } }\n",
         },
         {
             "Html.f -> Html.Link.init",
@@ -724,6 +728,31 @@ CASES |= {
             "func f() throws { let a = try Aes(); a.open(x: 1)\n let b = try? made(); b?.open(x: 1) }\n"
         },
         {"f -> Aes", "f -> Aes.open", "f -> made", "made -> Aes"},
+    ),
+    "dart, a part sees what its library imports": (
+        {
+            "lib/home.dart": "import 'open.dart';\nimport 'log.dart' as log;\npart 'pages/logs.dart';\n"
+            "part 'pages/more.dart';\nvoid _own() {}\n",
+            "lib/pages/logs.dart": "part of '../home.dart';\n"
+            "void f() { openHelp(1); log.archive(); _own(); _other(); hidden(); }\n",
+            "lib/pages/more.dart": "part of '../home.dart';\nvoid _other() {}\n",
+            "lib/open.dart": "import 'hidden.dart';\nvoid openHelp(int x) {}\n",
+            "lib/log.dart": "void archive() {}\n",
+            "lib/hidden.dart": "void hidden() {}\n",
+        },
+        {"f -> openHelp", "f -> archive", "f -> _own", "f -> _other"},
+    ),
+    "dart, a function that a member is given": (
+        {"a.dart": "bool ok(x) => true;\nvoid f(a) { a.check = ok; a..check = ok; }\n"},
+        {"f ~> ok"},
+    ),
+    "kotlin, a telling name of a large family": (
+        {
+            "a.kt": "abstract class A { abstract fun makeShape()\n open fun drawAllShapes() {} }\n"
+            + "".join(f"class B{n} : A() {{ override fun drawAllShapes() {{}} }}\n" for n in range(6))
+            + "fun f(x: Any) { x.y().drawAllShapes() }\n"
+        },
+        {"f ~> A.drawAllShapes", *(f"f ~> B{n}.drawAllShapes" for n in range(6))},
     ),
     "kotlin, a telling name on what is not known": (
         {
