@@ -198,11 +198,14 @@ class Resolver(Receivers):
     def _foreign(self, name: str) -> Found:
         """Find a function that extends a class of others, where no class here has one of its name."""
         every = self._tables.methods.get(name, [])
-        owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
-        is_ours = any(
-            not self._is_extension(own) for each in owners for own in self._tables.classes.get(each, ())
-        )
-        return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
+        owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
+        is_ours = [
+            any(not self._is_extension(own) for own in self._tables.classes.get(each, ())) for each in owners
+        ]
+        if any(is_ours) and not every[0][0].endswith(".kt"):  # what Kotlin extends has a name before it
+            return []
+        others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
+        return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story.
@@ -329,8 +332,10 @@ class Resolver(Receivers):
         if named:
             return certain([built for own in named for built in self._constructed(own)])
         if is_imported:
-            return []
+            return self._foreign(name) if language == "kotlin" else []
         found = certain(self._elsewhere(name, path, language))
+        if not found and language == "kotlin":
+            return self._foreign(name)
         return found or (self._telling("", name, language) if language == "scala" else [])  # `import Ops._`
 
     def _own_or_any(self, owner: Owner, name: str, language: str) -> Found:

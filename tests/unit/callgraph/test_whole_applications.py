@@ -754,6 +754,24 @@ CASES |= {
         },
         {"f ~> A.drawAllShapes", *(f"f ~> B{n}.drawAllShapes" for n in range(6))},
     ),
+    "kotlin, what another object does for a class, and a companion holds": (
+        {
+            "a.kt": "interface Life { fun after(x: Int) {} }\nclass Impl : Life\n"
+            "class Track : Service(), Life by Impl() { fun f() { after(1) } }\n"
+            "class Own { fun stop() {}\n companion object {\n var one: Own? = null\n }\n }\n"
+            "class Other { fun stop() {} }\nfun g() { Own.one?.stop() }\n"
+        },
+        {"Track.f -> Life.after", "Track -> Impl", "g -> Own.stop"},
+    ),
+    "kotlin, an extension of what is not ours": (
+        {
+            "a.kt": "fun Context.refreshAll(x: Int) {}\n",
+            "b.kt": "class Main { private fun refreshAll() {}\n fun f() { refreshAll() } }\n"
+            "class Simple : Activity() { fun f() { refreshAll(1) } }\n",
+            "c.kt": "import x.refreshAll\nfun g(context: Context) { context.refreshAll(1) }\n",
+        },
+        {"Main.f -> Main.refreshAll", "Simple.f ~> Context.refreshAll", "g ~> Context.refreshAll"},
+    ),
     "kotlin, a telling name on what is not known": (
         {
             "a.kt": "open class A { open fun changeFeedUrl() {}\n fun addItem() {} }\n"
