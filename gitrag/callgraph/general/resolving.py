@@ -14,6 +14,7 @@ from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
+from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.traits import (
@@ -93,9 +94,15 @@ class Resolver(Receivers):
         taken = self._tables.body(own[0]).signatures.get(own[1])
         if taken is None:
             return True
-        rest = iter(taken.types)
-        fit = all(any(label == each for each in rest) for label in given)
-        return fit or (taken.variadic and set(given) <= set(taken.types))
+        labels = [each.rstrip("=") for each in taken.types]
+        named = [each for each in given if each != BLOCK]
+        missing = [each for each in taken.types if each[-1] != "=" and each not in named]
+        if taken.variadic:
+            return set(named) <= set(labels)
+        rest = iter(labels)
+        return len(missing) <= len(given) - len(named) <= len(labels) - len(named) and all(
+            label in rest for label in named
+        )
 
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
@@ -141,7 +148,7 @@ class Resolver(Receivers):
             if language in SCRIPTS and self._is_of_others(before[0], caller[0]):
                 return []
             return (
-                self._extensions(None, name, caller, is_literal=before == ["?"])
+                self._extensions(None, name, caller, before)
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -175,15 +182,16 @@ class Resolver(Receivers):
         sure = OVERRIDDEN if name in needs and len(alike) == 1 else LIKE_NAMED
         return [(each, sure) for each in alike] if 0 < len(alike) <= _FEW else []
 
-    def _extensions(self, owner: Owner | None, name: str, caller: Id, *, is_literal: bool = False) -> Found:
+    def _extensions(self, owner: Owner | None, name: str, caller: Id, before: Sequence[str] = ()) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
         language = self._tables.language(caller[0])
-        if language == "rust" and is_literal:
+        if language == "rust" and before == ["?"]:
             members = self._tables.members
             found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
             return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
         if language in {"kotlin", "swift", "dart"}:
-            return self._foreign(name) if owner is None else []
+            written = self._type_written(before, caller) if before else ""
+            return self._foreign(name, written or "?") if owner is None else []
         if language != "csharp":
             return []
         every = [
@@ -195,16 +203,23 @@ class Resolver(Receivers):
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
-    def _foreign(self, name: str) -> Found:
-        """Find a function that extends a class of others, where no class here has one of its name."""
+    def _foreign(self, name: str, on: str) -> Found:
+        """Find a function that extends a class of others, where no class here has one of its name.
+
+        Args:
+            name: Its name.
+            on: The type that it is called on; ``?`` if not known, empty where nothing stands before it.
+        """
         every = self._tables.methods.get(name, [])
         owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
         is_ours = [
             any(not self._is_extension(own) for own in self._tables.classes.get(each, ())) for each in owners
         ]
-        if any(is_ours) and not every[0][0].endswith(".kt"):  # what Kotlin extends has a name before it
-            return []
         others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
+        meant = [own for own, each in zip(every, owners, strict=True) if each == on and own in others]
+        if any(is_ours) and not meant and on:
+            return []
+        others = meant or others
         return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
@@ -296,7 +311,7 @@ class Resolver(Receivers):
             if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
                     continue
-                found = self._own_or_any(self._self(caller, self._known_as(scope)), name, language)
+                found = self._own_or_any(self._self(caller, self._known_as(scope)), name)
                 if found:
                     return found
                 inner = self._inner_class(self._tables.last_name(scope), name, path)
@@ -321,7 +336,7 @@ class Resolver(Receivers):
             if name == "new" and owner.kind == "type":
                 return certain(self._made(owner))
             if language in IMPLICIT_SELF:
-                found = self._own_or_any(owner, name, language)
+                found = self._own_or_any(owner, name)
                 if found:
                     return found
         if language == "java":
@@ -332,13 +347,13 @@ class Resolver(Receivers):
         if named:
             return certain([built for own in named for built in self._constructed(own)])
         if is_imported:
-            return self._foreign(name) if language == "kotlin" else []
+            return self._foreign(name, "") if language == "kotlin" else []
         found = certain(self._elsewhere(name, path, language))
         if not found and language == "kotlin":
-            return self._foreign(name)
+            return self._foreign(name, "")
         return found or (self._telling("", name, language) if language == "scala" else [])  # `import Ops._`
 
-    def _own_or_any(self, owner: Owner, name: str, language: str) -> Found:
+    def _own_or_any(self, owner: Owner, name: str) -> Found:
         """Return the method of one name that a class has; if it only declares one, any override too.
 
         Where arguments choose, all methods of the name are returned.
@@ -347,9 +362,8 @@ class Resolver(Receivers):
         sure = [each for each in found if each[1] == CERTAIN]
         if not sure or name in self._needs(owner):
             return found or (self._alike(owner, name) if name in self._needs(owner) else [])
-        own = sure if language in CHOOSING | {"swift"} else sure[:1]
         overrides = [each for each in found if each[1] < CERTAIN]  # it may be called on one of a subclass
-        return own + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else own
+        return sure + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else sure
 
     def _static(self, name: str, path: str) -> Found:
         """Find what a file of Java imports of a class under a name."""

@@ -21,7 +21,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
   ``@property``: one that runs where it is read.
-- ``@returns``: the return type of the enclosing function.
+- ``@returns``: the return type of the enclosing function; ``@returned``: what one of PHP returns.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -218,7 +218,7 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
-_TAKEN = {"elixir": taken_in_elixir, "swift": taken_in_swift}
+_TAKEN: dict[str, Callable[..., Signature]] = {"elixir": taken_in_elixir, "swift": taken_in_swift}
 """What reads a function's parameters, where it is not by their types."""
 
 _ROUTED = late_re(r"(?<!:):(?!:)|@")
@@ -275,6 +275,7 @@ class QueryReader:
         statics: list[int] = []
         properties: list[int] = []
         results: list[Result] = []
+        returned: list[tree_sitter.Node] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
@@ -335,6 +336,8 @@ class QueryReader:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
+            elif "returned" in captures:
+                returned += captures["returned"]
             elif "parameters" in captures:
                 node, own = captures["parameters"][0], self._around(captures["parameters"][0])
                 read = _TAKEN.get(self._language.name, signature)
@@ -370,6 +373,7 @@ class QueryReader:
             for each in self._documented(comments, fields, results)
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
+        self._give(returned, variables, results)
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -457,6 +461,25 @@ class QueryReader:
                 elif place not in declared:
                     results.append(Result(place, type_))
         return variables
+
+    def _give(
+        self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
+    ) -> None:
+        """Add what functions of PHP without a declared result may give: what they make."""
+        declared = {each.function for each in results}
+        held = {
+            (each.declared.owner, each.declared.name): each.declared.type_name
+            for each in variables
+            if each.declared.type_name
+        }
+        found: dict[int, set[str]] = {}
+        for node in returned:
+            place, text = self._around(node), self._text(node)
+            type_ = held.get((place, text[1:]), "") if text.startswith("$") else self._type(node)
+            if type_ and place not in declared:
+                found.setdefault(place, set()).add(type_)
+        alone = [(place, types.pop()) for place, types in found.items() if len(types) == 1]
+        results += [Result(place, f"{UNSURE}{type_}") for place, type_ in alone]
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline

@@ -772,6 +772,41 @@ CASES |= {
         },
         {"Main.f -> Main.refreshAll", "Simple.f ~> Context.refreshAll", "g ~> Context.refreshAll"},
     ),
+    "php, what a method returns that says no type": (
+        {
+            "a.php": "<?php\nclass Sheet { function write($x) {} }\nclass Page { function write($x) {} }\n"
+            "class Book { function &add($n) { $s = new Sheet($n); $this->all[] = $s; return $s; }\n"
+            "function open() { return new Page(); }\n"
+            "function any($n) { if ($n) { return new Page(); } return new Sheet(); } }\n"
+            "function f(Book $b) { $s =& $b->add(1); $s->write(1); $b->open()->write(2); }\n"
+            "function g(Book $b) { $b->any(1)->write(1); }\n",
+        },
+        {
+            "f -> Book.add",
+            "f -> Book.open",
+            "f ~> Sheet.write",
+            "f ~> Page.write",
+            "g -> Book.any",
+            "Book.add -> Sheet",
+            "Book.open -> Page",
+            "Book.any -> Page",
+            "Book.any -> Sheet",
+        },
+    ),
+    "swift, labels that are needed": (
+        {
+            "a.swift": "class M { init() {}\n init(all: Int) {}\n init(one: Int, then: () -> Void) {} }\n"
+            "func f() { M() }\nfunc g() { M(all: 1) }\nfunc h() { M(one: 1) { } }\n"
+        },
+        {"f -> M.init:1", "g -> M.init:2", "h -> M.init:3"},
+    ),
+    "scala, overloads, and types alone": (
+        {
+            "a.scala": "class A { def f(x: Int) = 1\n def f(x: Int, y: Int) = 2\n def g = f(1, 2)\n"
+            " def all[T]: Int = 1\n def h = all[Int].x }\n"
+        },
+        {"A.g ~> A.f:1", "A.g ~> A.f:2", "A.h -> A.all"},
+    ),
     "kotlin, a telling name on what is not known": (
         {
             "a.kt": "open class A { open fun changeFeedUrl() {}\n fun addItem() {} }\n"

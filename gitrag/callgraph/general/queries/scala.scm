@@ -36,6 +36,7 @@
 (function_definition name: (_) . parameters: (parameters) @_taken (#match? @_taken "^[(]implicit")) @property
 
 (identifier) @alone
+(generic_function function: (_) @call)
 (infix_expression left: (_) @receiver operator: (identifier) @name)
 
 ; Functions as values.
