@@ -207,9 +207,8 @@ class Naming:
         found, is_imported = ([], False) if is_elsewhere else self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if (
-            not every or language == "zig" or (language in SCRIPTS and not name[:1].isupper())
-        ):  # an object of another file
+        is_object = language in SCRIPTS and not name[:1].isupper()  # of another file
+        if not every or language == "zig" or is_object:
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
@@ -217,15 +216,11 @@ class Naming:
             meant = self._tables.in_namespace(every, before, path)
             if before and not meant:
                 return None
-            if not meant:  # comments often name what is not imported
-                self._chosen.add((written, path, ""))
+            self._chosen |= set() if meant else {(written, path, "")}  # comments name what is not imported
             every = meant or every
-        elif language == "swift":  # each of its extensions may be in a file of its own
-            every = [own for own in every if not self._is_extension(own)] or every
-            outermost = [own for own in every if "." not in self._tables.definition(own).name]
-            if not outermost:  # it may be a library's: what stands in another type has its name before it
-                self._chosen.add((written, path, ""))
-            every = outermost or every
+        elif language == "swift":
+            every, is_ours = self._tables.outermost(every)  # within another it has that one's name before it
+            self._chosen |= set() if is_ours else {(written, path, "")}
         if language not in BY_IMPORT:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
@@ -329,12 +324,9 @@ class Naming:
                     for own in places.every
                     if own[0] != owner.home
                     and self._tables.definition(own).name in names
-                    and not self._is_extension(own)
+                    and not self._tables.is_extension(own)
                 ]
         return found
-
-    def _is_extension(self, own: Id) -> bool:
-        return own[0].endswith((".swift", ".dart")) and own[1] in self._tables.body(own[0]).statics
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":

@@ -75,6 +75,7 @@ class Resolver(Receivers):
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
+        found = list(dict.fromkeys(found))  # a class may be a namespace, too
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
@@ -107,7 +108,7 @@ class Resolver(Receivers):
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
         parent = self._tables.body(own[0]).parents[own[1]]
-        return self._is_extension((own[0], parent)) and not self._tables.last_name(own).islower()
+        return self._tables.is_extension((own[0], parent)) and not self._tables.last_name(own).islower()
 
     def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
         """Leave out the names of namespaces; all of what is the standard library's."""
@@ -212,9 +213,8 @@ class Resolver(Receivers):
         """
         every = self._tables.methods.get(name, [])
         owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
-        is_ours = [
-            any(not self._is_extension(own) for own in self._tables.classes.get(each, ())) for each in owners
-        ]
+        defined = [self._tables.classes.get(each, ()) for each in owners]
+        is_ours = [any(not self._tables.is_extension(own) for own in each) for each in defined]
         others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
         meant = [own for own, each in zip(every, owners, strict=True) if each == on and own in others]
         if any(is_ours) and not meant and on:

@@ -138,6 +138,20 @@ class Tables:
         """Return the last part of a definition's name."""
         return self.definition(own).name.rpartition(".")[2]
 
+    def is_extension(self, own: Id) -> bool:
+        """Tell whether a definition of Swift or Dart only extends a type."""
+        return own[0].endswith((".swift", ".dart")) and own[1] in self.body(own[0]).statics
+
+    def outermost(self, every: list[Id]) -> tuple[list[Id], bool]:
+        """Choose among definitions of Swift's types those that are no extension and stand in no other type.
+
+        Returns:
+            Those, or what there is; and whether they stand in no other.
+        """
+        every = [own for own in every if not self.is_extension(own)] or every
+        found = [own for own in every if "." not in self.definition(own).name]
+        return found or every, bool(found)
+
     def places(self, name: str) -> list[str]:
         """Return the files that define a qualified name."""
         return self._places.get(name, [])

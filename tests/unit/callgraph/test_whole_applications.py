@@ -599,6 +599,14 @@ CASES |= {
         },
         {"A.B.C.seven -> A.B.six", "A.B.five -> A.B.C.seven", "main -> Old.eight"},
     ),
+    "typescript, a class that is a namespace": (
+        {
+            "a.ts": "export class S { constructor(x: number) {} }\n"
+            "export namespace S { export function of() {} }\n",
+            "b.ts": 'import { S } from "./a";\nfunction f() { new S(1); S.of(); }\n',
+        },
+        {"f -> S.constructor", "f -> S.of"},
+    ),
     "typescript, what is declared of others": (
         {
             "a.ts": 'import { K } from "./k";\n'
