@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import Signature
@@ -40,6 +41,8 @@ _GENERICS = re.compile(r"<[^<>]*>")
 _CALLED = re.compile(r"\([^()]*\)")
 _PATH = re.compile(r"[A-Za-z_$]\w*(?:\(\))?(?:\.[A-Za-z_$]\w*(?:\(\))?)*")
 _LONGEST = 200
+BLOCK = ":{"
+"""What stands for a block that a call of Swift is given after its brackets."""
 _Text = Callable[["tree_sitter.Node"], str]
 
 
@@ -79,6 +82,72 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     if arguments is None:
         return None
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
+
+
+def taken_in_swift(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
+    """Return the labels of a function's parameters, with ``=`` where one may be left out."""
+    labels, variadic = [], False
+    for each, after in pairwise([*node.children, node]):
+        if each.type == "parameter":
+            name = each.child_by_field_name("external_name") or each.child_by_field_name("name")
+            labels.append(f":{text(name) if name is not None else '_'}{'=' if after.type == '=' else ''}")
+            variadic = variadic or each.children[-1].type == "..." or after.type == "..."
+    return Signature(function, tuple(labels), 0, variadic)
+
+
+def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+    """Return the labels of what a call gives in its brackets, and `BLOCK` for each block after them."""
+    suffix = called.next_named_sibling
+    every = suffix.named_children if suffix is not None else []
+    blocks = [BLOCK for each in every if each.type == "lambda_literal"]
+    around = called.parent.parent if called.parent is not None else None
+    if around is not None and around.type == "call_expression" and around.start_byte == called.start_byte:
+        outer = around.named_children[-1]
+        blocks += [BLOCK for each in outer.named_children if each.type == "lambda_literal"]
+    if not every or every[0].type != "value_arguments":
+        return tuple(blocks) or None
+    given = every[0]
+    names = [
+        each.child_by_field_name("name") for each in given.named_children if each.type == "value_argument"
+    ]
+    return (*[f":{text(each) if each is not None else '_'}" for each in names], *blocks)
+
+
+def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:
+    """Return what a definition takes, by its arguments in brackets, or by its name alone."""
+    each = _all_of(node) if node.type == "arguments" else []
+    if each is None:
+        return Signature(function, ("",), 0, variadic=True)
+    needed = [one for one in each if all(child.type != "\\\\" for child in one.children)]
+    return Signature(function, ("",) * len(each), len(needed), variadic=False)
+
+
+def given_in_elixir(name: tree_sitter.Node) -> tuple[str, ...] | None:
+    """Return one text for each argument that a call gives: a block and what is piped are some, too."""
+    call = name.parent
+    if call is not None and call.type == "dot":
+        call = call.parent
+    if call is None:
+        return None
+    count = 0
+    for child in call.children:
+        if child.type == "arguments":
+            each = _all_of(child)
+            if each is None:
+                return None
+            count += len(each)
+        count += child.type == "do_block"
+    pipe = call.parent
+    if pipe is not None and pipe.type == "binary_operator" and pipe.children[1].type == "|>":
+        count += pipe.children[-1] == call
+    return ("",) * count
+
+
+def _all_of(node: tree_sitter.Node) -> list[tree_sitter.Node] | None:
+    """Return arguments; None if a macro makes more of one."""
+    every = [each for each in node.named_children if each.type != "comment"]
+    targets = [each.child_by_field_name("target") for each in every if each.type == "call"]
+    return None if any(each is not None and each.text == b"unquote_splicing" for each in targets) else every
 
 
 def _given(node: tree_sitter.Node, text: _Text) -> str:

@@ -16,12 +16,12 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@method``: a string that names a method, of ``@on``, or else of its own object; ``@markup``: HEEx.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
-  its first parameter's type.
+  its first parameter's type; of PHP a private one; with ``@value``, a namespace.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
   ``@property``: one that runs where it is read.
-- ``@returns``: the return type of the enclosing function.
+- ``@returns``: the return type of the enclosing function; ``@returned``: what one of PHP returns.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -50,9 +50,16 @@ import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
-from gitrag.callgraph.general.elixir import in_markup, is_no_call
+from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.parameters import given_to, signature
+from gitrag.callgraph.general.parameters import (
+    given_in_elixir,
+    given_in_swift,
+    given_to,
+    signature,
+    taken_in_elixir,
+    taken_in_swift,
+)
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
@@ -211,13 +218,19 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
+_TAKEN: dict[str, Callable[..., Signature]] = {"elixir": taken_in_elixir, "swift": taken_in_swift}
+"""What reads a function's parameters, where it is not by their types."""
+
 _ROUTED = late_re(r"(?<!:):(?!:)|@")
 """Between a controller and its method, in routes of Slim and Laravel."""
 _NO_READ = late_re(
-    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier)$"
-    r"|pattern|parameter|label|function_declaration|entry|attribute"
+    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier|arguments"
+    r"|binding|infix_type|annotation)$|pattern|parameter|label|function_declaration|entry|attribute|import"
+    r"|_identifier$"
 )
-"""What has a name of Swift that reads no property."""
+"""What has a name of Swift or Scala that reads no property; what is handed on is read as that."""
+_NO_READS = ("name", "pattern", "operator", "field")
+"""Fields of Scala's nodes whose names read none."""
 
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
@@ -262,6 +275,7 @@ class QueryReader:
         statics: list[int] = []
         properties: list[int] = []
         results: list[Result] = []
+        returned: list[tree_sitter.Node] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
@@ -322,9 +336,12 @@ class QueryReader:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
+            elif "returned" in captures:
+                returned += captures["returned"]
             elif "parameters" in captures:
-                node = captures["parameters"][0]
-                signatures.setdefault(self._around(node), signature(self._around(node), node, self._text))
+                node, own = captures["parameters"][0], self._around(captures["parameters"][0])
+                read = _TAKEN.get(self._language.name, signature)
+                signatures.setdefault(own, read(own, node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
             elif any(key.startswith("import") for key in captures):
@@ -356,6 +373,7 @@ class QueryReader:
             for each in self._documented(comments, fields, results)
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
+        self._give(returned, variables, results)
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -444,6 +462,25 @@ class QueryReader:
                     results.append(Result(place, type_))
         return variables
 
+    def _give(
+        self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
+    ) -> None:
+        """Add what functions of PHP without a declared result may give: what they make."""
+        declared = {each.function for each in results}
+        held = {
+            (each.declared.owner, each.declared.name): each.declared.type_name
+            for each in variables
+            if each.declared.type_name
+        }
+        found: dict[int, set[str]] = {}
+        for node in returned:
+            place, text = self._around(node), self._text(node)
+            type_ = held.get((place, text[1:]), "") if text.startswith("$") else self._type(node)
+            if type_ and place not in declared:
+                found.setdefault(place, set()).add(type_)
+        alone = [(place, types.pop()) for place, types in found.items() if len(types) == 1]
+        results += [Result(place, f"{UNSURE}{type_}") for place, type_ in alone]
+
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
 
@@ -469,9 +506,10 @@ class QueryReader:
             node, name = captures["value"][0], self._text(captures["value.name"][0])
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
-                rows.append((*node.byte_range, "function", name, first, last))
+                kind = "class" if "static" in captures else "function"
+                rows.append((*node.byte_range, kind, name, first, last))
                 taken.add(node.byte_range)
-        self._values = {captures["value.name"][0].start_byte for captures in values}
+        self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
         self._rows: list[tuple[_Kind, str, int, int, int]] = [
             ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
         ]
@@ -525,7 +563,7 @@ class QueryReader:
             return call
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
 
-    def _call(  # noqa: C901 - what languages have of their own
+    def _call(  # noqa: C901, PLR0912 - what languages have of their own
         self, captures: dict[str, list[tree_sitter.Node]]
     ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
         if "call" in captures:
@@ -556,7 +594,11 @@ class QueryReader:
         if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
             parts = ["?", *parts]
         given = None
-        if self._language.name in OVERLOADING and node.parent is not None:
+        if self._language.name == "elixir":
+            given = given_in_elixir(node)
+        elif self._language.name == "swift":
+            given = given_in_swift(node, self._text)
+        elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
         call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
@@ -662,15 +704,20 @@ class QueryReader:
     def _read_alone(
         self, nodes: Sequence[tree_sitter.Node], properties: Sequence[int], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield the names of Swift's properties of the file where they stand alone: ``if isReady``."""
+        """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
+        is_scala = self._language.name == "scala"
         for node in nodes if last else ():
             name = self._text(node)
-            if name not in last or node.parent is None or _NO_READ.search(node.parent.type):
+            around = node.parent if name in last else None
+            if around is None or _NO_READ.search(around.type):
+                continue
+            if is_scala and any(around.child_by_field_name(each) == node for each in _NO_READS):
                 continue
             place = self._around(node)
             if not scopes.hide(name, place, node):
-                yield WrittenCall(place, ("self", name), node.start_point[0] + 1, read=True), node
+                parts = (name,) if is_scala else ("self", name)
+                yield WrittenCall(place, parts, node.start_point[0] + 1, read=True), node
 
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""
@@ -753,11 +800,12 @@ class QueryReader:
         self, handed: list[tree_sitter.Node], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the functions that are handed on by their names; a variable is none."""
+        is_elixir = self._language.name == "elixir"
         for node in handed:
             place, text = self._around(node), self._text(node)
             if self._language.name in SCRIPTS and self._is_only_exported(node, place):
                 continue
-            if self._language.name == "elixir":
+            if is_elixir:
                 text = text.removeprefix(":")
             elif self._language.name == "php":
                 text = _ROUTED.sub("::", text)
@@ -765,7 +813,9 @@ class QueryReader:
             parts = tuple(self._parts_of_name(text)) if is_whole else tuple(parts_of(text))
             if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
                 continue
-            yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True), node
+            count = arity(self._source[node.end_byte : node.end_byte + _NAME_BYTES]) if is_elixir else None
+            given = None if count is None else ("",) * count
+            yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True, given=given), node
 
     def _is_only_exported(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether an object only lists what a file exports, or what a component's markup may name."""
@@ -877,8 +927,11 @@ class QueryReader:
         if self._language.name in SCRIPTS:
             on, name = ["?"], name.rpartition("/")[2]
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
+        is_elixir = self._language.name == "elixir" and node.type == "identifier"
+        given = given_in_elixir(node) if is_elixir else None  # of a delegate
         if on and len(parts) > 1:
-            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, handed=True), node
+            line = node.start_point[0] + 1
+            yield WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given), node
 
     def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what the markup in a file of Elixir may call."""

@@ -91,7 +91,7 @@ class GeneralView:
                 head = call.parts[0]
                 if head[:1].isupper() and not head.endswith("()") and head not in types:
                     continue
-            found = self._resolver.resolve(call.parts, caller, handed=call.handed)
+            found = self._resolver.resolve(call, caller)
             if call.read:
                 found = [
                     (own, sure)

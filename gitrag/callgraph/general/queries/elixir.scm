@@ -6,6 +6,12 @@
 (call target: (identifier) @_word (arguments . (_) @import.use (keywords (pair value: (alias) @import.alias))?)
   (#eq? @_word "alias"))
 (call target: (identifier) @_word (arguments . (alias) @import.all) (#eq? @_word "import"))
+(call target: (identifier) @_word (arguments . [
+    (identifier) @parameters
+    (call (arguments) @parameters)
+    (binary_operator left: (identifier) @parameters)
+    (binary_operator left: (call (arguments) @parameters))])
+  (#any-of? @_word "def" "defp" "defmacro" "defmacrop" "defguard" "defguardp" "defn" "defdelegate"))
 
 ; Functions by their names: of a pipeline of plugs, of a module.
 (call target: (identifier) @_word (arguments . [(atom) @handed (binary_operator left: (atom) @handed)])

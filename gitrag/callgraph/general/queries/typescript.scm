@@ -21,3 +21,7 @@
 (type_parameter name: (type_identifier) @var constraint: (constraint (_) @type))
 (if_statement condition: (parenthesized_expression (binary_expression
   left: (identifier) @var operator: "instanceof" right: (identifier) @type)))
+
+; Its names are known in it without it, and outside by it.
+(internal_module name: (_) @value.name) @value @static
+(module name: (_) @value.name) @value @static
