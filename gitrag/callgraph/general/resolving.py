@@ -206,12 +206,6 @@ class Resolver(Receivers):
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
-<<<<<<< HEAD
-    def _foreign(self, name: str) -> Found:
-        """Find a function that extends a class of others, where no class has one of its name."""
-        if name in OF_TYPES:
-            return []
-=======
     def _foreign(self, name: str, on: str) -> Found:
         """Find a function that extends a class of others, where no class here has one of its name.
 
@@ -219,14 +213,13 @@ class Resolver(Receivers):
             name: Its name.
             on: The type that it is called on; ``?`` if not known, empty where nothing stands before it.
         """
->>>>>>> h37
         every = self._tables.methods.get(name, [])
         owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
         defined = [self._tables.classes.get(each, ()) for each in owners]
         is_ours = [any(not self._tables.is_extension(own) for own in each) for each in defined]
         others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
         meant = [own for own, each in zip(every, owners, strict=True) if each == on and own in others]
-        if any(is_ours) and not meant and on:
+        if not meant and (name in OF_TYPES or (any(is_ours) and on)):
             return []
         others = meant or others
         return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
