@@ -193,6 +193,8 @@ _CALLS = frozenset({"call_expression", "invocation_expression"})
 _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
+_QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
+"""What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = late_re(
     r"skip_|attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
@@ -741,6 +743,14 @@ class QueryReader:
             return
         calls += self._call({"name": [method], **({"receiver": [receiver]} if receiver else {})})
         calls += self._named_by_symbols(node, self._text(method), receiver)
+        if receiver is not None and self._text(method) in _QUEUING:
+            parts = _receiver(self._raw(receiver))
+            if parts and parts[-1] == "set()":  # when, and in which queue
+                del parts[-1]
+            if parts and parts[-1][:1].isupper():
+                name, line = (*parts, "new()", "perform"), method.start_point[0] + 1
+                call = WrittenCall(self._around(node), name, line, handed=True, rule=self._text(method))
+                calls.append((call, node))
         if method.type == "identifier":
             taken.append(method)
             bases += self._mixed_in(node, method)

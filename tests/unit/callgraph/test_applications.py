@@ -361,6 +361,26 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "f -> B.Tool.run",
         },
     ),
+    "ruby, who puts a job into a queue has it performed": (
+        {
+            "a.rb": """
+                class Base
+                  def perform; end
+                end
+                class MailJob < Base
+                  def perform(to); end
+                end
+                class CleanJob < Base
+                end
+                def f
+                  MailJob.set(wait: 3).perform_later(1)
+                  CleanJob.perform_async
+                  job.perform_later
+                end
+            """
+        },
+        {"f ~> MailJob.perform", "f ~> Base.perform"},
+    ),
     "ruby, the nearest class of a name": (
         {"a.rb": RUBY_TOOLS + "module B\n  class Shop\n    def go\n      Tool.make\n    end\n  end\nend\n"},
         {
