@@ -80,11 +80,9 @@ class ClassMembers(Naming):
 
         Of a class of others, which Swift only extends here, the constructors are a guess.
         """
-        if own is not None and self._is_extension(own):
-            own = next(
-                (each for each in self._placed(owner.name, owner.full).every if not self._is_extension(each)),
-                None,
-            )
+        if own is not None and self._tables.is_extension(own):
+            every = self._placed(owner.name, owner.full).every
+            own = next((each for each in every if not self._tables.is_extension(each)), None)
             if own is None:
                 self._sure = min(self._sure, OVERRIDDEN)
                 return self._own_methods(owner, self._constructor(owner))

@@ -12,7 +12,7 @@ from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, SCRIPTS, WHOLE
+from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, NESTING, SCRIPTS, WHOLE
 
 Found = list[tuple[Id, float]]
 CERTAIN = 1.0
@@ -207,9 +207,8 @@ class Naming:
         found, is_imported = ([], False) if is_elsewhere else self._imported(name, path)
         if found or is_imported:
             return self._as_class(found)
-        if (
-            not every or language == "zig" or (language in SCRIPTS and not name[:1].isupper())
-        ):  # an object of another file
+        is_object = language in SCRIPTS and not name[:1].isupper()  # of another file
+        if not every or language == "zig" or is_object:
             return None
         if language in CHOOSING:  # elsewhere a class that stands in another has the other's name before it
             every = [own for own in every if "." not in self._tables.definition(own).name] or every
@@ -217,11 +216,11 @@ class Naming:
             meant = self._tables.in_namespace(every, before, path)
             if before and not meant:
                 return None
-            if not meant:  # comments often name what is not imported
-                self._chosen.add((written, path, ""))
+            self._chosen |= set() if meant else {(written, path, "")}  # comments name what is not imported
             every = meant or every
-        elif language == "swift":  # each of its extensions may be in a file of its own
-            every = [own for own in every if not self._is_extension(own)] or every
+        elif language == "swift":
+            every, is_ours = self._tables.outermost(every)  # within another it has that one's name before it
+            self._chosen |= set() if is_ours else {(written, path, "")}
         if language not in BY_IMPORT:
             folder = path.rpartition("/")[0]
             near = {where for where, _ in every if where.rpartition("/")[0] == folder}
@@ -245,7 +244,7 @@ class Naming:
 
     def _inner_class(self, outer: str, name: str, path: str) -> Owner | None:
         """Find a class that stands in another, in languages without modules in between."""
-        if self._tables.language(path) not in CHOOSING:
+        if self._tables.language(path) not in NESTING:
             return None
         every = self._tables.classes.get(name, [])
         found = [own for own in every if self._tables.definition(own).name.split(".")[-2:] == [outer, name]]
@@ -325,12 +324,9 @@ class Naming:
                     for own in places.every
                     if own[0] != owner.home
                     and self._tables.definition(own).name in names
-                    and not self._is_extension(own)
+                    and not self._tables.is_extension(own)
                 ]
         return found
-
-    def _is_extension(self, own: Id) -> bool:
-        return own[0].endswith((".swift", ".dart")) and own[1] in self._tables.body(own[0]).statics
 
     def _crate(self, name: str, path: str) -> Owner | None:
         if self._tables.language(path) != "rust":
@@ -380,7 +376,7 @@ class Naming:
     def _find_imported(self, name: str, path: str) -> tuple[list[Id], bool]:
         imports = self._tables.body(path).imports
         named = [each for each in imports.get(name, ()) if each.kind != "local"]
-        if path.endswith(".php"):
+        if self._tables.language(path) == "php":
             every = [
                 (each.origin.lower(), own)
                 for each in named

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import Signature
@@ -40,6 +41,8 @@ _GENERICS = re.compile(r"<[^<>]*>")
 _CALLED = re.compile(r"\([^()]*\)")
 _PATH = re.compile(r"[A-Za-z_$]\w*(?:\(\))?(?:\.[A-Za-z_$]\w*(?:\(\))?)*")
 _LONGEST = 200
+BLOCK = ":{"
+"""What stands for a block that a call of Swift is given after its brackets."""
 _Text = Callable[["tree_sitter.Node"], str]
 
 
@@ -79,6 +82,35 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     if arguments is None:
         return None
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
+
+
+def taken_in_swift(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
+    """Return the labels of a function's parameters, with ``=`` where one may be left out."""
+    labels, variadic = [], False
+    for each, after in pairwise([*node.children, node]):
+        if each.type == "parameter":
+            name = each.child_by_field_name("external_name") or each.child_by_field_name("name")
+            labels.append(f":{text(name) if name is not None else '_'}{'=' if after.type == '=' else ''}")
+            variadic = variadic or each.children[-1].type == "..." or after.type == "..."
+    return Signature(function, tuple(labels), 0, variadic)
+
+
+def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+    """Return the labels of what a call gives in its brackets, and `BLOCK` for each block after them."""
+    suffix = called.next_named_sibling
+    every = suffix.named_children if suffix is not None else []
+    blocks = [BLOCK for each in every if each.type == "lambda_literal"]
+    around = called.parent.parent if called.parent is not None else None
+    if around is not None and around.type == "call_expression" and around.start_byte == called.start_byte:
+        outer = around.named_children[-1]
+        blocks += [BLOCK for each in outer.named_children if each.type == "lambda_literal"]
+    if not every or every[0].type != "value_arguments":
+        return tuple(blocks) or None
+    given = every[0]
+    names = [
+        each.child_by_field_name("name") for each in given.named_children if each.type == "value_argument"
+    ]
+    return (*[f":{text(each) if each is not None else '_'}" for each in names], *blocks)
 
 
 def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:

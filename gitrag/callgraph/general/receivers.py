@@ -339,9 +339,19 @@ class Receivers(ClassMembers, ABC):
                     if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
                         self._sure = min(self._sure, OVERRIDDEN)
                     return self._declared(declared, own, depth)
-        for each in self._bases(owner):  # Go's embedded type is a field of its name
-            if each.name == name:
-                return each
+        held = self._of_companion_object(owner, name, depth) if owner.home.endswith(".kt") else None
+        if held is not None:
+            return held
+        # Go's embedded type is a field of its name.
+        return next((each for each in self._bases(owner) if each.name == name), None)
+
+    def _of_companion_object(self, owner: Owner, name: str, depth: int) -> Owner | None:
+        """Find what the companion of one of Kotlin's classes holds under a name."""
+        for path, index in self._definitions_of(owner):
+            for own in self._tables.named(path, f"{self._tables.definition((path, index)).name}.Companion"):
+                held = self._tables.body(path).fields.get((own[1], name))
+                if held is not None:
+                    return self._declared(held, own, depth)
         return None
 
     def _are_several_of(self, owner: Owner, name: str) -> bool:

@@ -14,6 +14,7 @@ from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
+from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.traits import (
@@ -72,6 +73,9 @@ class Resolver(Receivers):
         else:
             self._sure = CERTAIN
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
+        if call.given is not None and self._tables.language(caller[0]) == "swift":
+            found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
+        found = list(dict.fromkeys(found))  # a class may be a namespace, too
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
@@ -86,10 +90,25 @@ class Resolver(Receivers):
         ]
         return functions if len(functions) <= _FEW else []
 
+    def _has_labels(self, own: Id, given: Sequence[str]) -> bool:
+        """Tell whether a function of Swift takes arguments of these labels, in this order."""
+        taken = self._tables.body(own[0]).signatures.get(own[1])
+        if taken is None:
+            return True
+        labels = [each.rstrip("=") for each in taken.types]
+        named = [each for each in given if each != BLOCK]
+        missing = [each for each in taken.types if each[-1] != "=" and each not in named]
+        if taken.variadic:
+            return set(named) <= set(labels)
+        rest = iter(labels)
+        return len(missing) <= len(given) - len(named) <= len(labels) - len(named) and all(
+            label in rest for label in named
+        )
+
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
         parent = self._tables.body(own[0]).parents[own[1]]
-        return self._is_extension((own[0], parent)) and not self._tables.last_name(own).islower()
+        return self._tables.is_extension((own[0], parent)) and not self._tables.last_name(own).islower()
 
     def _unscoped(self, parts: Sequence[str]) -> Sequence[str]:
         """Leave out the names of namespaces; all of what is the standard library's."""
@@ -114,7 +133,10 @@ class Resolver(Receivers):
         owner = self._owner(before, name, caller, depth)
         if owner is None and self._tables.language(caller[0]) == "php":  # `new \\Shop\\Cart()`
             cls = self._class(".".join(parts), caller[0])
-            return [] if cls is None else certain(self._made(cls))
+            if cls is not None or before[0][:1].isupper() or not before[0]:
+                return [] if cls is None else certain(self._made(cls))
+            is_own = before == ["this"] and self._class_of(caller) is not None
+            return [] if is_own else self._telling("", name, "php")
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)
@@ -127,7 +149,7 @@ class Resolver(Receivers):
             if language in SCRIPTS and self._is_of_others(before[0], caller[0]):
                 return []
             return (
-                self._extensions(None, name, caller, is_literal=before == ["?"])
+                self._extensions(None, name, caller, before)
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -151,23 +173,26 @@ class Resolver(Receivers):
 
     def _alike(self, owner: Owner, name: str) -> Found:
         """Find the few methods of a name, where the receiver's type says no more than that it has one."""
-        if owner.full or not self._is_abstract(owner) or self._declares_field(owner, name):
+        if owner.full or self._declares_field(owner, name):
             return []
         needs = self._needs(owner)
-        if name not in needs and (needs or self._tables.language(owner.home) in SPARING):
+        vague = not needs and self._is_abstract(owner) and self._tables.language(owner.home) not in SPARING
+        if name not in needs and not vague:
             return []
         alike = self._tables.methods.get(name, [])
-        return [(each, LIKE_NAMED) for each in alike] if 0 < len(alike) <= _FEW else []
+        sure = OVERRIDDEN if name in needs and len(alike) == 1 else LIKE_NAMED
+        return [(each, sure) for each in alike] if 0 < len(alike) <= _FEW else []
 
-    def _extensions(self, owner: Owner | None, name: str, caller: Id, *, is_literal: bool = False) -> Found:
+    def _extensions(self, owner: Owner | None, name: str, caller: Id, before: Sequence[str] = ()) -> Found:
         """Find C#'s methods that extend a type; certain if it is the receiver's or a base of it."""
         language = self._tables.language(caller[0])
-        if language == "rust" and is_literal:
+        if language == "rust" and before == ["?"]:
             members = self._tables.members
             found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
             return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
         if language in {"kotlin", "swift", "dart"}:
-            return self._foreign(name) if owner is None else []
+            written = self._type_written(before, caller) if before else ""
+            return self._foreign(name, written or "?") if owner is None else []
         if language != "csharp":
             return []
         every = [
@@ -179,14 +204,23 @@ class Resolver(Receivers):
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
-    def _foreign(self, name: str) -> Found:
-        """Find a function that extends a class of others, where no class here has one of its name."""
+    def _foreign(self, name: str, on: str) -> Found:
+        """Find a function that extends a class of others, where no class here has one of its name.
+
+        Args:
+            name: Its name.
+            on: The type that it is called on; ``?`` if not known, empty where nothing stands before it.
+        """
         every = self._tables.methods.get(name, [])
-        owners = {self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every}
-        is_ours = any(
-            not self._is_extension(own) for each in owners for own in self._tables.classes.get(each, ())
-        )
-        return [] if is_ours or len(every) > 2 else [(own, LIKE_NAMED) for own in every]
+        owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
+        defined = [self._tables.classes.get(each, ()) for each in owners]
+        is_ours = [any(not self._tables.is_extension(own) for own in each) for each in defined]
+        others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
+        meant = [own for own, each in zip(every, owners, strict=True) if each == on and own in others]
+        if any(is_ours) and not meant and on:
+            return []
+        others = meant or others
+        return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
 
     def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
         """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story.
@@ -236,7 +270,7 @@ class Resolver(Receivers):
 
     def _are_one_family(self, found: Sequence[Id]) -> bool:
         """Tell whether methods of one name are a base's and its overrides."""
-        if len(found) > _FEW:
+        if len(found) > MANY_IMPLEMENTATIONS:
             return False
         owners = [self._class_of(own) for own in found]
         above = [{each[1:] for each in self._upwards(owner)} for owner in owners if owner is not None]
@@ -258,7 +292,7 @@ class Resolver(Receivers):
         ]
         first = words[0].lower() if words else ""
         is_usual = first in _USUAL or (language == "kotlin" and first in _OF_ANDROID)
-        if len(words) < 2 + is_usual or not 0 < len(every) <= _FEW or head in {"super", "this"}:
+        if len(words) < 2 + is_usual or not every or head in {"super", "this"}:
             return []
         if len(every) > 1 and not self._are_one_family(every):
             return []
@@ -277,15 +311,18 @@ class Resolver(Receivers):
             if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
                     continue
-                found = self._own_or_any(self._self(caller, self._known_as(scope)), name, language)
+                found = self._own_or_any(self._self(caller, self._known_as(scope)), name)
                 if found:
                     return found
+                inner = self._inner_class(self._tables.last_name(scope), name, path)
+                if inner is not None and language == "swift":
+                    return certain(self._made(inner))
             qualified = f"{definition.name}.{name}" if definition.name else name
             named = self._tables.named(path, qualified)
             if named:
                 if language not in SCRIPTS and self._tables.definition(named[-1]).kind == "function":
                     return certain(named)
-                return certain(self._constructed(named[-1]))
+                return certain(self._constructed(named[0 if language == "scala" else -1]))  # no companion
         owner = self._class_of(caller)
         if owner is not None:
             owner = self._self(caller, owner)
@@ -299,7 +336,7 @@ class Resolver(Receivers):
             if name == "new" and owner.kind == "type":
                 return certain(self._made(owner))
             if language in IMPLICIT_SELF:
-                found = self._own_or_any(owner, name, language)
+                found = self._own_or_any(owner, name)
                 if found:
                     return found
         if language == "java":
@@ -310,11 +347,13 @@ class Resolver(Receivers):
         if named:
             return certain([built for own in named for built in self._constructed(own)])
         if is_imported:
-            return []
+            return self._foreign(name, "") if language == "kotlin" else []
         found = certain(self._elsewhere(name, path, language))
+        if not found and language == "kotlin":
+            return self._foreign(name, "")
         return found or (self._telling("", name, language) if language == "scala" else [])  # `import Ops._`
 
-    def _own_or_any(self, owner: Owner, name: str, language: str) -> Found:
+    def _own_or_any(self, owner: Owner, name: str) -> Found:
         """Return the method of one name that a class has; if it only declares one, any override too.
 
         Where arguments choose, all methods of the name are returned.
@@ -322,10 +361,9 @@ class Resolver(Receivers):
         found = self._methods(owner, name)
         sure = [each for each in found if each[1] == CERTAIN]
         if not sure or name in self._needs(owner):
-            return found
-        own = sure if language in CHOOSING else sure[:1]
+            return found or (self._alike(owner, name) if name in self._needs(owner) else [])
         overrides = [each for each in found if each[1] < CERTAIN]  # it may be called on one of a subclass
-        return own + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else own
+        return sure + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else sure
 
     def _static(self, name: str, path: str) -> Found:
         """Find what a file of Java imports of a class under a name."""
@@ -350,6 +388,8 @@ class Resolver(Receivers):
         tables = (self._tables.functions, self._tables.classes)
         for table in tables[language == "java" :]:  # Java calls none of Kotlin's functions by its name alone
             found = table.get(name, [])
+            if language == "swift":  # a type in another has that one's name before it
+                found = [own for own in found if "." not in self._tables.definition(own).name]
             near = [each for each in found if each[0].rpartition("/")[0] == folder]
             if language in C_FAMILY and len(found) > 1 and len({where for where, _ in found}) == 1:
                 return found if table is self._tables.functions else self._constructed(found[-1])

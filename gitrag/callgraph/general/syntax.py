@@ -21,7 +21,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
   ``@property``: one that runs where it is read.
-- ``@returns``: the return type of the enclosing function.
+- ``@returns``: the return type of the enclosing function; ``@returned``: what one of PHP returns.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -52,7 +52,14 @@ from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import TEMPLATE, documented
 from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.parameters import given_in_elixir, given_to, signature, taken_in_elixir
+from gitrag.callgraph.general.parameters import (
+    given_in_elixir,
+    given_in_swift,
+    given_to,
+    signature,
+    taken_in_elixir,
+    taken_in_swift,
+)
 from gitrag.callgraph.general.records import (
     ELEMENT,
     SAME,
@@ -211,13 +218,19 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
+_TAKEN: dict[str, Callable[..., Signature]] = {"elixir": taken_in_elixir, "swift": taken_in_swift}
+"""What reads a function's parameters, where it is not by their types."""
+
 _ROUTED = late_re(r"(?<!:):(?!:)|@")
 """Between a controller and its method, in routes of Slim and Laravel."""
 _NO_READ = late_re(
-    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier)$"
-    r"|pattern|parameter|label|function_declaration|entry|attribute"
+    r"^(?:navigation_suffix|call_expression|directly_assignable_expression|user_type|identifier|arguments"
+    r"|binding|infix_type|annotation)$|pattern|parameter|label|function_declaration|entry|attribute|import"
+    r"|_identifier$"
 )
-"""What has a name of Swift that reads no property."""
+"""What has a name of Swift or Scala that reads no property; what is handed on is read as that."""
+_NO_READS = ("name", "pattern", "operator", "field")
+"""Fields of Scala's nodes whose names read none."""
 
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
@@ -262,6 +275,7 @@ class QueryReader:
         statics: list[int] = []
         properties: list[int] = []
         results: list[Result] = []
+        returned: list[tree_sitter.Node] = []
         bases: list[tuple[int, str]] = []
         signatures: dict[int, Signature] = {}
         imports: list[dict[str, str]] = []
@@ -322,9 +336,11 @@ class QueryReader:
                 node = captures["returns"][0]
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
+            elif "returned" in captures:
+                returned += captures["returned"]
             elif "parameters" in captures:
                 node, own = captures["parameters"][0], self._around(captures["parameters"][0])
-                read = taken_in_elixir if self._language.name == "elixir" else signature
+                read = _TAKEN.get(self._language.name, signature)
                 signatures.setdefault(own, read(own, node, self._text))
             elif "base" in captures:
                 bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
@@ -357,6 +373,7 @@ class QueryReader:
             for each in self._documented(comments, fields, results)
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
+        self._give(returned, variables, results)
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -444,6 +461,25 @@ class QueryReader:
                 elif place not in declared:
                     results.append(Result(place, type_))
         return variables
+
+    def _give(
+        self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
+    ) -> None:
+        """Add what functions of PHP without a declared result may give: what they make."""
+        declared = {each.function for each in results}
+        held = {
+            (each.declared.owner, each.declared.name): each.declared.type_name
+            for each in variables
+            if each.declared.type_name
+        }
+        found: dict[int, set[str]] = {}
+        for node in returned:
+            place, text = self._around(node), self._text(node)
+            type_ = held.get((place, text[1:]), "") if text.startswith("$") else self._type(node)
+            if type_ and place not in declared:
+                found.setdefault(place, set()).add(type_)
+        alone = [(place, types.pop()) for place, types in found.items() if len(types) == 1]
+        results += [Result(place, f"{UNSURE}{type_}") for place, type_ in alone]
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -560,6 +596,8 @@ class QueryReader:
         given = None
         if self._language.name == "elixir":
             given = given_in_elixir(node)
+        elif self._language.name == "swift":
+            given = given_in_swift(node, self._text)
         elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
@@ -666,15 +704,20 @@ class QueryReader:
     def _read_alone(
         self, nodes: Sequence[tree_sitter.Node], properties: Sequence[int], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield the names of Swift's properties of the file where they stand alone: ``if isReady``."""
+        """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
+        is_scala = self._language.name == "scala"
         for node in nodes if last else ():
             name = self._text(node)
-            if name not in last or node.parent is None or _NO_READ.search(node.parent.type):
+            around = node.parent if name in last else None
+            if around is None or _NO_READ.search(around.type):
+                continue
+            if is_scala and any(around.child_by_field_name(each) == node for each in _NO_READS):
                 continue
             place = self._around(node)
             if not scopes.hide(name, place, node):
-                yield WrittenCall(place, ("self", name), node.start_point[0] + 1, read=True), node
+                parts = (name,) if is_scala else ("self", name)
+                yield WrittenCall(place, parts, node.start_point[0] + 1, read=True), node
 
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""

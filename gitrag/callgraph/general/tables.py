@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from posixpath import dirname, join, normpath, relpath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
@@ -29,6 +31,7 @@ class File(Struct, frozen=True):
         inner: Names of modules inside the file.
         signatures: What functions take, where arguments choose among functions of one name.
         properties: Those that run where their name is read.
+        library: The file that a part of Dart is of, as written there.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
@@ -45,6 +48,7 @@ class File(Struct, frozen=True):
     signatures: Mapping[int, Signature]
     statics: frozenset[int]
     properties: frozenset[int]
+    library: str
 
 
 class Tables:
@@ -134,6 +138,20 @@ class Tables:
         """Return the last part of a definition's name."""
         return self.definition(own).name.rpartition(".")[2]
 
+    def is_extension(self, own: Id) -> bool:
+        """Tell whether a definition of Swift or Dart only extends a type."""
+        return own[0].endswith((".swift", ".dart")) and own[1] in self.body(own[0]).statics
+
+    def outermost(self, every: list[Id]) -> tuple[list[Id], bool]:
+        """Choose among definitions of Swift's types those that are no extension and stand in no other type.
+
+        Returns:
+            Those, or what there is; and whether they stand in no other.
+        """
+        every = [own for own in every if not self.is_extension(own)] or every
+        found = [own for own in every if "." not in self.definition(own).name]
+        return found or every, bool(found)
+
     def places(self, name: str) -> list[str]:
         """Return the files that define a qualified name."""
         return self._places.get(name, [])
@@ -164,6 +182,9 @@ class Tables:
         found = self._bodies.get(path)
         if found is None:
             found = self._bodies[path] = _unpacked(*self.files[path])
+            library = normpath(join(dirname(path), found.library)) if found.library else path
+            if library != path and self.files.get(library, ("",))[0] == "dart":
+                found = self._bodies[path] = _as_part(found, self.body(library), path, library)
         return found
 
     def namespaces(self, path: str) -> set[str]:
@@ -224,4 +245,19 @@ def _unpacked(language: str, facts: Facts) -> File:
         {each.function: each for each in body.signatures},
         frozenset(body.statics),
         frozenset(body.properties),
+        next((each.path for each in body.imports if each.path and language == "dart"), ""),
     )
+
+
+def _as_part(part: File, whole: File, path: str, library: str) -> File:
+    """Return a part of Dart with what its library imports."""
+    imports = dict(part.imports)
+    for alias, every in whole.imports.items():
+        added = [
+            each
+            if ":" in each.origin
+            else replace(each, origin=relpath(join(dirname(library), each.origin), dirname(path) or "."))
+            for each in every
+        ]
+        imports[alias] = [*imports.get(alias, ()), *added]
+    return replace(part, imports=imports)

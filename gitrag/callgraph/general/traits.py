@@ -88,4 +88,6 @@ SCRIPTS, OVERLOADING, CHOOSING = having("script"), having("overloading"), having
 IMPLICIT_SELF, BY_NAME, INHERITING = having("implicit_self"), having("by_name"), having("inheriting")
 WHOLE, SPARING = having("whole"), having("sparing")
 BY_IMPORT, INFERRING = having("by_import"), having("inferring")
+NESTING = CHOOSING | SCRIPTS | {"kotlin", "scala", "swift"}
+"""Languages in which a class may stand in another."""
 C_FAMILY = frozenset(name for name, row in TRAITS.items() if row.family == "c")

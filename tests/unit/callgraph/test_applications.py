@@ -795,13 +795,14 @@ CASES |= {
                 extension String { func shout() {}
                     init(mine: Int) {} }
                 extension Data { func go() {} }
-                func f() { String(data: d); Data() }
+                func f() { String(mine: d); Data() }
+                func h() { String(data: d) }
                 struct Own {}
                 extension Own { func go() {} }
                 func g() { Own() }
             """
         },
-        {"f ~> String.init", "g -> Own:6"},
+        {"f ~> String.init", "g -> Own:7"},
     ),
     "php, one of several classes of a name is not every class": (
         {

@@ -599,6 +599,14 @@ CASES |= {
         },
         {"A.B.C.seven -> A.B.six", "A.B.five -> A.B.C.seven", "main -> Old.eight"},
     ),
+    "typescript, a class that is a namespace": (
+        {
+            "a.ts": "export class S { constructor(x: number) {} }\n"
+            "export namespace S { export function of() {} }\n",
+            "b.ts": 'import { S } from "./a";\nfunction f() { new S(1); S.of(); }\n',
+        },
+        {"f -> S.constructor", "f -> S.of"},
+    ),
     "typescript, what is declared of others": (
         {
             "a.ts": 'import { K } from "./k";\n'
@@ -647,6 +655,165 @@ CASES |= {
             "b.ex": "defmodule B do\n  use A\n  def f, do: A.run(1, 2)\nend\n",
         },
         {"A.to -> A.go", "B.f -> A.run"},
+    ),
+    "php, a script without an ending": (
+        {
+            "lib/Model.php": "<?php\nnamespace P;\n"
+            "class Model { function __construct() {} function all() {} }\n",
+            "bin/move": "#!/usr/bin/env php\n<?php\nuse P\\Model;\n$m = new Model();\n$m->all();\n",
+        },
+        {"<module> -> Model.__construct", "<module> -> Model.all"},
+    ),
+    "php, a telling name on what is not known, and in a template": (
+        {
+            "a.php": "<?php\nclass View { function draw($t) { include $t; }\n"
+            "private function scriptTag($x) {}\n"
+            "function get($x) {} }\nclass Other { function get($x) {} }\n",
+            "b.php": "<html><?php $this->scriptTag(1); $this->get(1); ?></html>\n",
+            "c.php": "<?php\nfunction f($x) { $x->y->scriptTag(1); $x->y->get(1); }\n"
+            "class C { function g() { $this->scriptTag(1); } }\n",
+        },
+        {"<module> ~> View.scriptTag", "f ~> View.scriptTag"},
+    ),
+    "scala, what is called by its name alone, or between what it takes": (
+        {
+            "a.scala": "trait Clock { def now: Int\n def later = now + 1\n"
+            " def both = { val now = 2; now } }\n"
+            "object Clock { def create: Clock = new Clock { override def now: Int = 3 } }\n"
+            "class P { def rule = word ~ more\n private def word = 1\n private def more = 2\n"
+            " def each(x: P) = x joins rule\n"
+            " def joins(y: Int) = y match { case 1 => word\n case _ => more } }\n"
+        },
+        {
+            "Clock.later ~> Clock.create.now",
+            "P.rule -> P.word",
+            "P.rule -> P.more",
+            "P.each -> P.joins",
+            "P.each -> P.rule",
+            "P.joins -> P.word",
+            "P.joins -> P.more",
+            "Clock.create -> Clock:1",
+        },
+    ),
+    "scala, an object in an object": (
+        {
+            "a.scala": "object Sub { final case class Pos(a: Int) { def up = 1 }\n"
+            " object Pos { def of(x: Int): Pos = Pos(x) } }\n"
+            "",
+            "c.scala": "object Other { object Pos { def of(x: Int) = 1 } }\n",
+            "b.scala": "class B { def f = Sub.Pos.of(1).up\n def g = Sub.Pos.none(1) }\n",
+        },
+        {"B.f -> Sub.Pos.of", "B.f -> Sub.Pos.up", "Sub.Pos.of -> Sub.Pos:1"},
+    ),
+    "swift, a type in a type is not known outside": (
+        {
+            "a.swift": "struct Html { struct Link { init(_ u: Int) {} }\n func f() { let l = Link(1) } }\n"
+            "extension Html { func g() { _ = Link(1) } }\n"
+            "func out() { _ = Html.Link(1) }\n",
+            "b.swift": "struct Page { func body() { Link(2) } }\n"
+            "extension Html { func h() { _ = Link(1) } }\n",
+        },
+        {
+            "Html.f -> Html.Link.init",
+            "Html.g -> Html.Link.init",
+            "out -> Html.Link.init",
+            "Html.h -> Html.Link.init",
+        },
+    ),
+    "swift, labels choose": (
+        {
+            "a.swift": "extension UIColor { convenience init(r: Int, g: Int) {} }\n"
+            "class S { func put(_ x: Int, at y: Int = 1) {}\n func put(all x: Int) {}\n"
+            " func go(on: Int, then: () -> Void) {}\n"
+            " func f() { put(1); put(1, at: 2); let all = 1; put(all: all); put(none: 1); go(on: 1) { }\n"
+            "  go(on: 1, then: { }); UIColor(named: 1); UIColor(r: 1, g: 2) } }\n"
+        },
+        {"S.f -> S.put:2", "S.f -> S.put:3", "S.f -> S.go", "S.f ~> UIColor.init"},
+    ),
+    "swift, what is tried holds what it makes": (
+        {
+            "a.swift": "class Aes { func open(x: Int) {} }\nfunc made() throws -> Aes { Aes() }\n"
+            "func f() throws { let a = try Aes(); a.open(x: 1)\n let b = try? made(); b?.open(x: 1) }\n"
+        },
+        {"f -> Aes", "f -> Aes.open", "f -> made", "made -> Aes"},
+    ),
+    "dart, a part sees what its library imports": (
+        {
+            "lib/home.dart": "import 'open.dart';\nimport 'log.dart' as log;\npart 'pages/logs.dart';\n"
+            "part 'pages/more.dart';\nvoid _own() {}\n",
+            "lib/pages/logs.dart": "part of '../home.dart';\n"
+            "void f() { openHelp(1); log.archive(); _own(); _other(); hidden(); }\n",
+            "lib/pages/more.dart": "part of '../home.dart';\nvoid _other() {}\n",
+            "lib/open.dart": "import 'hidden.dart';\nvoid openHelp(int x) {}\n",
+            "lib/log.dart": "void archive() {}\n",
+            "lib/hidden.dart": "void hidden() {}\n",
+        },
+        {"f -> openHelp", "f -> archive", "f -> _own", "f -> _other"},
+    ),
+    "dart, a function that a member is given": (
+        {"a.dart": "bool ok(x) => true;\nvoid f(a) { a.check = ok; a..check = ok; }\n"},
+        {"f ~> ok"},
+    ),
+    "kotlin, a telling name of a large family": (
+        {
+            "a.kt": "abstract class A { abstract fun makeShape()\n open fun drawAllShapes() {} }\n"
+            + "".join(f"class B{n} : A() {{ override fun drawAllShapes() {{}} }}\n" for n in range(6))
+            + "fun f(x: Any) { x.y().drawAllShapes() }\n"
+        },
+        {"f ~> A.drawAllShapes", *(f"f ~> B{n}.drawAllShapes" for n in range(6))},
+    ),
+    "kotlin, what another object does for a class, and a companion holds": (
+        {
+            "a.kt": "interface Life { fun after(x: Int) {} }\nclass Impl : Life\n"
+            "class Track : Service(), Life by Impl() { fun f() { after(1) } }\n"
+            "class Own { fun stop() {}\n companion object {\n var one: Own? = null\n }\n }\n"
+            "class Other { fun stop() {} }\nfun g() { Own.one?.stop() }\n"
+        },
+        {"Track.f -> Life.after", "Track -> Impl", "g -> Own.stop"},
+    ),
+    "kotlin, an extension of what is not ours": (
+        {
+            "a.kt": "fun Context.refreshAll(x: Int) {}\n",
+            "b.kt": "class Main { private fun refreshAll() {}\n fun f() { refreshAll() } }\n"
+            "class Simple : Activity() { fun f() { refreshAll(1) } }\n",
+            "c.kt": "import x.refreshAll\nfun g(context: Context) { context.refreshAll(1) }\n",
+        },
+        {"Main.f -> Main.refreshAll", "Simple.f ~> Context.refreshAll", "g ~> Context.refreshAll"},
+    ),
+    "php, what a method returns that says no type": (
+        {
+            "a.php": "<?php\nclass Sheet { function write($x) {} }\nclass Page { function write($x) {} }\n"
+            "class Book { function &add($n) { $s = new Sheet($n); $this->all[] = $s; return $s; }\n"
+            "function open() { return new Page(); }\n"
+            "function any($n) { if ($n) { return new Page(); } return new Sheet(); } }\n"
+            "function f(Book $b) { $s =& $b->add(1); $s->write(1); $b->open()->write(2); }\n"
+            "function g(Book $b) { $b->any(1)->write(1); }\n",
+        },
+        {
+            "f -> Book.add",
+            "f -> Book.open",
+            "f ~> Sheet.write",
+            "f ~> Page.write",
+            "g -> Book.any",
+            "Book.add -> Sheet",
+            "Book.open -> Page",
+            "Book.any -> Page",
+            "Book.any -> Sheet",
+        },
+    ),
+    "swift, labels that are needed": (
+        {
+            "a.swift": "class M { init() {}\n init(all: Int) {}\n init(one: Int, then: () -> Void) {} }\n"
+            "func f() { M() }\nfunc g() { M(all: 1) }\nfunc h() { M(one: 1) { } }\n"
+        },
+        {"f -> M.init:1", "g -> M.init:2", "h -> M.init:3"},
+    ),
+    "scala, overloads, and types alone": (
+        {
+            "a.scala": "class A { def f(x: Int) = 1\n def f(x: Int, y: Int) = 2\n def g = f(1, 2)\n"
+            " def all[T]: Int = 1\n def h = all[Int].x }\n"
+        },
+        {"A.g ~> A.f:1", "A.g ~> A.f:2", "A.h -> A.all"},
     ),
     "kotlin, a telling name on what is not known": (
         {

@@ -14,7 +14,7 @@
 (import_specification (configurable_uri (uri (string_literal) @import.from)) . (identifier) @import.module)
 (library_export (configurable_uri (uri (string_literal) @import.all))) @import.public
 (part_directive (uri (string_literal) @import.all))
-(part_of_directive (uri (string_literal) @import.all))
+(part_of_directive (uri (string_literal) @import.path @import.all))
 
 (superclass (type_identifier) @base)
 (mixins (type_identifier) @base)
@@ -33,6 +33,8 @@
 ; Functions as values.
 (argument . (identifier) @handed .)
 (named_argument (label) . (identifier) @handed .)
+(assignment_expression right: (identifier) @handed)
+(cascade_section (cascade_selector) (identifier) @handed .)
 
 ; Names that are bound to something.
 (formal_parameter name: (identifier) @bound)

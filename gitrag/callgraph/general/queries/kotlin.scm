@@ -1,6 +1,7 @@
 (call_expression . (_) @call)
 (delegation_specifier (constructor_invocation (user_type) @base))
 (delegation_specifier (user_type) @base)
+(delegation_specifier (explicit_delegation . (user_type) @base))
 (parameter (simple_identifier) @var [(user_type) (nullable_type)] @type)
 (class_parameter (simple_identifier) @field [(user_type) (nullable_type)] @type)
 (property_declaration (variable_declaration (simple_identifier) @var [(user_type) (nullable_type)] @type))

@@ -18,6 +18,10 @@
 (class_declaration body: (declaration_list (use_declaration (_) @base)))
 (trait_declaration body: (declaration_list (use_declaration (_) @base)))
 
+(reference_assignment_expression left: (variable_name) @var @assigned right: [
+  (member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression) (function_call_expression)] @made)
+(return_statement [(object_creation_expression [(name) (qualified_name)] @returned) (variable_name) @returned])
+
 ; Names that are bound to something.
 (simple_parameter name: (variable_name) @bound)
 (variadic_parameter name: (variable_name) @bound)

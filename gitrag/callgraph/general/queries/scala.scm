@@ -35,5 +35,9 @@
 (enumerator . (identifier) @var (_) @ranged .)
 (function_definition name: (_) . parameters: (parameters) @_taken (#match? @_taken "^[(]implicit")) @property
 
+(identifier) @alone
+(generic_function function: (_) @call)
+(infix_expression left: (_) @receiver operator: (identifier) @name)
+
 ; Functions as values.
 (arguments [(identifier) (field_expression)] @handed)

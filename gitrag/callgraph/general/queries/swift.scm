@@ -45,3 +45,10 @@
 (selector_expression [(simple_identifier) (navigation_expression)] @handed)
 (selector_expression (call_expression . (_) @handed))
 (simple_identifier) @alone
+(property_declaration name: (pattern (simple_identifier) @var)
+  value: [(try_expression (call_expression . (_) @made)) (await_expression (call_expression . (_) @made))
+    (try_expression (await_expression (call_expression . (_) @made)))])
+(_ condition: (value_binding_pattern) . bound_identifier: (simple_identifier) @var . "=" .
+  [(try_expression (call_expression . (_) @made)) (await_expression (call_expression . (_) @made))
+    (try_expression (await_expression (call_expression . (_) @made)))])
+[(function_declaration) (init_declaration)] @parameters
