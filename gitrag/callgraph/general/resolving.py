@@ -135,8 +135,10 @@ class Resolver(Receivers):
             cls = self._class(".".join(parts), caller[0])
             if cls is not None or before[0][:1].isupper() or not before[0]:
                 return [] if cls is None else certain(self._made(cls))
-            is_own = before == ["this"] and self._class_of(caller) is not None
-            return [] if is_own else self._telling("", name, "php")
+            if before == ["this"]:  # in a template
+                return [] if self._class_of(caller) is not None else self._telling("", name, "php")
+            found = self._telling("", name, "php")
+            return [each for each in found if each[0][1] not in self._tables.body(each[0][0]).statics]
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)

@@ -16,7 +16,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@method``: a string that names a method, of ``@on``, or else of its own object; ``@markup``: HEEx.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
-  its first parameter's type; with ``@value``, a namespace.
+  its first parameter's type; of PHP a private one; with ``@value``, a namespace.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.

@@ -668,12 +668,12 @@ CASES |= {
         {
             "a.php": "<?php\nclass View { function draw($t) { include $t; }\n"
             "private function scriptTag($x) {}\n"
-            "function get($x) {} }\nclass Other { function get($x) {} }\n",
+            "function get($x) {} function drawAll() {} }\nclass Other { function get($x) {} }\n",
             "b.php": "<html><?php $this->scriptTag(1); $this->get(1); ?></html>\n",
-            "c.php": "<?php\nfunction f($x) { $x->y->scriptTag(1); $x->y->get(1); }\n"
+            "c.php": "<?php\nfunction f($x) { $x->y->scriptTag(1); $x->y->drawAll(1); $x->y->get(1); }\n"
             "class C { function g() { $this->scriptTag(1); } }\n",
         },
-        {"<module> ~> View.scriptTag", "f ~> View.scriptTag"},
+        {"<module> ~> View.scriptTag", "f ~> View.drawAll"},
     ),
     "scala, what is called by its name alone, or between what it takes": (
         {

@@ -78,3 +78,4 @@
     "add_filter" "add_shortcode")
   (#match? @handed "^.[A-Za-z_][A-Za-z0-9_]*.$"))
 (namespace_definition name: (_) @import.inner)
+(method_declaration (visibility_modifier) @_seen (#eq? @_seen "private")) @static
