@@ -137,8 +137,8 @@ class Resolver(Receivers):
                 return [] if cls is None else certain(self._made(cls))
             if before == ["this"]:  # in a template
                 return [] if self._class_of(caller) is not None else self._telling("", name, "php")
-            found = self._telling("", name, "php")
-            return [each for each in found if each[0][1] not in self._tables.body(each[0][0]).statics]
+            told = self._telling("", name, "php")
+            return [each for each in told if each[0][1] not in self._tables.body(each[0][0]).statics]
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)
