@@ -184,7 +184,8 @@ class Tables:
             found = self._bodies[path] = _unpacked(*self.files[path])
             library = normpath(join(dirname(path), found.library)) if found.library else path
             if library != path and self.files.get(library, ("",))[0] == "dart":
-                found = self._bodies[path] = _as_part(found, self.body(library), path, library)
+                whole = self._bodies.get(library) or _unpacked(*self.files[library])  # itself perhaps a part
+                found = self._bodies[path] = _as_part(found, whole, path, library)
         return found
 
     def namespaces(self, path: str) -> set[str]:
