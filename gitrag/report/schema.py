@@ -39,7 +39,8 @@ from gitrag.hub.servers import Placed, Server
 from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Searched
 from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
-from gitrag.memory.explorations import Imported
+from gitrag.memory.explorations import Imported, Recalled, Saved
+from gitrag.memory.observations import Observation
 from gitrag.report import documents
 from gitrag.report.hub import HubMade, HubTried
 from gitrag.report.told import shape_of
@@ -81,13 +82,13 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "issues show": (Issue,),
     "agents install": (documents.AgentsDocument,),
     "agents remove": (documents.AgentsDocument,),
-    "explore save": (documents.TopicDocument,),
-    "explore show": (documents.TopicDocument,),
-    "explore list": (list[documents.TopicDocument],),
-    "explore search": (list[documents.TopicDocument],),
+    "explore save": (Saved,),
+    "explore show": (Observation,),
+    "explore list": (list[Observation],),
+    "explore search": (list[Recalled],),
     "explore export": (documents.ExportDocument,),
     "explore import": (Imported,),
-    "explore adopt": (list[documents.TopicDocument],),
+    "explore adopt": (list[Observation],),
     "explore delete": (documents.DeletedDocument,),
     "core mark": (CoreFile,),
     "core list": (list[CoreFile],),
