@@ -17,7 +17,7 @@ from gitrag.actions.impact import NoCaller, no_callers
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
-from gitrag.actions.uninstall import Left, Piece
+from gitrag.actions.uninstall import InstalledPiece, Left
 from gitrag.agents.setup import FileStep
 from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.report.told import json_text
@@ -171,7 +171,7 @@ class UninstallDocument(Struct, frozen=True):
     """
 
     applied: bool
-    removed: tuple[Piece, ...]
+    removed: tuple[InstalledPiece, ...]
     left: tuple[Left, ...]
 
 

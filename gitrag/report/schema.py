@@ -21,7 +21,7 @@ from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
 from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.measure import Measured
-from gitrag.actions.prime import Primed
+from gitrag.actions.prime import SessionStart
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.search import Answer
 from gitrag.actions.sharing.pull import Pulled
@@ -62,7 +62,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "why": (Why,),
     "measure": (Measured,),
     "impact": (ChangeImpact,),
-    "prime": (Primed,),
+    "prime": (SessionStart,),
     "graph": (documents.GraphDocument,),
     "status": (WorkspaceStatus,),
     "index": (documents.UpdateDocument,),

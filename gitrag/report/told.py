@@ -73,7 +73,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
     "actions.measure.Measured": "commits left_out found model notes replayed=given(replayed)?",
-    "actions.prime.Primed": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
+    "actions.prime.SessionStart": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
     " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
@@ -95,9 +95,9 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.why.Why": "path line_start line_end within reasons further uncommitted before documents@RuledBy"
     " notes",
     "actions.uninstall.Left": "what place",
-    "actions.uninstall.Piece": "what place",
+    "actions.uninstall.InstalledPiece": "what place",
     "agents.setup.FileStep": "path action note",
-    "callgraph.published.Package": "name manifest",
+    "callgraph.published.PublishedPackage": "name manifest",
     "config.keys.Setting": "key value origin help git_config=source.git_name variable=source.variable"
     " team=known(source.team) allowed",
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
@@ -131,7 +131,7 @@ TOLD: Final[Mapping[str, str]] = {
     " left_out=mapping(counts.skipped) seconds=thousandths(seconds)",
     "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
     " references body?",
-    "trackers.issue.References": "specs adrs blocks blocked_by",
+    "trackers.issue.IssueLinks": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
     " callee_line=callee.line_start confidence lines provenance rule",
     "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
