@@ -35,8 +35,8 @@ from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
 from gitrag.hooking.status import HookReport
 from gitrag.hub.rights import Grant
-from gitrag.hub.servers import Placed, Server
-from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Searched
+from gitrag.hub.servers import Server
+from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Placed, Searched
 from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.explorations import Imported, Recalled, Saved
