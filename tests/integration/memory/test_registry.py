@@ -18,12 +18,12 @@ WRITERS = 8
 ADD = """
 import sys
 from pathlib import Path
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import RegisteredPlace, Registry
 
 sys.stdin.read()
 for turn in range(5):
     place = Path("/src") / sys.argv[2] / str(turn)
-    Registry(Path(sys.argv[1])).add([Entry(place, place / ".git")])
+    Registry(Path(sys.argv[1])).add([RegisteredPlace(place, place / ".git")])
 """
 
 
