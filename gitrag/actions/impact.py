@@ -185,10 +185,7 @@ def _callers(
     timeout_s = TIMEOUT_S if timeout_s is None else timeout_s
     said = list(left_out)
     supported = {path for path in spans if language_of(path) in LANGUAGES}
-    if others := sorted({language_of(path) or "" for path in spans.keys() - supported}):
-        named = ", ".join(others[:_MOST_LANGUAGES])
-        number = count(len(spans) - len(supported), "file")
-        said.append(f"{number} in languages without a call graph ({named}): callers are not known.")
+    said += _unsupported(spans.keys() - supported)
     if not supported:
         return Impact((), left_out=tuple(said))
     deadline = Deadline(timeout_s)
@@ -208,11 +205,7 @@ def _callers(
         with calls_of(workspace, None, deadline.check) as (calls, loaded, others_of):
             wanted = _definitions_in(calls, {path: spans[path] for path in supported})
             beyond = others_of()
-            why = {path: state for path, _, state in beyond}
-            said += [
-                f"{path} is not in the index ({why.get(path, 'left out')}): its callers are not known."
-                for path in sorted(supported - loaded.files.keys() - loaded.failed.keys())
-            ]
+            said += _not_in_the_index(supported - loaded.files.keys() - loaded.failed.keys(), beyond)
             looked_at, gaps = _reach_of(supported, loaded, beyond)
             if wanted:
                 said += gaps
@@ -226,27 +219,41 @@ def _callers(
             known = dict(zip(uncalled, none, strict=True))
             said += Followed(doubtful=calls.doubtful(done, lambda _path: True), limits=calls.notes).notes
     except TimeoutReachedError:
-        if wanted:
-            said.append(
-                f"Callers of {len(done):,} of the {count(len(wanted), 'definition')} were looked for, until"
-                f" the time was over ({timeout_s:g} s); `gitrag graph NAME --callers` takes longer."
-            )
-        else:
-            said.append(f"Callers were not looked for: the calls could not be read in {timeout_s:g} s.")
+        said.append(_cut_short(len(done), len(wanted), timeout_s))
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
         log_failure(workspace, "callers could not be read", failure)
         said.append(f"Callers could not be read: {failure or type(failure).__name__}")
-    found = _called(workspace, done, [edge for edge in edges if counts(edge)])
+    found = tuple(_called(workspace, done, [edge for edge in edges if counts(edge)]))
     with_callers = {each.node for each in found}
-    uncalled = [node for node in done if node not in with_callers]
+    alone = tuple(node for node in done if node not in with_callers)
     unsearched = Uncalled(is_searched=False)  # the time was over before
-    return Impact(
-        tuple(found),
-        tuple(uncalled),
-        tuple(known.get(node, unsearched) for node in uncalled),
-        len(wanted),
-        looked_at,
-        tuple(said),
+    states = tuple(known.get(node, unsearched) for node in alone)
+    return Impact(found, alone, states, len(wanted), looked_at, tuple(said))
+
+
+def _unsupported(paths: Collection[str]) -> Iterator[str]:
+    """Say of which files callers are never known."""
+    if paths:
+        named = ", ".join(sorted({language_of(path) or "" for path in paths})[:_MOST_LANGUAGES])
+        yield (
+            f"{count(len(paths), 'file')} in languages without a call graph ({named}): callers are not known."
+        )
+
+
+def _not_in_the_index(paths: Iterable[str], beyond: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Say of which files nothing is known, and why."""
+    why = {path: state for path, _, state in beyond}
+    for path in sorted(paths):
+        yield f"{path} is not in the index ({why.get(path, 'left out')}): its callers are not known."
+
+
+def _cut_short(done: int, wanted: int, timeout_s: float) -> str:
+    """Say how far a search for callers came until its time was over."""
+    if not wanted:
+        return f"Callers were not looked for: the calls could not be read in {timeout_s:g} s."
+    return (
+        f"Callers of {done:,} of the {count(wanted, 'definition')} were looked for, until"
+        f" the time was over ({timeout_s:g} s); `gitrag graph NAME --callers` takes longer."
     )
 
 

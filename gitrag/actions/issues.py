@@ -25,7 +25,7 @@ from gitrag.git.environment import GitTimeoutError
 from gitrag.search.question import STOP_WORDS
 from gitrag.trackers import detection
 from gitrag.trackers.base import (
-    Page,
+    IssuePage,
     Registration,
     Secret,
     Tracker,
@@ -249,10 +249,10 @@ def _asked_live(workspace: Workspace, place: TrackerPlace, words: list[str]) -> 
     return f"{place.tracker}'s own search finds {len(found) or 'none'}", tuple(found)
 
 
-def _searched(tracker: Tracker, words: list[str]) -> Iterator[Page]:
+def _searched(tracker: Tracker, words: list[str]) -> Iterator[IssuePage]:
     found = tracker.search(words)
     if found is not None:
-        yield Page(found)
+        yield IssuePage(found)
 
 
 def _quiet_place(workspace: Workspace) -> TrackerPlace | None:

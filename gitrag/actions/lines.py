@@ -66,7 +66,7 @@ class Range(Struct, frozen=True):
         return self.line_start, self.line_end
 
 
-class Part(Struct, frozen=True):
+class OutlinePart(Struct, frozen=True):
     """A definition of a file, or a heading of prose: its lines, and what to show for it."""
 
     line_start: int
@@ -79,7 +79,7 @@ class Outline(Struct, frozen=True):
 
     path: str
     lines: int
-    parts: tuple[Part, ...]
+    parts: tuple[OutlinePart, ...]
 
 
 def read_range(workspace: Workspace, what: str) -> Range:
@@ -123,13 +123,13 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
     lines = file_lines(workspace, path)
     if len(lines) <= LONG:
         return None
-    parts: list[Part] = []
+    parts: list[OutlinePart] = []
     for each in definitions_of(lines, language_of(path, "\n".join(lines))):
         said = (
             each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{each.qualified_name}"
         )
         indent = "  " if each.kind is Kind.METHOD else ""
-        parts.append(Part(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
+        parts.append(OutlinePart(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
     return Outline(path, len(lines), tuple(parts))
 
 

@@ -49,7 +49,7 @@ class LanguageShare(Struct, frozen=True):
     lines: int
 
 
-class ChangedFile(Struct, frozen=True):
+class OftenChanged(Struct, frozen=True):
     """A file, and how many of the latest commits changed it."""
 
     path: str
@@ -77,7 +77,7 @@ class Overview(Struct, frozen=True):
     entry_points: tuple[EntryPoint, ...]
     core: tuple[Suggested, ...]
     latest: tuple[LatestCommit, ...]
-    changed: tuple[ChangedFile, ...]
+    changed: tuple[OftenChanged, ...]
     commits: int
     tests: tuple[FilesOfTests, ...]
     inline_tests: int
@@ -118,7 +118,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
         core=core,
         latest=latest_commits(workspace.repo, LATEST),
         changed=tuple(
-            ChangedFile(path, commits)
+            OftenChanged(path, commits)
             for path, commits in sorted(changed.items(), key=lambda each: (-each[1], each[0]))[:_CHANGED]
             if commits > 1
         ),

@@ -174,7 +174,7 @@ TOP = 5
 KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
-class Primed(Struct, frozen=True):
+class SessionStart(Struct, frozen=True):
     """The context for a session.
 
     Attributes:
@@ -208,7 +208,7 @@ def prime(
     since: str | None = None,
     *,
     for_agent: bool = False,
-) -> Primed:
+) -> SessionStart:
     """Bring the index up to date, unless it was touched a moment ago, and gather what to show.
 
     Args:
@@ -245,7 +245,7 @@ def prime(
     unreached = None
     if topic and not entries:
         unreached = find_unreached(workspace, found, KINDS, least)
-    return Primed(
+    return SessionStart(
         workspace.name,
         topic,
         tuple(note for note in notes if note),

@@ -40,7 +40,7 @@ _COPIES = 50
 _SHOWN_LINES = 3
 
 
-class Place(Struct, frozen=True):
+class ComparedPlace(Struct, frozen=True):
     """Where what is compared lies.
 
     Attributes:
@@ -68,9 +68,9 @@ class Similar(Struct, frozen=True):
         drafts: How many texts of the repository are compared by draft vectors.
     """
 
-    place: Place
+    place: ComparedPlace
     answer: Answer
-    copies: tuple[Place, ...]
+    copies: tuple[ComparedPlace, ...]
     drafts: int
 
 
@@ -215,11 +215,11 @@ def _mean(db: Connection, scope: SearchScope, chunks: Iterable[int]) -> NDArray[
     return mean
 
 
-def _place(path: str, chunks: Sequence[Chunk]) -> Place:
+def _place(path: str, chunks: Sequence[Chunk]) -> ComparedPlace:
     """Return where some chunks of a file lie."""
     first = chunks[0]
     is_one = all(each.qualified_name == first.qualified_name for each in chunks)
-    return Place(
+    return ComparedPlace(
         path,
         min(each.line_start for each in chunks),
         max(each.line_end for each in chunks),
@@ -228,7 +228,7 @@ def _place(path: str, chunks: Sequence[Chunk]) -> Place:
     )
 
 
-def _is_of(found: SimilarChunk, path: str, place: Place, own: Mapping[int, Chunk]) -> bool:
+def _is_of(found: SimilarChunk, path: str, place: ComparedPlace, own: Mapping[int, Chunk]) -> bool:
     here = found.path == path
     chunk = found.chunk
     return here and (

@@ -27,14 +27,14 @@ from gitrag.indexing.worker import running
 from gitrag.machine import files
 from gitrag.machine.locks import wait_for
 from gitrag.memory.home import home_directory
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import RegisteredPlace, Registry
 from gitrag.workspace import Workspace
 
 _WORKER_S = 10.0
 """How long the background may still be at work."""
 
 
-class Piece(Struct, frozen=True):
+class InstalledPiece(Struct, frozen=True):
     """Something that gitrag put somewhere.
 
     Attributes:
@@ -57,7 +57,7 @@ class Left(Struct, frozen=True):
     how: str
 
 
-def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[InstalledPiece | Left]:
     """Yield what gitrag put into a repository, in the order in which it is to go, and what stays.
 
     Raises:
@@ -77,14 +77,16 @@ def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piec
     names = [hook.name for hook in HOOKS if hook.name in ours]
     if names:
         places = sorted({str(path.parent) for path in going}) or [str(repo.common_dir / "config")]
-        yield Piece(f"hooks ({', '.join(names)})", ", ".join(places), lambda: hooks.uninstall(repo))
+        yield InstalledPiece(f"hooks ({', '.join(names)})", ", ".join(places), lambda: hooks.uninstall(repo))
     if repo.root is not None:
         yield from _in_worktree(repo, repo.root)
     if repo.index_directory.exists():
-        yield Piece("index", str(repo.index_directory), lambda: _remove_store(repo, environ))
+        yield InstalledPiece("index", str(repo.index_directory), lambda: _remove_store(repo, environ))
     if any(each.git_dir == repo.common_dir for each in Registry().read().entries):
         place = Registry().path
-        yield Piece("its entry", str(place), lambda: Registry().forget([Entry.of(repo)]), last=True)
+        yield InstalledPiece(
+            "its entry", str(place), lambda: Registry().forget([RegisteredPlace.of(repo)]), last=True
+        )
     if any(
         each.is_the_repositorys and each.key.startswith("gitrag.") for each in repo.configuration.entries()
     ):
@@ -92,7 +94,7 @@ def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[Piec
         yield Left("settings", str(place), "git config --remove-section gitrag")
 
 
-def of_machine(environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+def of_machine(environ: Mapping[str, str]) -> Iterator[InstalledPiece | Left]:
     """Yield what gitrag has on this machine beside repositories, and what stays."""
     home = Path(environ.get("HOME") or Path.home())
     yield from _agents(home, plan_of_user(home, CLIENTS, remove=True), private=True)
@@ -111,7 +113,7 @@ def of_machine(environ: Mapping[str, str]) -> Iterator[Piece | Left]:
             yield Left(what, str(place), "a link, or what stays is in it: remove what you do not need")
         elif place.exists():
             remove = partial(shutil.rmtree, place)
-            yield Piece(what, str(place), remove, last=True)
+            yield InstalledPiece(what, str(place), remove, last=True)
 
 
 def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
@@ -121,7 +123,7 @@ def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
     yield Left("gitrag itself", "this program", "pip uninstall gitrag, or uv tool uninstall gitrag")
 
 
-def take_out(pieces: Iterable[Piece]) -> None:
+def take_out(pieces: Iterable[InstalledPiece]) -> None:
     """Remove pieces.
 
     Raises:
@@ -149,7 +151,7 @@ def take_out(pieces: Iterable[Piece]) -> None:
         )
 
 
-def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[Piece | Left]:
+def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Iterator[InstalledPiece | Left]:
     """Yield what is in the one stood in, and in all that gitrag knows; one that cannot be read stays."""
     if own is not None:
         yield from of_repository(own, environ)
@@ -166,7 +168,7 @@ def of_repositories(own: Repository | None, environ: Mapping[str, str]) -> Itera
             yield Left("a repository", str(entry.path), f"cannot be read: {error}")
 
 
-def _in_worktree(repo: Repository, root: Path) -> Iterator[Piece | Left]:
+def _in_worktree(repo: Repository, root: Path) -> Iterator[InstalledPiece | Left]:
     clients = [client for client in CLIENTS if client.file]
     yield from _agents(root, plan(root, clients, remove=True))
     path, content = root / ".gitignore", b""
@@ -177,7 +179,7 @@ def _in_worktree(repo: Repository, root: Path) -> Iterator[Piece | Left]:
     elif content and without_entry(content) != content and _is_committed(repo):
         yield Left(f"the line {IGNORED}", str(path), "committed, for the team")
     elif content and without_entry(content) != content:
-        yield Piece(f"the line {IGNORED}", str(path), lambda: _remove_line(path))
+        yield InstalledPiece(f"the line {IGNORED}", str(path), lambda: _remove_line(path))
     if (root / TEAM_FILE).exists():
         yield Left("the team's settings", str(root / TEAM_FILE), "committed, for the team")
     for other in repo.worktree_roots():
@@ -185,10 +187,12 @@ def _in_worktree(repo: Repository, root: Path) -> Iterator[Piece | Left]:
             yield Left("files for agents, if any", str(other), "gitrag agents remove, there")
 
 
-def _agents(root: Path, steps: Iterable[FileStep], *, private: bool = False) -> Iterator[Piece | Left]:
+def _agents(
+    root: Path, steps: Iterable[FileStep], *, private: bool = False
+) -> Iterator[InstalledPiece | Left]:
     for step in steps:
         if step.changes:
-            yield Piece(
+            yield InstalledPiece(
                 "what agents are told",
                 str(root / step.path),
                 lambda step=step: apply(root, [step], private=private),  # type: ignore[misc]

@@ -51,7 +51,7 @@ _ARTIFACT = re.compile(r"<artifactId>\s*([\w.-]+)\s*</artifactId>")
 _ROOT_PROJECT = re.compile(r"""rootProject\.name\s*=\s*["']([\w.-]+)["']""")
 
 
-class Package(Struct, frozen=True):
+class PublishedPackage(Struct, frozen=True):
     """A package that others may import.
 
     Attributes:
@@ -72,7 +72,7 @@ def packages_of(
     paths: Collection[str],
     families: Collection[str] | None = None,
     check: Callable[[], None] = lambda: None,
-) -> list[Package]:
+) -> list[PublishedPackage]:
     """Return the packages of a repository, by manifest; those of its tests, examples and docs are none.
 
     Args:
@@ -80,7 +80,7 @@ def packages_of(
         families: Families of languages that import them; None for all.
         check: Called between files; raises to stop.
     """
-    found: dict[tuple[str, str], Package] = {}
+    found: dict[tuple[str, str], PublishedPackage] = {}
     manifests = [
         (path, path.rpartition("/")[0], reader)
         for path in sorted(texts)
@@ -97,7 +97,7 @@ def packages_of(
             continue
         modules = modules_of(name, folder, own[family, folder]) if name else frozenset()
         if modules:
-            found.setdefault((family, name), Package(name, path, family, modules))
+            found.setdefault((family, name), PublishedPackage(name, path, family, modules))
     return list(found.values())
 
 
@@ -125,7 +125,7 @@ def _folders(path: str) -> Iterator[str]:
 
 def importing(
     files: Mapping[str, tuple[str, Facts]],
-    packages: Iterable[Package],
+    packages: Iterable[PublishedPackage],
     check: Callable[[], None] = lambda: None,
 ) -> dict[str, frozenset[str]]:
     """Return which files import some packages: the packages' names, by path.

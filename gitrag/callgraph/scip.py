@@ -43,7 +43,7 @@ class ScipError(ValueError):
     """Data are not in the format."""
 
 
-class Occurrence(Struct, frozen=True):
+class ScipOccurrence(Struct, frozen=True):
     """A name in a file's text: its line, 1-based, columns, symbol, and whether that is defined here."""
 
     line: int
@@ -82,7 +82,7 @@ def documents_of(data: bytes) -> dict[str, bytes]:
     return found
 
 
-def occurrences_of(document: bytes) -> Iterator[Occurrence]:
+def occurrences_of(document: bytes) -> Iterator[ScipOccurrence]:
     """Yield the names in a file, but those on several lines or of nothing that has a name.
 
     Raises:
@@ -101,7 +101,7 @@ def occurrences_of(document: bytes) -> Iterator[Occurrence]:
             elif at == _ROLES and isinstance(own, int):
                 roles = own
         if len(place) == 3 and not symbol.startswith("local ") and place[1] < place[2]:
-            yield Occurrence(place[0] + 1, place[1], place[2], symbol, bool(roles & _DEFINITION))
+            yield ScipOccurrence(place[0] + 1, place[1], place[2], symbol, bool(roles & _DEFINITION))
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
@@ -294,7 +294,7 @@ class _Callers:
         return inner if beside < 2 else -1
 
 
-def _is_borne_out(each: Occurrence, lines: Sequence[str]) -> bool:
+def _is_borne_out(each: ScipOccurrence, lines: Sequence[str]) -> bool:
     """Tell whether the text at a range is whole words, and of a definition its name, as far as it has one."""
     if each.line > len(lines):
         return False
@@ -316,7 +316,7 @@ def _function(symbol: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-def _defined_at(each: Occurrence, definitions: Sequence[DefinitionFacts]) -> int:
+def _defined_at(each: ScipOccurrence, definitions: Sequence[DefinitionFacts]) -> int:
     """Return the function that a symbol is defined as; 0 if there is none."""
     name = _function(each.symbol)
     places = [

@@ -82,11 +82,7 @@ def save(
     given = {name: sys.stdin.read() if text == _STDIN else text for name, text in sections.items()}
     explorations, owner = _called(session, project)
     saved = explorations.save(title, given, project=owner, scope=scope, session_id=session_id)
-    if session.terminal.is_json:
-        from gitrag.report.documents import TopicDocument
-
-        session.terminal.print_document(TopicDocument(saved.observation, is_new=saved.created))
-    else:
+    if not session.terminal.answered(saved):
         session.terminal.print(Text(saved))
     return OK
 
@@ -158,12 +154,9 @@ def search(
     explorations, owner = _filtered(session, project)
     found = explorations.search(" ".join(query), project=owner, limit=limit)
     terminal = session.terminal
-    if session.terminal.is_json:
-        from gitrag.report.documents import TopicDocument
-
-        terminal.print_document([TopicDocument(each.observation, each.score, each.section) for each in found])
+    terminal.answered(found)
     shown = shown_names({each.observation.identity.project for each in found})
-    for each in () if session.terminal.is_json else found:
+    for each in () if terminal.is_json else found:
         terminal.print(
             f"{_row(each.observation, shown, terminal.style)}  {terminal.style(f'{each.score:.2f}', 'green')}"
         )

@@ -23,7 +23,7 @@ from gitrag.words.control_characters import Safe, Text
 if TYPE_CHECKING:
     from gitrag.actions.requests import SearchCommand
     from gitrag.actions.search import Answer
-    from gitrag.git.configuration import Entry
+    from gitrag.git.configuration import ConfigEntry
     from gitrag.workspace import Workspace
 
 _USUAL = "less"
@@ -36,7 +36,7 @@ _NOT_FOUND = frozenset({126, 127})
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def pager_of(environ: Mapping[str, str], entries: Iterable[Entry]) -> str:
+def pager_of(environ: Mapping[str, str], entries: Iterable[ConfigEntry]) -> str:
     """Return the pager's command line by git's order; empty for none.
 
     Args:

@@ -30,7 +30,7 @@ from gitrag.report.text import as_text
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
 from gitrag.search.question import read
-from gitrag.web.colouring import Colouring, Line, Source
+from gitrag.web.colouring import Colouring, Line, ShownSource
 from gitrag.web.marking import Spans, marks_of, pieces, source_of
 from gitrag.words.control_characters import printable
 from gitrag.words.numbers import count
@@ -330,7 +330,7 @@ class Picker:
             source = source_of(hit.path, texts)
             lines = [(("", text),) for text in source.lines]
             if self._colouring is not None:
-                top = Source(hit.path, source.lines[:_MOST_COLOURED])
+                top = ShownSource(hit.path, source.lines[:_MOST_COLOURED])
                 (parts,) = self._colouring.read([top])
                 lines[: len(parts or ())] = parts or ()
             self._previewed = (hit, lines)

@@ -111,7 +111,7 @@ def push(session: Session) -> int:
     done = push_texts(team, team.workspace.repo.head().tree)
     if session.terminal.answered(done):
         return OK
-    _say_left_out(team.findings.skipped.values(), team.findings.left_out, session.terminal)
+    _say_left_out(team.skipped.values(), team.left_out, session.terminal)
     merged = f", {count(done.merged, 'pack')} merged" if done.merged else ""
     merged += f", {count(done.replaced, 'damaged pack')} replaced" if done.replaced else ""
     session.terminal.print(
@@ -234,7 +234,7 @@ def gc(session: Session, *, really: bool, other_models: bool, damaged: bool) -> 
     terminal = session.terminal
     team = _open(session)
     found = upkeep.tidy(team, really=really, other_models=other_models, damaged=damaged)
-    _say_left_out(team.findings.skipped.values(), team.findings.left_out, terminal)
+    _say_left_out(team.skipped.values(), team.left_out, terminal)
     if terminal.answered(found):
         return OK
     if not found:

@@ -13,7 +13,7 @@ from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, RepositoryError
 
 if TYPE_CHECKING:
-    from gitrag.actions.uninstall import Left, Piece
+    from gitrag.actions.uninstall import InstalledPiece, Left
     from gitrag.git import Repository
 
 
@@ -43,7 +43,7 @@ def uninstall(session: Session, *, everywhere: bool, yes: bool) -> int:
     else:
         found = list(action.of_repository(session.repository(), session.environ))
     found += action.of_user(session.environ)
-    pieces = [each for each in found if isinstance(each, action.Piece)]
+    pieces = [each for each in found if isinstance(each, action.InstalledPiece)]
     left = [each for each in found if isinstance(each, action.Left)]
     terminal = session.terminal
     if not session.terminal.is_json:
@@ -60,7 +60,7 @@ def uninstall(session: Session, *, everywhere: bool, yes: bool) -> int:
     return OK if agreed or not pieces else NOTHING
 
 
-def _show(pieces: Sequence[Piece], left: Sequence[Left], terminal: Terminal) -> None:
+def _show(pieces: Sequence[InstalledPiece], left: Sequence[Left], terminal: Terminal) -> None:
     for piece in pieces:
         terminal.print(f"goes   {piece.what}  {piece.place}")
     if not pieces:

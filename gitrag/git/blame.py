@@ -41,7 +41,7 @@ _SUBJECT_CHARACTERS = 300
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 
 
-class Origin(Struct, frozen=True):
+class LineOrigin(Struct, frozen=True):
     """Where a line comes from.
 
     Attributes:
@@ -61,7 +61,7 @@ class Blame(Struct, frozen=True):
         ignored: The commits that were passed over, since a list names them.
     """
 
-    origins: tuple[Origin, ...]
+    origins: tuple[LineOrigin, ...]
     followed: bool
     ignored: tuple[str, ...]
 
@@ -108,7 +108,7 @@ def _run(
     return run_git(asked, cwd=place, environment=environment, timeout_s=seconds, most_bytes=_MOST_PRINTED)
 
 
-def _parsed(out: bytes, path: str) -> list[Origin]:
+def _parsed(out: bytes, path: str) -> list[LineOrigin]:
     """Parse what git prints: of each commit the file's name once, after its first line."""
     files: dict[str, str] = {}
     found: list[tuple[int, str, str | None]] = []
@@ -121,7 +121,7 @@ def _parsed(out: bytes, path: str) -> list[Origin]:
             commit, line = header[1].decode("ascii"), int(header[2])
         elif each.startswith(b"filename "):
             file = files[commit] = _unquoted(each.removeprefix(b"filename "))
-    return [Origin(line, commit, own or path) for line, commit, own in sorted(found)]
+    return [LineOrigin(line, commit, own or path) for line, commit, own in sorted(found)]
 
 
 def _unquoted(name: bytes) -> str:

@@ -96,7 +96,7 @@ Setting: TypeAlias = "tuple[str, str]"
 """A key and its value."""
 
 
-class Entry(Struct, frozen=True):
+class ConfigEntry(Struct, frozen=True):
     """One line of git's configuration.
 
     Attributes:
@@ -132,11 +132,11 @@ class Configuration:
             git_dir / "reftable" / "tables.list"
         )  # where HEAD may be stored: includeIf.onbranch
         self._environment = environment
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[ConfigEntry] = ()
         self._signs: dict[Path, tuple[int, ...]] | None = None
         self._guarded: dict[str, str] = {}
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[ConfigEntry]:
         """Return all lines in the order in which git reads them: later ones override earlier ones.
 
         Raises:
@@ -211,15 +211,15 @@ def _sign(path: Path) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _parse(listed: str) -> Iterable[Entry]:
+def _parse(listed: str) -> Iterable[ConfigEntry]:
     fields = iter(listed.split("\0")[:-1])
     for scope, origin, line in zip(fields, fields, fields, strict=True):
         key, has_value, value = line.partition("\n")
         file = origin.removeprefix("file:") if origin.startswith("file:") else ""
-        yield Entry(scope, file, key, value if has_value else "true")
+        yield ConfigEntry(scope, file, key, value if has_value else "true")
 
 
-def guards(entries: Sequence[Entry]) -> list[Setting]:
+def guards(entries: Sequence[ConfigEntry]) -> list[Setting]:
     """Return the settings that keep git from running what the repository's own configuration names."""
     own = [entry for entry in entries if entry.is_the_repositorys]
     users = {entry.key: entry.value for entry in entries if not entry.is_the_repositorys}
@@ -243,7 +243,7 @@ def guards(entries: Sequence[Entry]) -> list[Setting]:
     return settings
 
 
-def run_by_the_repository(entries: Iterable[Entry]) -> list[Entry]:
+def run_by_the_repository(entries: Iterable[ConfigEntry]) -> list[ConfigEntry]:
     """Return the repository's own filters and monitors, which git would run when it examines files."""
     return [
         entry

@@ -58,7 +58,7 @@ _WHO = {
 }
 
 
-class TooLargeError(UsageError):
+class CopyTooLargeError(UsageError):
     """A remote holds more than a fetch may bring."""
 
 
@@ -222,8 +222,8 @@ def _bounded(directory: Path, url: str) -> Iterator[Callable[[], None]]:
         over.set()
 
 
-def _too_large(url: str) -> TooLargeError:
-    return TooLargeError(
+def _too_large(url: str) -> CopyTooLargeError:
+    return CopyTooLargeError(
         f"{shown_url(url)} holds more than {MOST_BYTES >> 30} GiB.", "Clone it yourself, and index that."
     )
 

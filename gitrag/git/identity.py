@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
-from gitrag.git.configuration import Entry
+from gitrag.git.configuration import ConfigEntry
 
 _HELPER = re.compile(r"[\w-]+::", re.ASCII)
 _URL = re.compile(
@@ -28,7 +28,7 @@ _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _INSTEAD_OF = re.compile(r"url\.(?P<base>.*)\.insteadof", re.DOTALL)
 
 
-def meant_url(url: str, configuration: Iterable[Entry]) -> str:
+def meant_url(url: str, configuration: Iterable[ConfigEntry]) -> str:
     """Return the URL that git reads a remote's as: by the longest ``url.*.insteadOf`` that it begins with."""
     rules = [
         (entry.value, found["base"])

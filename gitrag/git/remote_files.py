@@ -118,7 +118,7 @@ class RemoteError(Exception):
     """git could not read or change the remote; the text is git's own."""
 
 
-class TooMuchError(RemoteError):
+class FilesTooLargeError(RemoteError):
     """The remote sends more than it may."""
 
 
@@ -318,7 +318,7 @@ class RemoteFiles:
             raise RemoteError(f"{REF} is a {kind.decode('ascii', 'replace')}, not a commit")
         tree = self._git("rev-parse", f"{commit}^{{tree}}").decode("ascii").strip()
         if self.sizes([tree]).get(tree, 0) > _MOST_TREE_BYTES:
-            raise TooMuchError(f"{REF} lists more than {_MOST_TREE_BYTES:,} bytes of files")
+            raise FilesTooLargeError(f"{REF} lists more than {_MOST_TREE_BYTES:,} bytes of files")
         files: dict[str, str] = {}
         for line in self._git("ls-tree", "-z", tree).split(b"\0")[:-1]:
             facts, _, name = line.partition(b"\t")
@@ -469,10 +469,10 @@ class RemoteFiles:
         except GitTimeoutError as error:
             raise RemoteError(f"timed out, nothing for {limit_s:,.0f} s") from error
         except PrintedTooMuchError as error:
-            raise TooMuchError("it lists too much") from error
+            raise FilesTooLargeError("it lists too much") from error
         if done.returncode and file_bytes is not None and TOO_LARGE in os.fsdecode(done.stderr):
             self._sweep(_SWEEPING_S)  # once those that git had started have ended
-            raise TooMuchError(f"it sends more than {file_bytes:,} bytes")
+            raise FilesTooLargeError(f"it sends more than {file_bytes:,} bytes")
         return done
 
 

@@ -18,7 +18,7 @@ from gitrag.errors import NetworkError, NotSetUpError, UsageError
 from gitrag.hub import rights, upkeep
 from gitrag.hub.connection import connect, place_of, told
 from gitrag.hub.hub import MOST_SERVERS, Hub, initialise, opened
-from gitrag.hub.upkeep import Dropped
+from gitrag.hub.upkeep import Dropped, Placed
 
 if TYPE_CHECKING:
     from psycopg import sql
@@ -54,13 +54,6 @@ class Server(Struct, frozen=True):
 
     name: str
     address: str
-
-
-class Placed(Struct, frozen=True):
-    """On which server a repository is."""
-
-    repository: str
-    server: str
 
 
 def add_server(hub: Hub, name: str, address: str) -> Server:

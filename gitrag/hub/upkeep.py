@@ -46,8 +46,8 @@ class HubBranch(Struct, frozen=True):
     server: str
 
 
-class Absent(Struct, frozen=True):
-    """A repository that cannot be searched now, because its server does not answer."""
+class Placed(Struct, frozen=True):
+    """A repository, and the server that it is on."""
 
     repository: str
     server: str
@@ -72,7 +72,7 @@ class HubStatus(Struct, frozen=True):
     recipe: str
     branches: tuple[HubBranch, ...]
     size_bytes: int | None
-    absent: tuple[Absent, ...]
+    absent: tuple[Placed, ...]
 
 
 class Dropped(Struct, frozen=True):
@@ -86,7 +86,7 @@ class Dropped(Struct, frozen=True):
         return bool(self.contents or self.paths or self.unfinished)
 
 
-def searchable(hub: Hub) -> tuple[list[HubView], list[Absent]]:
+def searchable(hub: Hub) -> tuple[list[HubView], list[Placed]]:
     """List the branch of each repository that a search asks, by the repository's name, and what is away."""
     rows = hub.db.execute(
         "SELECT server, view_id, repository_id, name, branch, commit_id, left_out, files"
@@ -94,7 +94,7 @@ def searchable(hub: Hub) -> tuple[list[HubView], list[Absent]]:
     ).fetchall()
     return (
         [HubView(*row) for _server, *row in rows if row[0] is not None],
-        [Absent(row[2], server) for server, *row in rows if row[0] is None],
+        [Placed(row[2], server) for server, *row in rows if row[0] is None],
     )
 
 
@@ -119,7 +119,7 @@ def status(hub: Hub, *, is_owner: bool) -> HubStatus:
         recipe=str(recipe[0]) if recipe else "",
         branches=tuple(HubBranch(*row) for there, *row in rows if there),
         size_bytes=size,
-        absent=tuple(Absent(row[0], row[-1]) for there, *row in rows if not there),
+        absent=tuple(Placed(row[0], row[-1]) for there, *row in rows if not there),
     )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitrag.store.file_state import FileState
 
 
-class Documents(Struct, frozen=True):
+class DocumentChanges(Struct, frozen=True):
     """How many indexed documents are new, changed and deleted."""
 
     added: int = 0
@@ -36,7 +36,7 @@ class Documents(Struct, frozen=True):
     removed: int = 0
 
 
-NO_DOCUMENTS = Documents()
+NO_DOCUMENTS = DocumentChanges()
 
 
 class Refreshed(Struct, frozen=True):
@@ -55,7 +55,7 @@ class Refreshed(Struct, frozen=True):
     view: View
     overlay: ViewOverlay
     head: Head
-    documents: Documents = NO_DOCUMENTS
+    documents: DocumentChanges = NO_DOCUMENTS
     dirty: int = 0
     cut: int = 0
     waiting: int = 0

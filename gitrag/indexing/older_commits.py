@@ -16,7 +16,7 @@ from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
 from gitrag.machine.log import logged
 from gitrag.store import commits, histories, older_commits
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.older_commits import Progress
+from gitrag.store.older_commits import CommitsRead
 from gitrag.store.schema import TABLES_VERSION
 from gitrag.words.terms import TERMS_VERSION
 
@@ -45,7 +45,7 @@ class Base(Struct, frozen=True):
     """
 
     commit: str
-    progress: Progress
+    progress: CommitsRead
     is_complete: bool
 
 

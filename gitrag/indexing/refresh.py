@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gitrag.indexing.difference import Difference, Differences, TreeDifference
 from gitrag.indexing.known import (
     NO_DOCUMENTS,
-    Documents,
+    DocumentChanges,
     Refreshed,
     Start,
     Survey,
@@ -223,9 +223,9 @@ def _with_difference(held: Mapping[int, int], difference: Difference, ids: Ids) 
     return left
 
 
-def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> Documents:
+def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> DocumentChanges:
     """Count the differences between two views, given content ids by path id."""
     both = before.keys() & after.keys()
-    return Documents(
+    return DocumentChanges(
         len(after) - len(both), sum(before[path] != after[path] for path in both), len(before) - len(both)
     )

@@ -66,7 +66,7 @@ _KINDS: Mapping[str, SymbolKind] = {
 }
 
 
-class StoppedError(Exception):
+class AnswerStoppedError(Exception):
     """The editor has cancelled the request."""
 
 
@@ -94,7 +94,7 @@ class Request:
     def check(self) -> None:
         """Raise if it was cancelled."""
         if self._stopped.is_set():
-            raise StoppedError
+            raise AnswerStoppedError
 
     def symbols(self, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol]:
         """Return what a search finds, best first."""

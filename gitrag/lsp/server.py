@@ -59,7 +59,7 @@ _FEATURES = {
 _OPTIONS = {TEXT_DOCUMENT_CODE_LENS: CodeLensOptions(resolve_provider=True)}
 
 
-class _Server(LanguageServer):
+class _LanguageServer(LanguageServer):
     """A server that logs what goes wrong with a message, in place of showing it."""
 
     def report_server_error(self, error: Exception, source: Any) -> None:
@@ -78,7 +78,7 @@ class _Answering:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         # The whole text at each change: pygls cuts lines at form feeds too, where the protocol does not.
-        self.server = _Server("gitrag", __version__, TextDocumentSyncKind.Full)
+        self.server = _LanguageServer("gitrag", __version__, TextDocumentSyncKind.Full)
         self._projects = Projects(environ, self._say)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="lsp")
         self._told: set[str] = set()

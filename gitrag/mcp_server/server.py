@@ -168,7 +168,7 @@ CORE = frozenset({"search_code", "get", "call_graph", "related", "check", "prime
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
-class _Server(MCPServer):
+class _ToolServer(MCPServer):
     """A server that repeats nothing raw of the name of a tool that it does not have."""
 
     async def call_tool(self, name: str, *arguments: Any, **options: Any) -> Any:
@@ -185,7 +185,7 @@ def build(bench: Workbench, *, core_only: bool = False) -> MCPServer:
     user by name, like prompts, and also to the model.
     """
     has_hub = bench.workspace.config.hub != OFF
-    server = _Server(
+    server = _ToolServer(
         "gitrag",
         title="gitrag",
         instructions=_ORDER.strip() if core_only else INSTRUCTIONS,

@@ -25,7 +25,7 @@ from gitrag.git import Repository
 from gitrag.git.identity import of_directory, written
 from gitrag.machine.files import read_regular
 from gitrag.memory.home import project_name
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import RegisteredPlace, Registry
 
 _OF_REPOSITORY = re.compile(r"(?:[^/]*[.:][^/]*)?/.+", re.DOTALL)
 _MOST_BYTES = 1 << 20
@@ -145,7 +145,7 @@ def has_namesake(project: Project, stored: Iterable[str]) -> bool:
     return False
 
 
-def _may_be_called(entry: Entry, name: str) -> bool:
+def _may_be_called(entry: RegisteredPlace, name: str) -> bool:
     """Tell without git, which takes 14 ms, whether a repository can be called so, by remote or directory."""
     parts = (*entry.path.parts[-2:], *entry.git_dir.parts[-2:])
     if any(written(part).removesuffix(".git") == name for part in parts):

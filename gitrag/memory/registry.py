@@ -42,7 +42,7 @@ class UnknownRepositoryError(UsageError):
     """No repository or group that gitrag knows has this name, or several have it."""
 
 
-class Entry(Struct, frozen=True):
+class RegisteredPlace(Struct, frozen=True):
     """A repository in the registry.
 
     Attributes:
@@ -54,7 +54,7 @@ class Entry(Struct, frozen=True):
     git_dir: Path
 
     @classmethod
-    def of(cls, repo: Repository) -> Entry:
+    def of(cls, repo: Repository) -> RegisteredPlace:
         """Return the entry of a repository, whichever of its worktrees it is seen from."""
         own = repo.root or repo.git_dir
         path = repo.common_dir.parent if repo.worktree and repo.common_dir.name == ".git" else own
@@ -69,10 +69,10 @@ class Known(Struct, frozen=True):
     """
 
     name: str
-    entry: Entry
+    entry: RegisteredPlace
 
 
-class Group(Struct, frozen=True):
+class RepositoryGroup(Struct, frozen=True):
     """A name for several repositories."""
 
     name: str
@@ -87,8 +87,8 @@ class Registered:
         entries: The repositories, in the order in which they came.
     """
 
-    entries: tuple[Entry, ...] = ()
-    groups: tuple[Group, ...] = ()
+    entries: tuple[RegisteredPlace, ...] = ()
+    groups: tuple[RepositoryGroup, ...] = ()
     _named: list[Known] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -204,7 +204,7 @@ class Registry:
         entries = {each.git_dir: each for each in _entries(listed)}
         return Registered(tuple(entries.values()), tuple(_groups(groups)))
 
-    def add(self, entries: Iterable[Entry]) -> list[Entry]:
+    def add(self, entries: Iterable[RegisteredPlace]) -> list[RegisteredPlace]:
         """Add repositories.
 
         Returns:
@@ -217,7 +217,7 @@ class Registry:
         wanted = list(dict.fromkeys(entries))
         if set(wanted) <= set(self.read().entries):
             return []
-        new: list[Entry] = []
+        new: list[RegisteredPlace] = []
 
         def added(held: Registered) -> Registered:
             there = {each.git_dir: each for each in held.entries}
@@ -231,27 +231,27 @@ class Registry:
         self._change(added)
         return new
 
-    def forget(self, gone: Iterable[Entry]) -> None:
+    def forget(self, gone: Iterable[RegisteredPlace]) -> None:
         """Remove repositories, from their groups too; groups that are empty then go."""
         dropped = {each.git_dir for each in gone}
 
         def without(held: Registered) -> Registered:
             kept = tuple(each for each in held.entries if each.git_dir not in dropped)
             groups = (
-                Group(each.name, tuple(member for member in each.members if member not in dropped))
+                RepositoryGroup(each.name, tuple(member for member in each.members if member not in dropped))
                 for each in held.groups
             )
             return Registered(kept, tuple(each for each in groups if each.members))
 
         self._change(without)
 
-    def group(self, name: str, members: Iterable[Entry]) -> None:
+    def group(self, name: str, members: Iterable[RegisteredPlace]) -> None:
         """Make a group of repositories, in place of what it was; without members it goes."""
         wanted = tuple(dict.fromkeys(each.git_dir for each in members))
 
         def grouped(held: Registered) -> Registered:
             others = [each for each in held.groups if each.name != name]
-            own = [Group(name, wanted)] if wanted else []
+            own = [RepositoryGroup(name, wanted)] if wanted else []
             return replace(held, groups=tuple(sorted([*others, *own], key=lambda each: each.name)))
 
         self._change(grouped)
@@ -287,12 +287,12 @@ class Registry:
 def remember(repo: Repository, say: Callable[[str], None]) -> None:
     """Add a repository that was indexed; where that fails, say so: its index is as good."""
     try:
-        Registry().add([Entry.of(repo)])
+        Registry().add([RegisteredPlace.of(repo)])
     except GitragError as error:
         say(f"{error} {error.hint}".strip())
 
 
-def _named(entries: Sequence[Entry]) -> list[Known]:
+def _named(entries: Sequence[RegisteredPlace]) -> list[Known]:
     """Name repositories by the shortest ends of their paths that tell them apart."""
     parts = [_place(each).parts for each in entries]
     ends = [1] * len(parts)
@@ -309,14 +309,14 @@ def _named(entries: Sequence[Entry]) -> list[Known]:
     return sorted(map(Known, names, entries), key=lambda known: (known.name.casefold(), known.entry.path))
 
 
-def _place(entry: Entry) -> Path:
+def _place(entry: RegisteredPlace) -> Path:
     """Return the directory that a repository is called after: ``x/.git`` and ``x/.bare`` are both ``x``."""
     if entry.git_dir.name.startswith("."):
         return entry.git_dir.parent
     return entry.path.with_name(entry.path.name.removesuffix(".git") or entry.path.name)
 
 
-def _ends_in(entry: Entry, wanted: str) -> bool:
+def _ends_in(entry: RegisteredPlace, wanted: str) -> bool:
     return bool(wanted) and f"/{_place(entry)}".casefold().endswith(f"/{wanted}")
 
 
@@ -326,16 +326,16 @@ def _listed(known: Sequence[Known]) -> str:
     return "gitrag repos list lists them; gitrag repos add PATH adds one."
 
 
-def _entries(listed: Any) -> Iterator[Entry]:
+def _entries(listed: Any) -> Iterator[RegisteredPlace]:
     for each in listed if isinstance(listed, list) else ():
         if isinstance(each, dict) and _is_path(each.get("path")) and _is_path(each.get("git_dir")):
-            yield Entry(Path(each["path"]), Path(each["git_dir"]))
+            yield RegisteredPlace(Path(each["path"]), Path(each["git_dir"]))
 
 
-def _groups(held: Any) -> Iterator[Group]:
+def _groups(held: Any) -> Iterator[RepositoryGroup]:
     for name, members in held.items() if isinstance(held, dict) else ():
         if isinstance(members, list):
-            yield Group(name, tuple(Path(each) for each in members if _is_path(each)))
+            yield RepositoryGroup(name, tuple(Path(each) for each in members if _is_path(each)))
 
 
 def _is_path(value: Any) -> bool:

@@ -18,7 +18,7 @@ PRESENTED: Final[Mapping[str, tuple[str, str, str]]] = {
     "HistoryAnswer": ("commits", "history_text", "history_markdown"),
     "HubAnswer": ("hub", "as_text", "as_markdown"),
     "Measured": ("measure", "as_text", "as_markdown"),
-    "Primed": ("prime", "as_text", "as_markdown"),
+    "SessionStart": ("prime", "as_text", "as_markdown"),
     "Related": ("governance", "related_markdown", "related_markdown"),
     "Review": ("governance", "review_markdown", "review_markdown"),
     "Why": ("commits", "why_text", "why_markdown"),

@@ -17,10 +17,9 @@ from gitrag.actions.impact import NoCaller, no_callers
 from gitrag.actions.push_check import Behind
 from gitrag.actions.references import References
 from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
-from gitrag.actions.uninstall import Left, Piece
+from gitrag.actions.uninstall import InstalledPiece, Left
 from gitrag.agents.setup import FileStep
 from gitrag.callgraph.graph import Edge, Graph, Node
-from gitrag.memory.observations import Observation
 from gitrag.report.told import json_text
 from gitrag.store.garbage import Garbage
 from gitrag.workspace import Indexed
@@ -172,7 +171,7 @@ class UninstallDocument(Struct, frozen=True):
     """
 
     applied: bool
-    removed: tuple[Piece, ...]
+    removed: tuple[InstalledPiece, ...]
     left: tuple[Left, ...]
 
 
@@ -209,21 +208,6 @@ class AgentsDocument(Struct, frozen=True):
     clients: tuple[str, ...]
     applied: bool
     files: tuple[FileStep, ...]
-
-
-class TopicDocument(Struct, frozen=True):
-    """A topic that is remembered.
-
-    Attributes:
-        score: How well it answers, in [0, 1]; `gitrag explore search` has it.
-        section: The section that does.
-        is_new: Whether `gitrag explore save` made it.
-    """
-
-    observation: Observation
-    score: float | UnsetType = UNSET
-    section: str | UnsetType = UNSET
-    is_new: bool | UnsetType = UNSET
 
 
 class ExportDocument(Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.search import Answer
-from gitrag.actions.similar import Place, Similar
+from gitrag.actions.similar import ComparedPlace, Similar
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
@@ -205,7 +205,7 @@ def similar_markdown(found: Similar) -> Text:
     return joined(lines)
 
 
-def place_text(place: Place) -> str:
+def place_text(place: ComparedPlace) -> str:
     """Return ``src/app.py:3-9 (method App.run)``."""
     name = f" ({place.kind} {place.name})" if place.name else ""
     return f"{shown(place.path)}:{range_of(place.line_start, place.line_end)}{name}"

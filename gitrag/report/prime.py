@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.overview import LATELY, Overview
-from gitrag.actions.prime import KINDS, Passed, Primed
+from gitrag.actions.prime import KINDS, Passed, SessionStart
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report.commits import SHORT, instead_lines
 from gitrag.report.governance import unreached_lines
@@ -17,12 +17,12 @@ from gitrag.words.numbers import count
 _TITLES = {CollectionKind.ADRS: "ADRs", CollectionKind.SPECS: "Specs"}
 
 
-def as_markdown(primed: Primed) -> Text:
+def as_markdown(primed: SessionStart) -> Text:
     """Return it as Markdown: a table of all and an overview, or a topic's documents in full; core files."""
     return Text(joined(_documents(primed)) + primed.core.rstrip("\n"))
 
 
-def as_text(primed: Primed, style: Style) -> Text:
+def as_text(primed: SessionStart, style: Style) -> Text:
     """Return it for a terminal: all documents and an overview, or a topic's in full; core files."""
     lines = [*(style(note, "dim") for note in primed.notes)]
     if primed.passed is not None:
@@ -146,12 +146,12 @@ def _one_line(text: str) -> str:
     return sanitise_line(shown(text))
 
 
-def _none_about(primed: Primed, style: Style = plain) -> list[str]:
+def _none_about(primed: SessionStart, style: Style = plain) -> list[str]:
     near = unreached_lines(primed.unreached, style) if primed.unreached is not None else []
     return [*near, *instead_lines(primed.instead, style)]
 
 
-def _documents(primed: Primed) -> list[str]:
+def _documents(primed: SessionStart) -> list[str]:
     lines = [*primed.notes, ""] if primed.notes else []
     if primed.passed is not None:
         title, *others = passed_lines(primed.passed)

@@ -21,7 +21,7 @@ from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
 from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.measure import Measured
-from gitrag.actions.prime import Primed
+from gitrag.actions.prime import SessionStart
 from gitrag.actions.repositories.known import KnownRepository
 from gitrag.actions.search import Answer
 from gitrag.actions.sharing.pull import Pulled
@@ -35,11 +35,12 @@ from gitrag.embedding.local_model import ModelFetch, ModelStatus
 from gitrag.errors import UsageError
 from gitrag.hooking.status import HookReport
 from gitrag.hub.rights import Grant
-from gitrag.hub.servers import Placed, Server
-from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Searched
+from gitrag.hub.servers import Server
+from gitrag.hub.upkeep import Discarded, Dropped, HubStatus, Placed, Searched
 from gitrag.machine.prerequisites import Check
 from gitrag.memory.core_files import CoreFile
-from gitrag.memory.explorations import Imported
+from gitrag.memory.explorations import Imported, Recalled, Saved
+from gitrag.memory.observations import Observation
 from gitrag.report import documents
 from gitrag.report.hub import HubMade, HubTried
 from gitrag.report.told import shape_of
@@ -61,7 +62,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "why": (Why,),
     "measure": (Measured,),
     "impact": (ChangeImpact,),
-    "prime": (Primed,),
+    "prime": (SessionStart,),
     "graph": (documents.GraphDocument,),
     "status": (WorkspaceStatus,),
     "index": (documents.UpdateDocument,),
@@ -81,13 +82,13 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "issues show": (Issue,),
     "agents install": (documents.AgentsDocument,),
     "agents remove": (documents.AgentsDocument,),
-    "explore save": (documents.TopicDocument,),
-    "explore show": (documents.TopicDocument,),
-    "explore list": (list[documents.TopicDocument],),
-    "explore search": (list[documents.TopicDocument],),
+    "explore save": (Saved,),
+    "explore show": (Observation,),
+    "explore list": (list[Observation],),
+    "explore search": (list[Recalled],),
     "explore export": (documents.ExportDocument,),
     "explore import": (Imported,),
-    "explore adopt": (list[documents.TopicDocument],),
+    "explore adopt": (list[Observation],),
     "explore delete": (documents.DeletedDocument,),
     "core mark": (CoreFile,),
     "core list": (list[CoreFile],),

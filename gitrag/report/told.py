@@ -73,7 +73,7 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
     "actions.measure.Measured": "commits left_out found model notes replayed=given(replayed)?",
-    "actions.prime.Primed": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
+    "actions.prime.SessionStart": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
     " core=stripped(core) since=passed",
     "actions.references.Reference": "path line use within text is_sure",
     "actions.references.References": "name places=found files_not_read=unread",
@@ -95,9 +95,9 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.why.Why": "path line_start line_end within reasons further uncommitted before documents@RuledBy"
     " notes",
     "actions.uninstall.Left": "what place",
-    "actions.uninstall.Piece": "what place",
+    "actions.uninstall.InstalledPiece": "what place",
     "agents.setup.FileStep": "path action note",
-    "callgraph.published.Package": "name manifest",
+    "callgraph.published.PublishedPackage": "name manifest",
     "config.keys.Setting": "key value origin help git_config=source.git_name variable=source.variable"
     " team=known(source.team) allowed",
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
@@ -112,6 +112,8 @@ TOLD: Final[Mapping[str, str]] = {
     " topic_key=observation.identity.topic_key title=observation.title project=observation.identity.name"
     " scope=observation.identity.scope revision=observation.revision updated=observation.updated"
     " sections=observation.sections created score~",
+    "memory.explorations.Recalled": f"{_OBSERVATION} score~ section",
+    "memory.explorations.Saved": f"{_OBSERVATION} is_new=created",
     "memory.observations.Identity": "topic_key project=name scope",
     "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
     "model.CallGraph": "filter mermaid error",
@@ -123,14 +125,13 @@ TOLD: Final[Mapping[str, str]] = {
     " line_end=node.line_end matched",
     "report.documents.RepositoryCalls": "repository=between.repository direction=between.direction"
     " packages=between.packages files=between.files found_by=between.found_by calls",
-    "report.documents.TopicDocument": f"{_OBSERVATION} score~? section? is_new?",
     "search.cochange.Companion": "path beside together of usual=is_usual",
     "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
     "workspace.Indexed": "files=counts.files chunks=counts.chunks new=refreshed.cut dirty=refreshed.dirty"
     " left_out=mapping(counts.skipped) seconds=thousandths(seconds)",
     "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
     " references body?",
-    "trackers.issue.References": "specs adrs blocks blocked_by",
+    "trackers.issue.IssueLinks": "specs adrs blocks blocked_by",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
     " callee_line=callee.line_start confidence lines provenance rule",
     "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
@@ -154,7 +155,7 @@ TOLD: Final[Mapping[str, str]] = {
     "NamedLine": "path line use within text sure=is_sure",
     "NearDocument": f"{_DOCUMENT} kind score~",
     "Neighbour": "path line_start=chunk.line_start line_end=chunk.line_end name=chunk.qualified_name"
-    " kind=chunk.kind cosine snippet=chunk.text",
+    " kind=chunk.kind cosine=float(cosine) snippet=chunk.text",
     "PlacedName": "path name line_start",
     "PrimedDocument": f"kind {_DOCUMENT} text=given(note)?",
     "ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section touched_by note",
@@ -184,6 +185,7 @@ _KEY = re.compile(
 _FUNCTIONS: Final[Mapping[str, tuple[Callable[[Any], Any], Any]]] = {
     "bool": (bool, bool),
     "day": (day, str),
+    "float": (float, float),
     "five": (lambda value: value[:5], None),
     "given": (lambda value: value or UNSET, None),
     "known": (lambda value: value is not None, bool),

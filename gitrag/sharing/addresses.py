@@ -28,8 +28,8 @@ def open_place(address: str, repo: Repository, directory: Path, environ: Mapping
         from gitrag.sharing.git_remote import open_remote
 
         return open_remote(address.partition(":")[2] or "origin", repo, directory, environ)
-    from gitrag.sharing.object_storage import Bucket, Server
+    from gitrag.sharing.object_storage import Bucket, ObjectServer
 
     if address.startswith(("http:", "https:")):
-        return Server(address)
+        return ObjectServer(address)
     return Bucket(address, allow_http=environ.get("AWS_ALLOW_HTTP", "").lower() == "true")

@@ -13,11 +13,11 @@ from gitrag.errors import BusyError, NetworkError
 from gitrag.git import Repository
 from gitrag.git.remote_files import (
     REF,
+    FilesTooLargeError,
     MovedError,
     RemoteError,
     RemoteFiles,
     RemoteRef,
-    TooMuchError,
     absolute,
 )
 from gitrag.sharing.packs import is_of_a_pack
@@ -148,7 +148,7 @@ class GitRemote:
         said = re.sub(r"//[^/@\s]*@", "//", str(error)).strip().rstrip(".")
         lower = said.lower()
         problem = f"git cannot use {self.address}: {said[:300]}."
-        if isinstance(error, TooMuchError):
+        if isinstance(error, FilesTooLargeError):
             return TooLargeError(problem)
         if "transport" in lower and "not allowed" in lower:
             return NoPlaceError(problem, "Vectors are shared over ssh, https or a path.")

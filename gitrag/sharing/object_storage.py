@@ -115,7 +115,7 @@ class Bucket:
                     'Install it with: pip install "gitrag[share]"',
                 ) from error
             # from_url takes a cloud's web server for a bucket, and sends it credentials.
-            made_from = HTTPStore.from_url if isinstance(self, Server) else from_url
+            made_from = HTTPStore.from_url if isinstance(self, ObjectServer) else from_url
             self._made = made_from(
                 self.address,
                 client_options={
@@ -157,7 +157,7 @@ class Bucket:
             raise
 
 
-class Server(Bucket):
+class ObjectServer(Bucket):
     """A directory that a web server gives to read: a `gitrag.sharing.place.Place`.
 
     Args:

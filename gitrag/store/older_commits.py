@@ -26,7 +26,7 @@ _KEPT = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
 
 
-class Progress(Struct, frozen=True):
+class CommitsRead(Struct, frozen=True):
     """How far the older commits have been read.
 
     Attributes:
@@ -63,10 +63,10 @@ def known_from(db: DuckDBPyConnection) -> list[str]:
     return [bytes(own).hex() for (own,) in rows]
 
 
-def progress(db: DuckDBPyConnection, commit: str) -> Progress:
+def progress(db: DuckDBPyConnection, commit: str) -> CommitsRead:
     """Return how far those have been read that a commit leads to."""
     row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    return Progress(histories.size_of_history(db, commit), int(row[0]) if row else 0)
+    return CommitsRead(histories.size_of_history(db, commit), int(row[0]) if row else 0)
 
 
 def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:

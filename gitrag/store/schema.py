@@ -26,68 +26,71 @@ class ForeignDatabaseError(Exception):
     """The file is a DuckDB database, but not an index of ours."""
 
 
+_TABLES = f"""
+-- What was built how: schema, recipe.
+CREATE TABLE meta (key VARCHAR, value VARCHAR);
+
+-- A blob, and what its path says of its language: a name, or an ambiguous ending with its dot.
+-- language: what it is in; empty if unknown, and of such an ending until it is read.
+-- state: 'pending', 'indexed', or why it is skipped (model.Skip): and how it failed.
+-- chunks and length: how many, and the sum of their lengths, once it is indexed.
+-- left_at: when it was added, or when a view last dropped it.
+CREATE TABLE contents (
+    content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
+    left_at TIMESTAMPTZ, said VARCHAR
+);
+
+-- name_key is the case-folded name; length counts terms, weighted as in postings.
+CREATE TABLE chunks (
+    chunk_id INTEGER, content_id INTEGER, text_id INTEGER,
+    kind VARCHAR, name VARCHAR, name_key VARCHAR, qualified_name VARCHAR,
+    signature VARCHAR, docstring VARCHAR, text VARCHAR,
+    line_start INTEGER, line_end INTEGER, length INTEGER
+);
+
+-- term is a hash (words.terms); tf is weighted (indexing.records), terms.IN_NAME is its top bit.
+CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
+
+-- What is embedded, once in its life: key is a hash of the text and the encoder's version.
+CREATE TABLE texts (text_id INTEGER, key BLOB {_AS_IT_IS});
+-- vector: {DIMENSIONS} signed bytes; b0 to b5: their signs. A draft stands in for the model's vector.
+CREATE TABLE vectors {_VECTORS};
+CREATE TABLE drafts {_VECTORS};
+
+-- What a content says about calls (gitrag.callgraph.facts): made when a graph is first asked for.
+CREATE TABLE facts (content_id INTEGER, data BLOB);
+
+-- Paths are bytes, as in git. text_id: the path's words, embedded like any text. traits: what kind of
+-- file (path_traits). top: hash of its first directory; name_terms: how many words are in its name.
+CREATE TABLE paths (
+    path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
+    name_terms UTINYINT, left_at TIMESTAMPTZ
+);
+CREATE TABLE name_postings (term UBIGINT, path_id INTEGER);
+
+-- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
+-- collection: of the path, without the repository's slug (gitrag.corpus.layout).
+CREATE TABLE views (
+    view_id INTEGER, tree VARCHAR, rules VARCHAR, commit_id VARCHAR, updated TIMESTAMPTZ
+);
+CREATE TABLE entries (
+    view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR, collection VARCHAR
+);
+-- When what a view has of a collection last changed.
+CREATE TABLE touched (view_id INTEGER, collection VARCHAR, updated TIMESTAMPTZ);
+CREATE TABLE modules (view_id INTEGER, name VARCHAR, directory BLOB);
+CREATE TABLE rule_files (view_id INTEGER, path BLOB, content BLOB);
+CREATE TABLE worktrees (worktree VARCHAR, view_id INTEGER);
+"""
+
+
 def _create(db: DuckDBPyConnection) -> None:
     """Create the first version of the tables.
 
     The code enforces keys, as the only writer and with the lock held; indexes do not: DuckDB's ART
     indexes slow a bulk load several times and are read in full into memory.
     """
-    db.execute(f"""
-        -- What was built how: schema, recipe.
-        CREATE TABLE meta (key VARCHAR, value VARCHAR);
-
-        -- A blob, and what its path says of its language: a name, or an ambiguous ending with its dot.
-        -- language: what it is in; empty if unknown, and of such an ending until it is read.
-        -- state: 'pending', 'indexed', or why it is skipped (model.Skip): and how it failed.
-        -- chunks and length: how many, and the sum of their lengths, once it is indexed.
-        -- left_at: when it was added, or when a view last dropped it.
-        CREATE TABLE contents (
-            content_id INTEGER, blob BLOB, language VARCHAR, state VARCHAR, chunks INTEGER, length INTEGER,
-            left_at TIMESTAMPTZ, said VARCHAR
-        );
-
-        -- name_key is the case-folded name; length counts terms, weighted as in postings.
-        CREATE TABLE chunks (
-            chunk_id INTEGER, content_id INTEGER, text_id INTEGER,
-            kind VARCHAR, name VARCHAR, name_key VARCHAR, qualified_name VARCHAR,
-            signature VARCHAR, docstring VARCHAR, text VARCHAR,
-            line_start INTEGER, line_end INTEGER, length INTEGER
-        );
-
-        -- term is a hash (words.terms); tf is weighted (indexing.records), terms.IN_NAME is its top bit.
-        CREATE TABLE postings (term UBIGINT, chunk_id INTEGER, tf USMALLINT);
-
-        -- What is embedded, once in its life: key is a hash of the text and the encoder's version.
-        CREATE TABLE texts (text_id INTEGER, key BLOB {_AS_IT_IS});
-        -- vector: {DIMENSIONS} signed bytes; b0 to b5: their signs. A draft stands in for the model's vector.
-        CREATE TABLE vectors {_VECTORS};
-        CREATE TABLE drafts {_VECTORS};
-
-        -- What a content says about calls (gitrag.callgraph.facts): made when a graph is first asked for.
-        CREATE TABLE facts (content_id INTEGER, data BLOB);
-
-        -- Paths are bytes, as in git. text_id: the path's words, embedded like any text. traits: what kind of
-        -- file (path_traits). top: hash of its first directory; name_terms: how many words are in its name.
-        CREATE TABLE paths (
-            path_id INTEGER, path BLOB, text_id INTEGER, traits UTINYINT, top UBIGINT,
-            name_terms UTINYINT, left_at TIMESTAMPTZ
-        );
-        CREATE TABLE name_postings (term UBIGINT, path_id INTEGER);
-
-        -- A view is a tree as its rules let it be seen; content_id 0: left out, for the reason in skip.
-        -- collection: of the path, without the repository's slug (gitrag.corpus.layout).
-        CREATE TABLE views (
-            view_id INTEGER, tree VARCHAR, rules VARCHAR, commit_id VARCHAR, updated TIMESTAMPTZ
-        );
-        CREATE TABLE entries (
-            view_id INTEGER, path_id INTEGER, content_id INTEGER, skip VARCHAR, collection VARCHAR
-        );
-        -- When what a view has of a collection last changed.
-        CREATE TABLE touched (view_id INTEGER, collection VARCHAR, updated TIMESTAMPTZ);
-        CREATE TABLE modules (view_id INTEGER, name VARCHAR, directory BLOB);
-        CREATE TABLE rule_files (view_id INTEGER, path BLOB, content BLOB);
-        CREATE TABLE worktrees (worktree VARCHAR, view_id INTEGER);
-    """)
+    db.execute(_TABLES)
 
 
 def _add_commits(db: DuckDBPyConnection) -> None:

@@ -45,7 +45,7 @@ class Order(Enum):
     """Every listing holds all issues: a missing one has been deleted."""
 
 
-class Page(Struct, frozen=True):
+class IssuePage(Struct, frozen=True):
     """Some of a tracker's issues.
 
     Attributes:
@@ -76,7 +76,7 @@ class Tracker(Protocol):
     def order(self) -> Order:
         """The order in which they are listed."""
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+    def fetch(self, since: datetime | None, cursor: str | None) -> IssuePage:
         """Return a page of the issues updated at or after a time.
 
         Args:

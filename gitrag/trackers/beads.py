@@ -22,7 +22,14 @@ from pathlib import Path
 from typing import TypeGuard
 
 from gitrag.machine.programs import ProgramError, run_program
-from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
+from gitrag.trackers.base import (
+    IssuePage,
+    Order,
+    Registration,
+    TrackerError,
+    TrackerSetting,
+    TrackerSetupError,
+)
 from gitrag.trackers.fields import (
     Json,
     MalformedError,
@@ -54,7 +61,7 @@ class Beads:
         self._environ = setting.environ
         self._note = setting.note
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+    def fetch(self, since: datetime | None, cursor: str | None) -> IssuePage:
         del since, cursor
         try:
             found = self._from_program()
@@ -65,7 +72,7 @@ class Beads:
             issues = tuple(_to_issue(item, waiting) for item in kept)
         except MalformedError as error:
             raise TrackerError(f"{TRACKER.name} has something else than issues: {error}.") from error
-        return Page(issues, total=len(issues))
+        return IssuePage(issues, total=len(issues))
 
     def search(self, words: Sequence[str]) -> None:
         """Find nothing: there is no search; see `gitrag.trackers.base.Tracker`."""

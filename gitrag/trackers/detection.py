@@ -54,7 +54,7 @@ class Wishes(Struct, frozen=True):
     project: str = ""
 
 
-class Origin(Struct, frozen=True):
+class RemoteOrigin(Struct, frozen=True):
     """Where a repository was cloned from.
 
     Attributes:
@@ -67,7 +67,7 @@ class Origin(Struct, frozen=True):
     path: str
 
 
-def read_origin(url: str) -> Origin | None:
+def read_origin(url: str) -> RemoteOrigin | None:
     """Parse a remote's URL in any of git's forms; None for a path, or if it names no project."""
     scheme, found, rest = url.partition("://")
     if found:
@@ -90,12 +90,12 @@ def read_origin(url: str) -> Origin | None:
     local = host in LOCAL_HOSTS and scheme == "http"
     shown = f"[{host}]" if ":" in host else host
     numbered = f":{port}" if port and scheme in {"http", "https"} else ""
-    return Origin(f"{'http' if local else 'https'}://{shown}{numbered}", host, path)
+    return RemoteOrigin(f"{'http' if local else 'https'}://{shown}{numbered}", host, path)
 
 
 def find_place(
     wishes: Wishes,
-    origin: Origin | None,
+    origin: RemoteOrigin | None,
     root: Path,
     environ: Mapping[str, str],
     *,
@@ -137,7 +137,7 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def code_address(origin: Origin | None, environ: Mapping[str, str]) -> str:
+def code_address(origin: RemoteOrigin | None, environ: Mapping[str, str]) -> str:
     """Return the pattern of the address of lines at a forge; empty where the host's name tells none."""
     forge = TRACKERS.get(of_host(origin.host, environ)) if origin else None
     return f"{origin.base}/{quote(origin.path)}{forge.code}" if origin and forge and forge.code else ""
@@ -180,7 +180,7 @@ def _has_field(answer: httpx2.Response, mark: str) -> bool:
 
 
 def _chosen(
-    registration: Registration, wishes: Wishes, origin: Origin | None, environ: Mapping[str, str]
+    registration: Registration, wishes: Wishes, origin: RemoteOrigin | None, environ: Mapping[str, str]
 ) -> TrackerPlace:
     """Return the place of a given tracker: the user's server and project, else origin's."""
     name = registration.name

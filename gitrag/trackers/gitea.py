@@ -32,8 +32,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from gitrag.trackers.base import (
+    IssuePage,
     Order,
-    Page,
     Registration,
     TrackerAuthError,
     TrackerSetting,
@@ -67,7 +67,7 @@ class Gitea(HttpTracker):
         authorization = f"token {secret.value}" if secret else ""
         self._http = Http(setting, authorization, TRACKER.check, base=f"{place.base}/api/v1")
 
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         page, begin = map(int, (cursor or "1.0").split("."))
         if self._listed is None or self._listed[0] != page:
             params: dict[str, str | int] = {"state": "all", "limit": _PAGE, "page": page}
@@ -84,7 +84,7 @@ class Gitea(HttpTracker):
             end = begin + _LINKED
             issues = self._all_with_links(own[begin:end])
         following = f"{page + 1}.0" if more else None
-        return Page(
+        return IssuePage(
             issues,
             others=tuple(
                 required(item, "number") for item in found if item.get("pull_request") and not begin

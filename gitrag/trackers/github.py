@@ -46,7 +46,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
+from gitrag.trackers.base import IssuePage, Order, Registration, TrackerSetting
 from gitrag.trackers.fields import Json, as_object, count, names, number, objects, part, required, text, when
 from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker, ServerResponse, Walk
 from gitrag.trackers.issue import Issue, IssueState, find_references
@@ -71,7 +71,7 @@ class GitHub(HttpTracker):
         authorization = f"Bearer {secret.value}" if secret else ""
         self._http = Http(setting, authorization, TRACKER.check, base=api_of(place.base), meaning=_meaning)
 
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         walk = Walk.start(since, cursor)
         params: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc"}
         params |= {"per_page": _PAGE}
@@ -83,7 +83,7 @@ class GitHub(HttpTracker):
         following = answer.link("next") if found else None
         last = when(found[-1], "updated_at") if found else ""
         issues = tuple(self._with_links(item) for item in found if not item.get("pull_request"))
-        return Page(
+        return IssuePage(
             issues,
             others=tuple(required(item, "number") for item in found if item.get("pull_request")),
             cursor=None if following is None else walk.next(last, following.get("after", "")),

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import quote
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
+from gitrag.trackers.base import IssuePage, Order, Registration, TrackerSetting
 from gitrag.trackers.fields import Json, count, objects, when
 from gitrag.trackers.github import to_issue
 from gitrag.trackers.http import SEARCHED, Http, HttpTracker, Walk
@@ -44,7 +44,7 @@ class GitLab(HttpTracker):
         authorization = f"Bearer {secret.value}" if secret else ""
         self._http = Http(setting, authorization, TRACKER.check, base=f"{place.base}/api/v4")
 
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         walk = Walk.start(since, cursor)
         params: dict[str, str | int] = {"scope": "all", "order_by": "updated_at", "sort": "asc"}
         params |= {"per_page": _PAGE, "page": walk.page}
@@ -53,7 +53,7 @@ class GitLab(HttpTracker):
         answer = self._http.get(self._path, params)
         found = objects(answer.data, "the answer")
         more = bool(answer.headers.get("x-next-page", "").strip()) and bool(found)
-        return Page(
+        return IssuePage(
             issues=tuple(_to_issue(item) for item in found),
             cursor=walk.next(when(found[-1], "updated_at")) if more else None,
             total=count(answer.headers.get("x-total", "")),

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from gitrag import __version__
 from gitrag.errors import NetworkError
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
-from gitrag.trackers.base import Page, TrackerAuthError, TrackerError, TrackerSetting, TrackerSetupError
+from gitrag.trackers.base import IssuePage, TrackerAuthError, TrackerError, TrackerSetting, TrackerSetupError
 from gitrag.trackers.fields import MalformedError, count
 from gitrag.trackers.issue import Issue, read_moment, show_moment
 
@@ -295,7 +295,7 @@ class HttpTracker(ABC):
 
     _http: Http
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+    def fetch(self, since: datetime | None, cursor: str | None) -> IssuePage:
         try:
             return self._page(since, cursor)
         except MalformedError as error:
@@ -316,7 +316,7 @@ class HttpTracker(ABC):
         """Ask the tracker's search; raise `MalformedError` if its answer has an unexpected form."""
 
     @abstractmethod
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         """Request and parse a page; raise `MalformedError` if it has an unexpected form."""
 
 

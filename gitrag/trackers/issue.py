@@ -42,7 +42,7 @@ class IssueState(StrEnum):
     DRAFT = "draft"
 
 
-class References(Struct, frozen=True):
+class IssueLinks(Struct, frozen=True):
     """What an issue refers to, each list sorted and without duplicates.
 
     Attributes:
@@ -88,7 +88,7 @@ class Issue(Struct, frozen=True):
     closed: str
     url: str
     tracker: str
-    references: References
+    references: IssueLinks
     body: str
 
 
@@ -100,7 +100,7 @@ def find_references(
     blocks: Iterable[str] = (),
     blocked_by: Iterable[str] = (),
     id_of: Callable[[str], str] = lambda _number: "",
-) -> References:
+) -> IssueLinks:
     """Return the references in an issue's text, and the links that its tracker keeps.
 
     Args:
@@ -117,7 +117,7 @@ def find_references(
                 found.add(name)
     for found in edges.values():
         found.discard(own_id)
-    return References(
+    return IssueLinks(
         specs=tuple(sorted(set(_SPEC.findall(text)))),
         adrs=tuple(sorted(set(_ADR.findall(text)))),
         blocks=tuple(sorted(edges["blocks"], key=by_number)),

@@ -35,7 +35,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerAuthError, TrackerSetting
+from gitrag.trackers.base import IssuePage, Order, Registration, TrackerAuthError, TrackerSetting
 from gitrag.trackers.fields import (
     Json,
     as_object,
@@ -201,7 +201,7 @@ class Jira(HttpTracker):
         self._server: Json | None = None
         self._bears_token = setting.secret is not None and not _account(setting)
 
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         try:
             server = self._known_server()
             at = _clock(server)
@@ -229,7 +229,7 @@ class Jira(HttpTracker):
             self._server = as_object(self._http.get("/rest/api/2/serverInfo", {}).data, "the answer")
         return self._server
 
-    def _token_page(self, params: dict[str, str | int], cursor: str | None) -> Page:
+    def _token_page(self, params: dict[str, str | int], cursor: str | None) -> IssuePage:
         answer = self._http.get(
             "/rest/api/2/search/jql", params | ({"nextPageToken": cursor} if cursor else {})
         )
@@ -237,9 +237,9 @@ class Jira(HttpTracker):
         found = self._issues(data)
         following = text(data, "nextPageToken")
         total = len(found) if not cursor and not following else None
-        return Page(found, cursor=following or None, total=total, at=answer.at)
+        return IssuePage(found, cursor=following or None, total=total, at=answer.at)
 
-    def _numbered_page(self, params: dict[str, str | int], start: int) -> Page:
+    def _numbered_page(self, params: dict[str, str | int], start: int) -> IssuePage:
         answer = self._http.get("/rest/api/2/search", params | {"startAt": start})
         data = as_object(answer.data, "the answer")
         found = self._issues(data)
@@ -247,7 +247,7 @@ class Jira(HttpTracker):
         end = start + len(found)
         more = bool(found) and end < total
         following = end - min(_OVERLAP, len(found) // 2)
-        return Page(found, cursor=str(following) if more else None, total=total, at=answer.at)
+        return IssuePage(found, cursor=str(following) if more else None, total=total, at=answer.at)
 
     def _issues(self, data: Json) -> tuple[Issue, ...]:
         return tuple(self._to_issue(item) for item in objects(data.get("issues"), "issues"))

@@ -27,7 +27,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from gitrag.trackers.base import Order, Page, Registration, TrackerError, TrackerSetting, TrackerSetupError
+from gitrag.trackers.base import (
+    IssuePage,
+    Order,
+    Registration,
+    TrackerError,
+    TrackerSetting,
+    TrackerSetupError,
+)
 from gitrag.trackers.fields import Json, as_object, names, objects, part, required, text, when
 from gitrag.trackers.http import MOST_WORDS, SEARCHED, Http, HttpTracker
 from gitrag.trackers.issue import Issue, IssueState, find_references, show_moment
@@ -76,7 +83,7 @@ class Linear(HttpTracker):
         is_key = token.startswith(_API_KEY) or not token
         self._http = Http(setting, token if is_key else f"Bearer {token}", TRACKER.check, meaning=_meaning)
 
-    def _page(self, since: datetime | None, cursor: str | None) -> Page:
+    def _page(self, since: datetime | None, cursor: str | None) -> IssuePage:
         wanted: dict[str, Any] = {"team": {"key": {"eq": self._place.project}}}
         if since:
             wanted["updatedAt"] = {"gte": show_moment(since)}
@@ -90,7 +97,7 @@ class Linear(HttpTracker):
             self._must_exist()
         total = len(found) if cursor is None and more is None else None
         gone = tuple(required(item, "identifier") for item in nodes if item.get("trashed"))
-        return Page(found, cursor=more, total=total, gone=gone, at=at)
+        return IssuePage(found, cursor=more, total=total, gone=gone, at=at)
 
     def _found(self, words: Sequence[str]) -> tuple[Issue, ...]:
         wanted = {"team": {"key": {"eq": self._place.project}}}

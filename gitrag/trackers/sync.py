@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from gitrag.trackers.base import Order, Page, Tracker, TrackerError, TrackerPlace
+from gitrag.trackers.base import IssuePage, Order, Tracker, TrackerError, TrackerPlace
 from gitrag.trackers.folder import IssueFolder, Meta, is_file_name
 from gitrag.trackers.issue import Issue, IssueState, read_moment, show_moment
 
@@ -72,7 +72,7 @@ class LateError(Exception):
         self.bound = bound
 
 
-_Item = Page | BaseException | None
+_Item = IssuePage | BaseException | None
 """A page, the exception raised instead, or None after the last page."""
 
 
@@ -191,7 +191,7 @@ class _SyncProgress:
         """
         return self._known_again > max(len(self._entries), _FEW)
 
-    def take(self, page: Page) -> None:
+    def take(self, page: IssuePage) -> None:
         """Write a page's issues, and then the progress."""
         self.pages += 1
         entries = {*(issue.id for issue in page.issues), *page.others, *page.gone}
@@ -254,7 +254,7 @@ class _SyncProgress:
         self._meta = meta
 
 
-def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
+def pages(tracker: Tracker, since: datetime | None) -> Iterator[IssuePage]:
     cursor: str | None = None
     while True:
         page = tracker.fetch(since, cursor)
@@ -266,7 +266,7 @@ def pages(tracker: Tracker, since: datetime | None) -> Iterator[Page]:
         cursor = page.cursor
 
 
-def _count(first: Page) -> str:
+def _count(first: IssuePage) -> str:
     """Return how many issues to expect, judging by the first page."""
     if first.cursor is None:
         return f"{len(first.issues):,}"
@@ -275,7 +275,7 @@ def _count(first: Page) -> str:
     return f"up to {first.total:,}" if first.is_upper_bound else f"{first.total:,}"
 
 
-def _within(deadline: SyncDeadline, name: str, kept: str, source: Iterator[Page]) -> Iterator[Page]:
+def _within(deadline: SyncDeadline, name: str, kept: str, source: Iterator[IssuePage]) -> Iterator[IssuePage]:
     """Yield the same pages; raise an error once they take too long or are too many."""
     number = 0
     try:
@@ -296,8 +296,8 @@ def _told(bound: Bound, kept: str) -> str:
 
 
 def ahead(
-    source: Iterator[Page], nearest: Callable[[], tuple[float, Bound] | None] = lambda: None
-) -> Iterator[Page]:
+    source: Iterator[IssuePage], nearest: Callable[[], tuple[float, Bound] | None] = lambda: None
+) -> Iterator[IssuePage]:
     """Yield the same pages, and fetch the next one while the caller works on one.
 
     Args:
@@ -330,7 +330,7 @@ def _get(waiting: queue.Queue[_Item], nearest: tuple[float, Bound] | None) -> _I
         raise LateError(bound) from error
 
 
-def _put_all(source: Iterator[Page], waiting: queue.Queue[_Item], stopped: threading.Event) -> None:
+def _put_all(source: Iterator[IssuePage], waiting: queue.Queue[_Item], stopped: threading.Event) -> None:
     """Put pages into the queue, and at the end None or the exception raised, until told to stop."""
 
     def put(item: _Item) -> None:

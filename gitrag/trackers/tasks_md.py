@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from gitrag.machine.files import read_regular
-from gitrag.trackers.base import Order, Page, Registration, TrackerSetting
+from gitrag.trackers.base import IssuePage, Order, Registration, TrackerSetting
 from gitrag.trackers.issue import Issue, IssueState, find_references
 
 PLACES = ("docs/specs", "openspec/specs", "openspec/changes", "specs", ".kiro/specs")
@@ -52,7 +52,7 @@ class TasksMd:
     def __init__(self, setting: TrackerSetting) -> None:
         self._root = setting.root
 
-    def fetch(self, since: datetime | None, cursor: str | None) -> Page:
+    def fetch(self, since: datetime | None, cursor: str | None) -> IssuePage:
         del since, cursor
         issues: list[Issue] = []
         left_out: list[str] = []
@@ -64,7 +64,7 @@ class TasksMd:
                 left_out.append(f"{shown} cannot be read: {error.strerror}")
                 continue
             issues += to_issues(text, path.parent.name, shown)
-        return Page(tuple(issues), total=len(issues), left_out=tuple(left_out))
+        return IssuePage(tuple(issues), total=len(issues), left_out=tuple(left_out))
 
     def search(self, words: Sequence[str]) -> None:
         """Find nothing: there is no search; see `gitrag.trackers.base.Tracker`."""

@@ -62,7 +62,7 @@ Line = tuple[tuple[str, str], ...]
 """A line in parts: the class of each, empty for none, and its text."""
 
 
-class Source(Struct, frozen=True):
+class ShownSource(Struct, frozen=True):
     """Lines of a file, without control characters, and its path, whose name says the language."""
 
     path: str
@@ -90,11 +90,11 @@ class Colouring:
         self._hopeless: set[int] = set()
         self._is_closed = False
 
-    def read(self, sources: Sequence[Source]) -> list[tuple[Line, ...] | None]:
+    def read(self, sources: Sequence[ShownSource]) -> list[tuple[Line, ...] | None]:
         """Return the lines of each source in parts; None where that takes too long, or nobody knows how."""
         deadline = time.monotonic() + self._patience_s
         asked = [each for each in sources if each.is_readable and hash(each) not in self._hopeless]
-        found: dict[Source, tuple[Line, ...] | None] = {}
+        found: dict[ShownSource, tuple[Line, ...] | None] = {}
         if asked and self._lock.acquire(timeout=self._patience_s):
             try:
                 found.update(self._answers(asked, deadline))
@@ -108,8 +108,8 @@ class Colouring:
         self._pool.close()
 
     def _answers(
-        self, sources: Iterable[Source], deadline: float
-    ) -> Iterator[tuple[Source, tuple[Line, ...] | None]]:
+        self, sources: Iterable[ShownSource], deadline: float
+    ) -> Iterator[tuple[ShownSource, tuple[Line, ...] | None]]:
         """Yield what the process says of each source, until it has died too often or time is over."""
         waiting = deque(dict.fromkeys(sources))
         deaths = 0
@@ -128,13 +128,13 @@ class Colouring:
                 self._remember(waiting[0])
             waiting.popleft()
 
-    def _remember(self, hopeless: Source) -> None:
+    def _remember(self, hopeless: ShownSource) -> None:
         if len(self._hopeless) >= _MOST_REMEMBERED:
             self._hopeless.clear()
         self._hopeless.add(hash(hopeless))
 
 
-def parts_of(source: Source, limit_s: float = LIMIT_S) -> tuple[Line, ...] | None:
+def parts_of(source: ShownSource, limit_s: float = LIMIT_S) -> tuple[Line, ...] | None:
     """Return the lines of a source in parts; the process ends where that takes longer than the limit.
 
     No handler: Python would run it once the regular expression is done, and what the system does by itself is
@@ -151,7 +151,7 @@ def parts_of(source: Source, limit_s: float = LIMIT_S) -> tuple[Line, ...] | Non
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def _parts(source: Source) -> tuple[Line, ...] | None:
+def _parts(source: ShownSource) -> tuple[Line, ...] | None:
     lexer = _lexer(source.path.rpartition("/")[2])
     if lexer is None:
         return None

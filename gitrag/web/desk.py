@@ -14,7 +14,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import GitragError
 from gitrag.machine.log import open_log
 from gitrag.web.addresses import Addresses
-from gitrag.web.colouring import Colouring, Source
+from gitrag.web.colouring import Colouring, ShownSource
 from gitrag.workspace import Workspace
 
 
@@ -83,7 +83,7 @@ class Desk:
 
     def warm(self) -> None:
         """Load the model and the index before the first question comes."""
-        self.colouring.read([Source("a.py", ("x = 1",))])
+        self.colouring.read([ShownSource("a.py", ("x = 1",))])
         with suppress(GitragError), self.turn() as turn:  # the first question meets it again, and says so
             search(turn.workspace, "main", SearchOptions(refine_s=0.0))
 

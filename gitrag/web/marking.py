@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from markupsafe import Markup, escape
 
 from gitrag.report.parts import PIECE
-from gitrag.web.colouring import NAME, Line, Source
+from gitrag.web.colouring import NAME, Line, ShownSource
 from gitrag.words.control_characters import sanitise_line
 from gitrag.words.terms import query_terms
 
@@ -48,13 +48,13 @@ def marked(text: str, spans: Sequence[tuple[int, int]], start: int = 0) -> Marku
     return Markup("").join(parts)
 
 
-def source_of(path: str, lines: Sequence[str]) -> Source:
+def source_of(path: str, lines: Sequence[str]) -> ShownSource:
     """Return lines of a file as they are shown: control characters visible, tabs as spaces."""
-    return Source(path, tuple(sanitise_line(line.expandtabs(_TAB)) for line in lines))
+    return ShownSource(path, tuple(sanitise_line(line.expandtabs(_TAB)) for line in lines))
 
 
 def lines_of(
-    source: Source,
+    source: ShownSource,
     parts: Sequence[Line] | None,
     spans: Spans = lambda _line: (),
     *,

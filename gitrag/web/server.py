@@ -207,10 +207,10 @@ def _server(guard: Guard, started: Callable[[], None]) -> uvicorn.Server:
 
     from gitrag.machine.serving import config
 
-    class Server(uvicorn.Server):
+    class PageServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             self.telling = asyncio.create_task(asyncio.to_thread(started))
 
     options = {"server_header": False, "lifespan": "off", "timeout_graceful_shutdown": _CLOSING_S}
-    return Server(config(guard, log_level="critical", **options))
+    return PageServer(config(guard, log_level="critical", **options))

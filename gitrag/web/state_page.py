@@ -16,7 +16,7 @@ from gitrag.actions.status import WorkspaceStatus, read_status, table_sizes
 from gitrag.errors import GitragError
 from gitrag.indexing.coverage import Coverage, read
 from gitrag.machine.prerequisites import Check
-from gitrag.memory.registry import Entry
+from gitrag.memory.registry import RegisteredPlace
 from gitrag.report.index_state import state_of, work_of
 from gitrag.store.inspection import TableSize
 from gitrag.web.desk import Desk
@@ -143,7 +143,10 @@ class RepositoriesPage(Struct, frozen=True):
 def repositories_page(repositories: Repositories) -> RepositoriesPage:
     """Return how the repositories stand that gitrag knows."""
     end = time.monotonic() + BUDGET_S
-    every = [(each, standing_of(Entry(each.place, each.git_dir))) for each in repositories.known().values()]
+    every = [
+        (each, standing_of(RegisteredPlace(each.place, each.git_dir)))
+        for each in repositories.known().values()
+    ]
     there = [each for each in every if each[1] is not Standing.GONE]
     stands = []
     for chosen, standing in there[:MOST]:

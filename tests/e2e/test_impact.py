@@ -17,7 +17,7 @@ from gitrag.actions.forge_comment import MARK
 from gitrag.actions.governance.change_impact import LEAST_CALLS_S, WHOLE_S
 from gitrag.errors import NOT_SET_UP, NOTHING, OK, USAGE
 from gitrag.trackers.folder import IssueFolder
-from gitrag.trackers.issue import Issue, IssueState, References
+from gitrag.trackers.issue import Issue, IssueLinks, IssueState
 from tests.support.command import GITRAG, Gitrag, Project, user_environment
 from tests.support.forges import forge
 from tests.support.repository import create_repository
@@ -223,7 +223,7 @@ def test_decisions_and_issues_that_it_touches_are_asked_about(own):
     folder.make()
     for number, state in (("7", IssueState.OPEN), ("8", IssueState.CLOSED)):
         title = "Raise the tax rate of Germany to 1.3"
-        folder.write(Issue(number, title, state, (), (), "", "", "", "", "", "github", References(), title))
+        folder.write(Issue(number, title, state, (), (), "", "", "", "", "", "github", IssueLinks(), title))
     own.git.commit({"docs/adrs/ADR-0001-tax.md": adr})
     assert own.gitrag("index", "update", "--no-embed").status == OK
     changed(own)

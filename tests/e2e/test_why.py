@@ -9,7 +9,7 @@ import pytest
 
 from gitrag.errors import OK, USAGE
 from gitrag.trackers.folder import IssueFolder
-from gitrag.trackers.issue import Issue, IssueState, References
+from gitrag.trackers.issue import Issue, IssueLinks, IssueState
 from tests.support.command import Project
 from tests.support.repository import Link
 
@@ -49,7 +49,7 @@ def test_an_issue_that_is_here_is_named(own):
     folder = IssueFolder(own.git.path)
     folder.make()
     closed = IssueState.CLOSED
-    folder.write(Issue("41", "Calls fail", closed, (), (), "", "", "", "", "", "github", References(), ""))
+    folder.write(Issue("41", "Calls fail", closed, (), (), "", "", "", "", "", "github", IssueLinks(), ""))
     assert "#41: Calls fail (closed)" in own.gitrag("why", "client.py").out
 
 

@@ -12,7 +12,7 @@ from gitrag.errors import ModelError, NetworkError, NotSetUpError
 from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging
 from gitrag.hub.source import HubSource, HubView
-from gitrag.hub.upkeep import Absent, searchable
+from gitrag.hub.upkeep import Placed, searchable
 from gitrag.indexing.recipe import recipe
 from gitrag.store.memo import Memo
 from gitrag.store.views import ViewOverlay
@@ -39,7 +39,7 @@ class HubAnswer(Answer, frozen=True):
 
     searched: tuple[HubView, ...] = ()
     files: int = 0
-    absent: tuple[Absent, ...] = ()
+    absent: tuple[Placed, ...] = ()
 
 
 def search(
@@ -121,7 +121,7 @@ def load_encoder(config: Config) -> Encoder | None:
         return None
 
 
-def _chosen(hub: Hub, repositories: Sequence[str]) -> tuple[list[HubView], list[Absent]]:
+def _chosen(hub: Hub, repositories: Sequence[str]) -> tuple[list[HubView], list[Placed]]:
     """Return the branches to search, and what cannot be searched now."""
     there, absent = searchable(hub)
     if not there and not absent:
@@ -146,7 +146,7 @@ def _chosen(hub: Hub, repositories: Sequence[str]) -> tuple[list[HubView], list[
     return there, absent
 
 
-def away(absent: Sequence[Absent]) -> list[str]:
+def away(absent: Sequence[Placed]) -> list[str]:
     """Say which servers do not answer, and what was not searched for that: a sentence for each."""
     of: dict[str, list[str]] = {}
     for each in absent:

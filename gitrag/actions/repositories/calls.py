@@ -20,7 +20,7 @@ from gitrag.callgraph.general import manifests
 from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.graph import Edge, Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
-from gitrag.callgraph.published import NAMES, SEPARATORS, Package, importing, packages_of
+from gitrag.callgraph.published import NAMES, SEPARATORS, PublishedPackage, importing, packages_of
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.errors import GitragError
 from gitrag.git import matcher
@@ -65,7 +65,7 @@ class CallsBetween(Struct, frozen=True):
     """
 
     repository: str
-    packages: tuple[Package, ...]
+    packages: tuple[PublishedPackage, ...]
     by_other: bool
     files: int
     edges: tuple[Edge, ...]
@@ -110,7 +110,7 @@ class _Side(Struct, frozen=True):
 
     loaded: Loaded
     texts: Mapping[str, bytes]
-    packages: Sequence[Package]
+    packages: Sequence[PublishedPackage]
 
 
 def calls_elsewhere(
@@ -293,7 +293,10 @@ def _between(
 
 
 def _importing(
-    importer: _Side, packages: Iterable[Package], families: Collection[str], check: Callable[[], None]
+    importer: _Side,
+    packages: Iterable[PublishedPackage],
+    families: Collection[str],
+    check: Callable[[], None],
 ) -> dict[str, frozenset[str]]:
     """Return which files of a repository import some packages that it has none of itself."""
     files = {path: each for path, each in importer.loaded.files.items() if family_of(each[0]) in families}
@@ -301,7 +304,7 @@ def _importing(
     return importing(files, offered, check)
 
 
-def _foreign(packages: Iterable[Package], importer: _Side) -> list[Package]:
+def _foreign(packages: Iterable[PublishedPackage], importer: _Side) -> list[PublishedPackage]:
     """Return packages without the modules that a repository has itself, those with any left."""
     has = {(each.family, module) for each in importer.packages for module in each.modules}
     left = (
@@ -390,7 +393,7 @@ def _lacking(own: _Side, other: _Side, wanted: Collection[_Id], direction: Direc
             yield f"This repository's own {language} modules are called as those of"
 
 
-def _named(packages: Sequence[Package]) -> str:
+def _named(packages: Sequence[PublishedPackage]) -> str:
     return _some([each.name for each in packages], _MOST_PACKAGES)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from gitrag.actions.requests import Scope
 from gitrag.errors import NotSetUpError, RepositoryError, UsageError
 from gitrag.git import Repository
-from gitrag.memory.registry import Entry, Known, Registered, Registry
+from gitrag.memory.registry import Known, Registered, RegisteredPlace, Registry
 from gitrag.workspace import Workspace
 
 _MOST_DIRECTORIES = 20_000
@@ -66,7 +66,7 @@ class _Choice(Struct):
     here: Repository | None
     found: dict[Path, Chosen] = field(default_factory=dict)
 
-    def add(self, name: str, entry: Entry, *, is_exact: bool = False) -> None:
+    def add(self, name: str, entry: RegisteredPlace, *, is_exact: bool = False) -> None:
         """Choose a repository: as the worktree around, where it is that one's and no exact one is meant."""
         if entry.git_dir in self.found:
             return
@@ -107,7 +107,7 @@ def choose(
             choice.add(name, entry)
     if scope.everywhere:
         if here is not None and here.store_directory.is_dir():
-            choice.add(_name_of(held, Entry.of(here)), Entry.of(here))
+            choice.add(_name_of(held, RegisteredPlace.of(here)), RegisteredPlace.of(here))
         for known in held.known:
             choice.add(known.name, known.entry)
     if not choice.found:
@@ -120,20 +120,20 @@ def choose(
 
 def _inside(
     held: Registered, here: Repository | None, say: Callable[[str], None]
-) -> Iterator[tuple[str, Entry]]:
+) -> Iterator[tuple[str, RegisteredPlace]]:
     """Yield the repository around, and those inside of its working tree."""
     if here is None or here.root is None:
         raise NotSetUpError(
             "--submodules asks the repository around and those inside of it, and here is no working tree.",
             "Go into one, or use -C PATH.",
         )
-    yield _name_of(held, Entry.of(here)), Entry.of(here)
+    yield _name_of(held, RegisteredPlace.of(here)), RegisteredPlace.of(here)
     yield from nested(here.root, here.common_dir, say)
 
 
 def nested(
     root: Path, git_dir: Path, say: Callable[[str], None] = lambda _line: None
-) -> Iterator[tuple[str, Entry]]:
+) -> Iterator[tuple[str, RegisteredPlace]]:
     """Yield the repositories inside a working tree, by their paths in it: submodules, and clones in a clone.
 
     Links are not followed; other worktrees of the same repository are none of them.
@@ -154,11 +154,11 @@ def nested(
             except RepositoryError:
                 continue
             if found.root == Path(folder) and found.common_dir != git_dir:
-                entry = Entry(found.root, found.common_dir)
+                entry = RegisteredPlace(found.root, found.common_dir)
                 yield Path(folder).relative_to(root).as_posix(), entry
 
 
-def _at_path(name: str, start: Path) -> Entry | None:
+def _at_path(name: str, start: Path) -> RegisteredPlace | None:
     """Return the repository at a path, as the worktree there; None where a text is no path."""
     if not (name in {".", ".."} or name.startswith(("/", "./", "../", "~/"))):
         return None
@@ -168,9 +168,9 @@ def _at_path(name: str, start: Path) -> Entry | None:
             return None
         raise UsageError(f"There is no directory {name}.", "gitrag repos list lists the repositories.")
     found = Repository.discover(place)
-    return Entry(found.root or found.git_dir, found.common_dir)
+    return RegisteredPlace(found.root or found.git_dir, found.common_dir)
 
 
-def _name_of(held: Registered, entry: Entry) -> str:
+def _name_of(held: Registered, entry: RegisteredPlace) -> str:
     known = held.at(entry.git_dir)
     return known.name if known is not None else entry.path.name

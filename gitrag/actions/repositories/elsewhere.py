@@ -78,7 +78,7 @@ class Elsewhere:
                 try:
                     with self._progress(f"Fetching {name}", None):
                         copies.fetch_head(url, place, self._environ)
-                except (NetworkError, copies.TooLargeError) as error:
+                except (NetworkError, copies.CopyTooLargeError) as error:
                     if not fetched.exists():
                         copies.remove(place)
                         raise

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from gitrag.errors import UsageError
 from gitrag.git import Repository
-from gitrag.memory.registry import Entry, Known, Registered, Registry
+from gitrag.memory.registry import Known, Registered, RegisteredPlace, Registry
 from gitrag.store.file_state import NAME as INDEX
 
 _LONGEST_GROUP = 60
@@ -42,7 +42,7 @@ class KnownRepository(Struct, frozen=True):
     groups: tuple[str, ...]
 
 
-def standing_of(entry: Entry) -> Standing:
+def standing_of(entry: RegisteredPlace) -> Standing:
     """Return what is at a repository's place."""
     with suppress(OSError):
         if entry.path.is_dir() and entry.git_dir.is_dir():
@@ -72,7 +72,7 @@ def add(registry: Registry, places: Sequence[Path]) -> tuple[list[Known], list[K
     Raises:
         RepositoryError: A directory is in none; then nothing is added.
     """
-    entries = [Entry.of(Repository.discover(place)) for place in places]
+    entries = [RegisteredPlace.of(Repository.discover(place)) for place in places]
     new = set(registry.add(entries))
     held = registry.read()
     named = [known for entry in dict.fromkeys(entries) if (known := held.at(entry.git_dir))]

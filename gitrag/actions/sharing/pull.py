@@ -91,9 +91,9 @@ def pull(
     team.settled(lambda: _pull(team, done, entries, advance, stop))
     team.save()
     done.received = team.place.received
-    done.refused = team.findings.refused
-    done.skipped = list(team.findings.skipped.values())
-    done.left_out = team.findings.left_out
+    done.refused = team.refused
+    done.skipped = list(team.skipped.values())
+    done.left_out = team.left_out
     return done
 
 

@@ -120,7 +120,7 @@ def _replaced(team: Shared, listed: Listed, held: Sequence[PackKeys]) -> list[st
     Args:
         held: The keys of packs that were checked or made here and are there, or are to be added.
     """
-    damaged = sorted(team.ledger.damaged & team.findings.skipped.keys() & listed.usable.keys())
+    damaged = sorted(team.ledger.damaged & team.skipped.keys() & listed.usable.keys())
     if not damaged:
         return []
     keys = np.concatenate([np.empty(0, "S16"), *(index.keys for index in held)])

@@ -37,31 +37,22 @@ _MOST_MISSES = 50
 Result = TypeVar("Result")
 
 
-class Findings(Struct):
-    """What was wrong with packs since the place was opened.
-
-    Attributes:
-        skipped: Packs that are not used this time, by name: damaged, or listed and not there.
-        left_out: How many were not looked at, since the keys of all would be too much.
-    """
-
-    refused: list[Refusal] = field(default_factory=list)
-    skipped: dict[str, Skipped] = field(default_factory=dict)
-    left_out: int = 0
-
-
-class Shared(Struct, frozen=True):
+class Shared(Struct):
     """A repository and the place its vectors are shared at.
 
     Attributes:
-        findings: What was wrong with packs so far.
+        refused: Packs that were found wrong since the place was opened.
+        skipped: Packs that are not used this time, by name: damaged, or listed and not there.
+        left_out: How many were not looked at, since the keys of all would be too much.
     """
 
     workspace: Workspace
     place: Place
     catalogue: Catalogue
     ledger: Ledger
-    findings: Findings = field(default_factory=Findings)
+    refused: list[Refusal] = field(default_factory=list)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    left_out: int = 0
 
     @classmethod
     def open(cls, workspace: Workspace) -> Shared:
@@ -86,7 +77,7 @@ class Shared(Struct, frozen=True):
 
     def unused(self) -> set[str]:
         """Return the names of the packs that are refused, or left out this time."""
-        return self.ledger.refused.keys() | self.findings.skipped.keys()
+        return self.ledger.refused.keys() | self.skipped.keys()
 
     def keys(self, names: Sequence[str]) -> dict[str, PackKeys]:
         """Return the keys of packs by name, largest first; packs whose keys cannot be used are left out.
@@ -112,7 +103,7 @@ class Shared(Struct, frozen=True):
                     self.reject(name, error)
                 else:
                     room -= len(found[-1].data)
-        self.findings.left_out = len(waiting)
+        self.left_out = len(waiting)
         if waiting:
             self.catalogue.forget({index.name for index in found})
         found.sort(key=lambda index: (-len(index.keys), index.name))
@@ -154,7 +145,7 @@ class Shared(Struct, frozen=True):
             self.refuse(pack, str(error), known)
 
     def _skip(self, pack: str, why: str, *, damaged: bool) -> None:
-        self.findings.skipped[pack] = Skipped(pack, self.place.address, why, damaged)
+        self.skipped[pack] = Skipped(pack, self.place.address, why, damaged)
 
     def refuse(
         self, pack: str, why: str, known: tuple[NDArray[np.int32], NDArray[np.int8]] | None = None
@@ -166,7 +157,7 @@ class Shared(Struct, frozen=True):
                 where they came from other packs: it may be merged of those.
         """
         refusal = self.ledger.refuse(pack, self.place.address, why)
-        self.findings.refused.append(refusal)
+        self.refused.append(refusal)
         self.save()
         self._drop(pack, known)
         return refusal

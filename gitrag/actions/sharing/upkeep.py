@@ -139,8 +139,8 @@ def _status(team: Shared) -> SharedStatus:
         len(ids),
         int(available.sum()),
         refused,
-        list(team.findings.skipped.values()),
-        team.findings.left_out,
+        list(team.skipped.values()),
+        team.left_out,
         len(team.ledger.checked & there.keys()),
         team.ledger.failure,
     )
@@ -169,9 +169,9 @@ def verify(
         _verify_taken(team, done, pack, every)
         advance(done.packs + done.gone)
     team.save()
-    done.skipped = list(team.findings.skipped.values())
-    done.left_out = team.findings.left_out
-    done.refused = team.findings.refused
+    done.skipped = list(team.skipped.values())
+    done.left_out = team.left_out
+    done.refused = team.refused
     return done
 
 
@@ -260,7 +260,7 @@ def _tidy(team: Shared, *, really: bool, other_models: bool, damaged: bool) -> T
     groups = push.groups(team, there)
     refused = [name for name in listed.usable if name in team.ledger.refused]
     others = listed.other_models if other_models else ()
-    bad = sorted(team.ledger.damaged & team.findings.skipped.keys()) if damaged else []
+    bad = sorted(team.ledger.damaged & team.skipped.keys()) if damaged else []
     found = Tidied(sum(map(len, groups)), len(groups), len(refused), len(others), len(bad), really)
     if not really or not found:
         return found

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from gitrag.actions.uninstall import (
+    InstalledPiece,
     Left,
-    Piece,
     of_machine,
     of_repositories,
     of_repository,
@@ -18,7 +18,7 @@ from gitrag.errors import BusyError, StoreError
 from gitrag.git import Repository
 from gitrag.hooking import script_blocks
 from gitrag.hooking.install import install
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import RegisteredPlace, Registry
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_hooks_that_git_does_not_run_go_too(git, change):
     repo = Repository.discover(git.path)
     install(repo)
     change(git)
-    take_out(each for each in of_repository(repo, os.environ) if isinstance(each, Piece))
+    take_out(each for each in of_repository(repo, os.environ) if isinstance(each, InstalledPiece))
     assert list((git.path / ".git" / "hooks").iterdir()) == []
-    assert seen(git, Piece) == seen(git, Left) == {}
+    assert seen(git, InstalledPiece) == seen(git, Left) == {}
 
 
 @pytest.mark.parametrize("mark", [script_blocks.START, script_blocks.END])
@@ -62,28 +62,28 @@ def test_a_damaged_hook_and_those_of_other_repositories_are_named(git, make_repo
     for path in hooks.iterdir():
         path.write_bytes(path.read_bytes().replace(mark, b""))
     damaged = dict.fromkeys(map(str, hooks.iterdir()), "gitrag's lines")
-    assert (seen(git, Piece), seen(git, Left)) == ({}, damaged)
+    assert (seen(git, InstalledPiece), seen(git, Left)) == ({}, damaged)
     other = make_repository({"a.py": "a = 1\n"}, name="other")
     other.git("config", "core.hooksPath", str(hooks))
-    assert seen(other, Piece) == {}
+    assert seen(other, InstalledPiece) == {}
     assert damaged.keys() <= seen(other, Left).keys()
 
 
 def test_a_line_that_is_committed_stays(git):
     place = str(git.path / ".gitignore")
     git.write({".gitignore": ".sdd/\n"})
-    assert seen(git, Piece) == {place: "the line .sdd/"}
+    assert seen(git, InstalledPiece) == {place: "the line .sdd/"}
     git.commit({".gitignore": ".sdd/\n"})
-    assert (seen(git, Piece), seen(git, Left)) == ({}, {place: "the line .sdd/"})
+    assert (seen(git, InstalledPiece), seen(git, Left)) == ({}, {place: "the line .sdd/"})
 
 
 def test_a_repository_around_one_that_is_gone_is_left_alone(git, make_repository):
     install(Repository.discover(git.path))
     inner = make_repository({"a.py": "a = 1\n"}, name="project/inner")
-    Registry().add([Entry.of(Repository.discover(inner.path))])
+    Registry().add([RegisteredPlace.of(Repository.discover(inner.path))])
     (inner.path / ".git").rename(inner.path / "gone")
     found = list(of_repositories(None, os.environ))
-    assert (named(found, Piece), named(found, Left)) == ({}, {str(inner.path): "a repository"})
+    assert (named(found, InstalledPiece), named(found, Left)) == ({}, {str(inner.path): "a repository"})
 
 
 @pytest.mark.parametrize("variable", ["GITRAG_HOME", "GITRAG_MODEL_DIR", "XDG_DATA_HOME"])
@@ -93,7 +93,7 @@ def test_what_stays_stays_where_the_state_is_around_it(git, tmp_path, monkeypatc
     (state / "gitrag" / "hub").mkdir(parents=True)
     monkeypatch.setenv(variable, str(state if variable == "XDG_DATA_HOME" else state / "gitrag" / "hub"))
     found = list(of_machine(os.environ))
-    assert named(found, Piece) == {}
+    assert named(found, InstalledPiece) == {}
     assert named(found, Left)[str(state / "gitrag")] == "state"
 
 
@@ -101,7 +101,7 @@ def test_a_link_in_place_of_a_cache_stays(git, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "gitrag").symlink_to(tmp_path / "elsewhere")
     found = list(of_machine(os.environ))
-    assert named(found, Piece) == {}
+    assert named(found, InstalledPiece) == {}
     assert str(tmp_path / "cache" / "gitrag") in named(found, Left)
 
 
@@ -112,10 +112,10 @@ def test_what_fails_does_not_stop_the_rest_and_is_found_again():
         raise error
 
     pieces = [
-        Piece("index", "a", lambda: failing(BusyError("a is busy.", "Wait."))),
-        Piece("link", "b", lambda: failing(OSError("no strerror"))),
-        Piece("hooks", "c", lambda: done.append("hooks")),
-        Piece("its entry", "d", lambda: done.append("entry"), last=True),
+        InstalledPiece("index", "a", lambda: failing(BusyError("a is busy.", "Wait."))),
+        InstalledPiece("link", "b", lambda: failing(OSError("no strerror"))),
+        InstalledPiece("hooks", "c", lambda: done.append("hooks")),
+        InstalledPiece("its entry", "d", lambda: done.append("entry"), last=True),
     ]
     with pytest.raises(StoreError, match=r"a is busy\. Cannot remove link at b: no strerror\.") as caught:
         take_out(pieces)
@@ -127,6 +127,6 @@ def test_what_fails_does_not_stop_the_rest_and_is_found_again():
 def test_the_entry_goes_after_the_index(git):
     repo = Repository.discover(git.path)
     repo.store_directory.mkdir()
-    Registry().add([Entry.of(repo)])
-    pieces = [each for each in of_repository(repo, os.environ) if isinstance(each, Piece)]
+    Registry().add([RegisteredPlace.of(repo)])
+    pieces = [each for each in of_repository(repo, os.environ) if isinstance(each, InstalledPiece)]
     assert [(each.what, each.last) for each in pieces] == [("index", False), ("its entry", True)]

@@ -45,7 +45,7 @@ def test_what_is_too_large_is_refused_and_leaves_nothing(remote, tmp_path, monke
     monkeypatch.setattr(copies, "MOST_BYTES", MEBIBYTE)
     noise(remote, "noise.bin", MEBIBYTE + MEBIBYTE // 2)
     copy = tmp_path / "copy.git"
-    with pytest.raises(copies.TooLargeError, match="holds more than"):
+    with pytest.raises(copies.CopyTooLargeError, match="holds more than"):
         copies.fetch_head(f"file://{remote.path}", copy, git_environment)
     assert not list(copy.glob("objects/pack/tmp_*"))
     assert copies.size_of(copy) < MEBIBYTE
@@ -58,12 +58,12 @@ def test_only_what_a_fetch_brings_counts(remote, tmp_path, monkeypatch, git_envi
     (copy / "index.duckdb").write_bytes(b"x" * MEBIBYTE)
     monkeypatch.setattr(copies, "MOST_BYTES", MEBIBYTE // 2)
     monkeypatch.setattr(copies, "_LOOK_S", 0.01)
-    said: list[copies.TooLargeError] = []
+    said: list[copies.CopyTooLargeError] = []
 
     def watch(look: Callable[[], None]) -> None:
         try:
             look()
-        except copies.TooLargeError as error:
+        except copies.CopyTooLargeError as error:
             said.append(error)
 
     with copies._bounded(copy, "file:///x") as look:

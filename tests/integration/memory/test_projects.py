@@ -161,7 +161,9 @@ def test_marks_of_a_name_alone_are_its_only_repositorys(make_repository, tmp_pat
     assert core.path.read_text() == by_hand
     other = make_repository({"a.py": "B = 1\n"}, name="other/api")
     for each in (git, other):
-        registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
+        registry.Registry().add(
+            [registry.RegisteredPlace.of(Repository.discover(each.path, git.environment))]
+        )
     for each, doubtful in ((git, ("a.py", "b.py")), (other, ("a.py",))):
         marked = marked_files(core, here(each))
         assert (marked.files, marked.doubtful) == ((), doubtful)
@@ -179,7 +181,9 @@ def test_only_repositories_that_may_be_called_alike_are_opened(make_repository, 
     others = [make_repository({"a.py": "B = 1\n"}, name=name) for name in ("web", "other")]
     others[1].git("remote", "add", "origin", "https://github.com/orgB/api")
     for each in others:
-        registry.Registry().add([registry.Entry.of(Repository.discover(each.path, git.environment))])
+        registry.Registry().add(
+            [registry.RegisteredPlace.of(Repository.discover(each.path, git.environment))]
+        )
     core.mark("api", "a.py", "x")
     project, opened, discover = here(git), [], Repository.discover
     monkeypatch.setattr(Repository, "discover", lambda start: opened.append(start) or discover(start))
@@ -192,7 +196,7 @@ def test_a_clone_of_the_same_remote_makes_no_name_doubtful(make_repository, tmp_
     git.git("remote", "add", "origin", "https://github.com/orgA/api")
     clone = git.clone(tmp_path / "api-2")
     clone.git("remote", "set-url", "origin", "git@github.com:orgA/api")
-    registry.Registry().add([registry.Entry.of(Repository.discover(clone.path, git.environment))])
+    registry.Registry().add([registry.RegisteredPlace.of(Repository.discover(clone.path, git.environment))])
     core.mark("api", "a.py", "old")
     mark(core, here(git), "a.py", "new")
     old = "api:\n- path: a.py\n  summary: old\n"

@@ -11,19 +11,19 @@ import pytest
 from gitrag.actions.repositories.known import Standing, add, listed, missing, regroup
 from gitrag.errors import RepositoryError, StoreError, UsageError
 from gitrag.git import Repository
-from gitrag.memory.registry import MOST_BYTES, Entry, Registry, UnknownRepositoryError
+from gitrag.memory.registry import MOST_BYTES, RegisteredPlace, Registry, UnknownRepositoryError
 from gitrag.workspace import Workspace
 
 WRITERS = 8
 ADD = """
 import sys
 from pathlib import Path
-from gitrag.memory.registry import Entry, Registry
+from gitrag.memory.registry import RegisteredPlace, Registry
 
 sys.stdin.read()
 for turn in range(5):
     place = Path("/src") / sys.argv[2] / str(turn)
-    Registry(Path(sys.argv[1])).add([Entry(place, place / ".git")])
+    Registry(Path(sys.argv[1])).add([RegisteredPlace(place, place / ".git")])
 """
 
 
@@ -38,8 +38,8 @@ def registry(tmp_path: Path) -> Registry:
     return Registry(tmp_path / "state" / "gitrag")
 
 
-def entry(path: str, git_dir: str = ".git") -> Entry:
-    return Entry(Path(path), Path(path) / git_dir)
+def entry(path: str, git_dir: str = ".git") -> RegisteredPlace:
+    return RegisteredPlace(Path(path), Path(path) / git_dir)
 
 
 def names(registry: Registry) -> list[str]:
@@ -87,8 +87,8 @@ def test_all_worktrees_of_a_repository_are_one_entry(make_repository, registry, 
     for number in range(12):
         shop.git("worktree", "add", "--detach", str(tmp_path / f"tree{number}"))
         places.append(tmp_path / f"tree{number}")
-    assert {Entry.of(Repository.discover(place)) for place in places} == {
-        Entry(shop.path, shop.path / ".git")
+    assert {RegisteredPlace.of(Repository.discover(place)) for place in places} == {
+        RegisteredPlace(shop.path, shop.path / ".git")
     }
     add(registry, places[::-1])
     assert names(registry) == ["shop"]
@@ -96,8 +96,8 @@ def test_all_worktrees_of_a_repository_are_one_entry(make_repository, registry, 
 
 def test_names_tell_repositories_apart_by_as_little_as_is_needed(registry):
     places = ["/home/me/work/api", "/home/me/old/api", "/home/me/work/shop", "/srv/pages.git"]
-    registry.add([*(entry(place) for place in places[:3]), Entry(Path(places[3]), Path(places[3]))])
-    registry.add([Entry(Path("/src/tool/main"), Path("/src/tool/.bare"))])
+    registry.add([*(entry(place) for place in places[:3]), RegisteredPlace(Path(places[3]), Path(places[3]))])
+    registry.add([RegisteredPlace(Path("/src/tool/main"), Path("/src/tool/.bare"))])
     assert names(registry) == ["old/api", "pages", "shop", "tool", "work/api"]
     held = registry.read()
     assert [each.name for each in held.find("work/api")] == ["work/api"]
@@ -209,8 +209,8 @@ def test_a_registry_that_is_no_file_does_not_hang(registry):
 
 def test_a_path_that_is_not_utf8_is_kept(registry):
     odd = Path(os.fsdecode(b"/src/caf\xe9"))
-    registry.add([Entry(odd, odd / ".git")])
-    assert registry.read().entries == (Entry(odd, odd / ".git"),)
+    registry.add([RegisteredPlace(odd, odd / ".git")])
+    assert registry.read().entries == (RegisteredPlace(odd, odd / ".git"),)
 
 
 def test_no_writer_loses_what_another_added(registry):

@@ -17,7 +17,7 @@ from obstore.store import HTTPStore
 from gitrag.actions.sharing import upkeep
 from gitrag.errors import NetworkError
 from gitrag.sharing import object_storage
-from gitrag.sharing.object_storage import Server
+from gitrag.sharing.object_storage import ObjectServer
 from gitrag.sharing.place import GoneError, NoPlaceError, SharingError, TooLargeError
 from tests.support.sharing import Person, make_team, poisoned
 
@@ -153,7 +153,7 @@ def test_nothing_of_the_users_is_sent(web, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     (web.root / "packs.txt").write_text("")
-    assert Server(web.url).list() == {}
+    assert ObjectServer(web.url).list() == {}
     (_, _, headers), *_ = web.asked
     assert {name.lower() for name in headers} <= {
         "host",
@@ -165,7 +165,7 @@ def test_nothing_of_the_users_is_sent(web, monkeypatch, tmp_path):
 
 
 def test_what_a_server_answers_instead_is_one_line(web):
-    there = Server(web.url)
+    there = ObjectServer(web.url)
     with pytest.raises(NoPlaceError, match=r"has no packs.txt"):
         there.list()
     for status, kind in ((403, NoPlaceError), (401, NoPlaceError), (418, NetworkError), (500, NetworkError)):
@@ -178,12 +178,12 @@ def test_what_a_server_answers_instead_is_one_line(web):
     with pytest.raises(SharingError, match="larger than 10 bytes"):
         there.get("x.keys", 10)
     with pytest.raises(NetworkError, match="cannot be used"):
-        Server("http://127.0.0.1:9").list()
+        ObjectServer("http://127.0.0.1:9").list()
 
 
 def test_of_more_than_a_server_says_no_more_is_taken(web):
     web.more = 1 << 26
-    there = Server(web.url)
+    there = ObjectServer(web.url)
     for wanted in (lambda: there.get("x.keys", 10), lambda: there.read("x.rows", 0, 10)):
         with pytest.raises(TooLargeError, match="larger than 10 bytes"):
             wanted()
@@ -191,11 +191,11 @@ def test_of_more_than_a_server_says_no_more_is_taken(web):
 
 def test_a_web_server_of_a_cloud_is_asked_as_any_other():
     """Its name makes no bucket of it, to which credentials would go."""
-    assert isinstance(Server("https://team.s3.amazonaws.com/packs")._store(), HTTPStore)
+    assert isinstance(ObjectServer("https://team.s3.amazonaws.com/packs")._store(), HTTPStore)
 
 
 def test_redirects_end(web):
-    there = Server(web.url)
+    there = ObjectServer(web.url)
     web.answers["packs.txt"] = (302, f"{web.url}/packs.txt")
     with pytest.raises(NetworkError, match="error following redirect"):
         there.list()
@@ -214,9 +214,9 @@ def test_a_poisoned_pack_of_a_server_is_refused(web, tmp_path, model_dir):
 
 def test_a_listing_of_nonsense_is_no_pack(web):
     (web.root / "packs.txt").write_bytes(b"\xff\0\n../../etc/passwd 10\nv1-x.keys 3\n" + b"a" * 1000)
-    assert Server(web.url).list() == {}
+    assert ObjectServer(web.url).list() == {}
     with pytest.raises(NoPlaceError, match="can only be read"):
-        Server(web.url).change({}, [])
+        ObjectServer(web.url).change({}, [])
 
 
 def test_what_is_damaged_on_the_way_is_fetched_again_and_held_against_no_pack(web, tmp_path, model_dir):
@@ -261,4 +261,4 @@ def test_a_transfer_that_all_but_stands_still_is_given_up(web, monkeypatch):
     web.pause_s = 0.02
     (web.root / "packs.txt").write_bytes(bytes(10_000))
     with pytest.raises(NetworkError, match="cannot be used"):
-        Server(web.url).list()
+        ObjectServer(web.url).list()

@@ -16,7 +16,7 @@ import pytest
 
 from gitrag.errors import NetworkError
 from gitrag.git import remote_files
-from gitrag.sharing.object_storage import Server
+from gitrag.sharing.object_storage import ObjectServer
 from tests.support.sharing import Person, make_team
 
 AUTHORITY = """
@@ -145,7 +145,7 @@ def test_a_directory_is_pulled_from_whom_the_user_trusts(secure, tmp_path, model
     ann.embed()
     ann.push()
     with pytest.raises(NetworkError, match=r"(?i)certificate"):
-        Server(bob.address).list()
+        ObjectServer(bob.address).list()
     monkeypatch.setenv("SSL_CERT_FILE", str(secure.authority))
     assert bob.pull().texts == 8
     assert bob.vectors() == ann.vectors()
@@ -155,7 +155,7 @@ def test_no_redirect_leaves_https(secure, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(secure.authority))
     secure.elsewhere = "http://127.0.0.1:1/packs.txt"
     with pytest.raises(NetworkError, match="error following redirect"):
-        Server(secure.url).list()
+        ObjectServer(secure.url).list()
 
 
 def test_a_git_remote_is_shared_with_whom_the_user_trusts(secure, tmp_path, model_dir, monkeypatch):

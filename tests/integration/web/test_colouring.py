@@ -8,14 +8,14 @@ from contextlib import closing
 
 import pytest
 
-from gitrag.web.colouring import Colouring, Source
+from gitrag.web.colouring import Colouring, ShownSource
 from tests.support.command import PATIENCE_S
 
-HOSTILE = Source("Bad.java", ("a " * 900,) * 200)
+HOSTILE = ShownSource("Bad.java", ("a " * 900,) * 200)
 """Pygments tries every way to read it as a method; that takes an hour."""
 
-PLAIN = Source("a.py", ("def f(): # one", "", "    return 'x'"))
-SCRIPT = Source("b.js", ("let a = 1;",))
+PLAIN = ShownSource("a.py", ("def f(): # one", "", "    return 'x'"))
+SCRIPT = ShownSource("b.js", ("let a = 1;",))
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_text_that_takes_too_long_is_left_and_the_others_are_not(colouring):
 
 
 def test_many_texts_that_take_too_long_hold_up_an_answer_as_long_as_two(colouring):
-    bad = [Source(f"Bad{number}.java", HOSTILE.lines) for number in range(6)]
+    bad = [ShownSource(f"Bad{number}.java", HOSTILE.lines) for number in range(6)]
     assert colouring.read([PLAIN, *bad, SCRIPT])[1:] == [None] * 7
     assert len(colouring._hopeless) == 2
 
@@ -85,6 +85,9 @@ def test_a_process_that_waits_is_not_waited_for():
 
 
 def test_what_is_too_large_or_of_no_language_has_no_colours(colouring):
-    assert colouring.read([Source("a.py", ("x" * 2_001,)), Source("a.nothing", ("x",))]) == [None, None]
-    assert colouring.read([Source("a.py", ("x = 1",) * 100_000)]) == [None]
+    assert colouring.read([ShownSource("a.py", ("x" * 2_001,)), ShownSource("a.nothing", ("x",))]) == [
+        None,
+        None,
+    ]
+    assert colouring.read([ShownSource("a.py", ("x = 1",) * 100_000)]) == [None]
     assert colouring.read([]) == []

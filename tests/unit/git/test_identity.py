@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.git.configuration import Entry
+from gitrag.git.configuration import ConfigEntry
 from gitrag.git.identity import meant_url, of_url
 
 BASE = Path("/home/me/work")
@@ -67,8 +67,8 @@ def test_remotes_are_told_apart(url: str, identity: str):
 
 def test_the_longest_rewriting_counts_as_in_git():
     rules = [
-        Entry("global", "", "url.https://github.com/.insteadof", "gh:"),
-        Entry("global", "", "url.git@github.com:orgA/.insteadof", "gh:orgA/"),
+        ConfigEntry("global", "", "url.https://github.com/.insteadof", "gh:"),
+        ConfigEntry("global", "", "url.git@github.com:orgA/.insteadof", "gh:orgA/"),
     ]
     assert meant_url("gh:orgA/api", rules) == "git@github.com:orgA/api"
     assert meant_url("gh:orgB/api", rules) == "https://github.com/orgB/api"

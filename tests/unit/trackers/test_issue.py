@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gitrag.trackers.folder import is_file_name
 from gitrag.trackers.issue import (
     Issue,
+    IssueLinks,
     IssueState,
-    References,
     by_number,
     find_references,
     moment,
@@ -49,7 +49,7 @@ def test_specs_and_adrs_are_named_whole_and_once():
 
 def test_a_trackers_own_links_come_beside_the_lines():
     found = find_references("A-1", "T", "Blocks: A-3", blocks=["A-2", "A-1"], blocked_by=["A-4"])
-    assert found == References(blocks=("A-2", "A-3"), blocked_by=("A-4",))
+    assert found == IssueLinks(blocks=("A-2", "A-3"), blocked_by=("A-4",))
 
 
 def test_ids_sort_as_people_count():
@@ -108,7 +108,7 @@ TEXTS = st.lists(TEXT, max_size=3).map(tuple)
         closed=TEXT,
         url=TEXT,
         tracker=TEXT,
-        references=st.builds(References, TEXTS, TEXTS, TEXTS, TEXTS),
+        references=st.builds(IssueLinks, TEXTS, TEXTS, TEXTS, TEXTS),
         body=TEXT,
     )
 )
@@ -118,7 +118,7 @@ def test_an_issue_survives_its_file(issue):
 
 def test_half_of_a_surrogate_pair_does_not_stop_the_sync():
     issue = Issue(
-        "1", "\ud83d", IssueState.OPEN, ("\ud83d",), (), "", "", "", "", "", "x", References(), "a\udc00"
+        "1", "\ud83d", IssueState.OPEN, ("\ud83d",), (), "", "", "", "", "", "x", IssueLinks(), "a\udc00"
     )
     assert parse(render(issue)).title == "?"
     assert render(issue).endswith(b"\na?")

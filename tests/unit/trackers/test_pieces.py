@@ -9,7 +9,7 @@ import pytest
 
 from gitrag.trackers import http
 from gitrag.trackers.base import Secret, TrackerPlace, TrackerSetupError
-from gitrag.trackers.detection import Origin, Wishes, find_place, of_host, read_origin
+from gitrag.trackers.detection import RemoteOrigin, Wishes, find_place, of_host, read_origin
 from gitrag.trackers.github import api_of
 from gitrag.trackers.http import Walk
 from gitrag.trackers.jira import to_markdown
@@ -310,7 +310,7 @@ def test_check_boxes_in_a_code_block_are_none():
 
 
 def test_an_origin_is_what_it_says():
-    assert read_origin("git@host.example:o/r") == Origin("https://host.example", "host.example", "o/r")
+    assert read_origin("git@host.example:o/r") == RemoteOrigin("https://host.example", "host.example", "o/r")
 
 
 @pytest.mark.parametrize(
