@@ -17,6 +17,7 @@ OWN_CODE = "it is the product's own code"
 
 _MEANING = "its meaning is near the question's"
 _WORDS = "its text has the question's words"
+_OTHER = "its text has code's words for the question's"
 _RARE = "it has a name of the question that hardly another file has"
 _QUOTED = "it has the question word for word, or filled in"
 _PATH = "its path has the question's words"
@@ -56,6 +57,7 @@ FEATURES = (
     Feature("bm25", "mean of its five best chunks, the best file's is 1", (-1.348, 0.924), _WORDS, by=_W),
     Feature("bm25_file", "as one document, the best file's is 1", (1.789, 2.242), _WORDS, by=_W),
     Feature("bm25_share", "its best chunk's, of what one could have", (4.582, 0.0), _WORDS, by=_W),
+    Feature("everyday", "by code's words for the question's (`everyday`)", (1.25, 0.0), _OTHER, by=_W),
     Feature("title_bm25", "of the title's words alone, its best chunk's", (None, 0.5)),
     Feature("title_bm25_file", "of the title's words alone, as one document", (None, 1.5)),
     Feature("verbatim", "whether it has the question, or its template", (6.000, 4.0), _QUOTED, by=_W),
