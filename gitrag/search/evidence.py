@@ -128,11 +128,13 @@ def gather(
     verbatim: NDArray[np.int32] | None = None,
     told: Messages | None = None,
     report: ReportEvidence | None = None,
+    everyday: Column | None = None,
 ) -> Evidence:
     """Turn the candidate rows of a question into evidence.
 
     ``verbatim`` are the ids of the chunks that contain the question word for word, or the template of the
-    message that it is. ``told`` is what commit messages say, where the history has been read.
+    message that it is. ``told`` is what commit messages say, where the history has been read. ``everyday`` is
+    what other words for the question's say of each file.
     """
     f = len(files)
     sites = () if report is None else report.sites
@@ -147,6 +149,7 @@ def gather(
     relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
     features["bm25_file"] = scaled(saturated(frequency, relative_length[:, None]) @ idf)
     features["bm25_share"] = mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9)
+    features["everyday"] = np.zeros(f) if everyday is None else everyday
     quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
     features["verbatim"] = np.bincount(file, quotes, f) > 0
     nature = _nature(files, question)
