@@ -23,6 +23,7 @@ from gitrag.config.rules import (
     Globs,
     HubAt,
     Matching,
+    ModelAt,
     Number,
     Rule,
     SharedAt,
@@ -217,10 +218,10 @@ class Config:
         not_in_repository=True,
     )
     # So is it.
-    model: Path | None = _key(
-        Folder(),
+    model: str | None = _key(
+        ModelAt(),
         None,
-        "A model of your own in place of ours: a directory with a static one (Model2Vec) or one in ONNX.",
+        "A model of your own in place of ours: a directory, or the address of a server.",
         not_in_repository=True,
     )
     staleness_threshold: timedelta = _key(

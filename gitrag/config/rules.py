@@ -151,6 +151,22 @@ class Address(Struct, frozen=True):
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
+class ModelAt(Struct, frozen=True):
+    """A directory with a model, or the address of a server that has one, and its name there."""
+
+    @property
+    def allowed(self) -> str:
+        return "an absolute path (~ is your home), or https://host/v1#model (http://localhost)"
+
+    def parse(self, text: str) -> str:
+        if "://" not in text:
+            return str(Folder().parse(text))
+        address, _, name = text.partition("#")
+        if not name.strip() or not name.isprintable():
+            raise ValueError(text)
+        return f"{Address().parse(address)}#{name.strip()}"
+
+
 _HOSTS = re.compile(r"([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?(,([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?)*")
 """Of an address, with their ports."""
 

@@ -118,6 +118,7 @@ TOLD: Final[Mapping[str, str]] = {
     " sections=observation.sections created score~",
     "memory.observations.Identity": "topic_key project=name scope",
     "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
+    "embedding.local_model.ModelStatus": "ready path size_bytes problem",
     "model.CallGraph": "filter mermaid error",
     "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
     " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",

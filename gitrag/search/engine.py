@@ -91,6 +91,7 @@ class Hit(Struct, frozen=True):
         repository: The name of the repository that it is in, where several were asked; the paths are relative
             to that one's top. Empty where one was.
         collection: The kind of its collection.
+        model: The model of the user's that it was found by; empty for ours, whose scores are calibrated.
     """
 
     path: str
@@ -109,6 +110,7 @@ class Hit(Struct, frozen=True):
     variants: tuple[str, ...] = ()
     repository: str = ""
     collection: CollectionKind = CollectionKind.CODE
+    model: str = ""
 
     @property
     def is_nearest(self) -> bool:
@@ -200,7 +202,9 @@ def ask(
     if scoped.every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     as_they_are = are_documents or scoped.every_chunk
-    hits, chunk_ids = _hits(question, evidence, files, replace(ranked, found=found), whole=as_they_are)
+    hits, chunk_ids = _hits(
+        question, evidence, files, replace(ranked, found=found), whole=as_they_are, model=source.model
+    )
     if looked_up.named:
         first, first_ids = _named(
             source, scope, question, looked_up, ranked.sums, limit=limit, min_score=min_score
@@ -283,7 +287,7 @@ def _rank_code(
 
 
 def _hits(
-    question: Question, evidence: Evidence, files: Files, ranked: _Ranking, *, whole: bool
+    question: Question, evidence: Evidence, files: Files, ranked: _Ranking, *, whole: bool, model: str
 ) -> tuple[tuple[Hit, ...], tuple[int, ...]]:
     """Make hits of a page's files, and list the chunks shown; ``whole`` shows chunks as they are."""
     shown = [
@@ -309,6 +313,7 @@ def _hits(
             language=str(files.language[item.file]),
             share=best.share,
             variants=ranked.copies.get(item.file, ()),
+            model=model,
         )
         for item, ((first, best), *others) in shown
     )
