@@ -446,7 +446,7 @@ class Workspace:
             if waiting and not inner.model_is_there():
                 from gitrag.embedding import fetching
 
-                fetching.fetch(inner.model_dir)
+                fetching.fetch(inner.model_dir, model=inner.model)
             if waiting:
                 pull_before(
                     inner, entries, lambda: seconds is not None and time.monotonic() - begin > seconds

@@ -19,7 +19,7 @@ from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import Places, slug
 from gitrag.embedding import local_model
 from gitrag.embedding.manifest import is_there
-from gitrag.embedding.version import choose, chosen, encoder_version, other_models
+from gitrag.embedding.version import encoder_version
 from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError, StoreError
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.git.discovery import SHARED_KEY, shared_mode
@@ -94,6 +94,7 @@ class Workspace:
         clock: Tells the time, Unix seconds.
 
     Attributes:
+        model: The user's own that its vectors are of: a directory or an address; empty for ours.
         older: The index of older commits, which only `gitrag history` asks.
         last_seen: The states of the files that questions were last answered from.
     """
@@ -111,7 +112,7 @@ class Workspace:
     ) -> None:
         self.repo = repo
         self.config = config
-        choose(config.model)
+        self.model = config.model or ""
         self.say = say
         self.environ = safe_environment(environ)
         self._clock = clock
@@ -126,11 +127,12 @@ class Workspace:
         def file_mode() -> int:  # whom a repository is shared with is not for the user's cache
             return PRIVATE if seed is not None else shared_mode(repo.config(SHARED_KEY))
 
-        older = older_commits.RECIPE + (f", {encoder_version()}" if chosen() else "")
+        older = older_commits.RECIPE + (f", {encoder_version(self.model)}" if self.model else "")
         self.store = Store(
             store_directory or repo.store_directory,
             seed=seed,
-            recipe=recipe(),
+            recipe=recipe(self.model),
+            model=self.model,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             resident=resident,
@@ -140,6 +142,7 @@ class Workspace:
             self.store.directory / older_commits.OLDER,
             seed=seed and seed / older_commits.OLDER,
             recipe=older,
+            model=self.model,
             lock_timeout_s=config.lock_timeout_s,
             say=say,
             file_mode=file_mode,
@@ -200,19 +203,23 @@ class Workspace:
         """
         from gitrag.embedding.brought import load_encoder
 
-        return load_encoder(self.model_dir, threads=self._threads)
+        return load_encoder(self.model_dir, self.model, threads=self._threads)
 
-    def encoder_if_ready(self) -> Encoder | None:
-        """Load the model if it is there; tell the user if it is damaged."""
+    def encoder_if_ready(self, question: str = "") -> Encoder | None:
+        """Load the model if it is there, and embed a question; tell the user if it is damaged."""
         try:
-            return self.encoder
+            encoder = self.encoder
+            if question:  # whose vector it keeps
+                encoder.encode_query(question)
         except ModelError as error:
-            if chosen() or is_there(self.model_dir):
+            self.forget_model()  # a server that does not answer may come back
+            if self.model or is_there(self.model_dir):
                 self.say(f"{error} {error.hint}".strip())
             return None
+        return encoder
 
     def model_is_there(self) -> bool:
-        return local_model.status(self.model_dir).ready
+        return local_model.status(self.model_dir, self.model).ready
 
     @cached_property
     def embedder(self) -> Encoder:
@@ -220,7 +227,7 @@ class Workspace:
         from gitrag.embedding.brought import load_encoder
         from gitrag.embedding.encoder import has_gpu
 
-        if chosen() or not has_gpu():
+        if self.model or not has_gpu():
             return self.encoder
         return load_encoder(self.model_dir, threads=self._threads, gpu=True)
 
@@ -233,7 +240,7 @@ class Workspace:
         """Return whether a GPU would embed; False without the model, since that cannot be tried then."""
         from gitrag.embedding.encoder import has_gpu
 
-        return not chosen() and has_gpu() and self.model_is_there() and self.embedder.on_gpu
+        return not self.model and has_gpu() and self.model_is_there() and self.embedder.on_gpu
 
     @property
     def _threads(self) -> int | None:
@@ -247,6 +254,7 @@ class Workspace:
             self.config.exclude,
             Places(self.config.adrs, self.config.specs, self.config.modules),
             processes=(self._threads if self._in_background else None) or os.cpu_count() or 1,
+            model=self.model,
         )
 
     def move_to_background(self) -> None:
@@ -264,8 +272,6 @@ class Workspace:
             with_issues: Look for issues in directories that git ignores.
             seen_s: For how many seconds git's last answer holds.
         """
-        if chosen() != str(self.config.model or ""):
-            raise other_models()
         asked = committed_only, with_issues
         if seen_s and self._seen is not None and self._seen[0] == asked:
             _, since, snapshot = self._seen

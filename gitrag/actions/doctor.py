@@ -257,7 +257,7 @@ def _agents(workspace: Workspace) -> Check:
 
 
 def _model(workspace: Workspace) -> Check:
-    found = local_model.status(workspace.model_dir)
+    found = local_model.status(workspace.model_dir, workspace.model)
     if not found.ready:
         problem = f"{found.problem} {fetch_failure(workspace)}".strip()
         return Check("model", CheckState.WARN, problem, found.fix)

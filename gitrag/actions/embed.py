@@ -76,7 +76,7 @@ def embed_waiting(
         yield embed_in_background(workspace, waiting)
         return
     if not workspace.model_is_there():
-        yield fetch_model(workspace.model_dir, progress)
+        yield fetch_model(workspace.model_dir, progress, workspace.model)
     begin = time.monotonic()
 
     def over() -> bool:

@@ -158,7 +158,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         best = _candidates(known, question, asked, allowed, options.limit, notes)
     own = known.stored(best.number.tolist())
     said = [commit_message.read(each.message) for each in own]
-    cosines = np.zeros(len(said)) if asked is None else _cosines(encoder, asked, own)
+    cosines = np.zeros(len(said)) if asked is None else _cosines(workspace, encoder, asked, own)
     scores, ranked = _ranked(question, best, own, cosines)
     shown = ranked[: options.limit]
     changes = [(own[place].id, own[place].changed) for place in shown]
@@ -305,7 +305,7 @@ def _agreement(question: Question, best: Candidates, message: str) -> float:
 
 
 def _cosines(
-    encoder: Encoder | None, asked: NDArray[np.float32], own: Sequence[StoredCommit]
+    workspace: Workspace, encoder: Encoder | None, asked: NDArray[np.float32], own: Sequence[StoredCommit]
 ) -> NDArray[np.float64]:
     """Return the cosine of each subject and the question, by the model, else by drafts."""
     from gitrag.embedding.draft import drafter
@@ -313,5 +313,5 @@ def _cosines(
     if not own:
         return np.zeros(0)
     texts = [embedded_text(each.message) for each in own]
-    vectors = drafter().draft(texts) if encoder is None else encoder.encode(texts)
+    vectors = drafter(workspace.model).draft(texts) if encoder is None else encoder.encode(texts)
     return np.asarray(vectors @ np.asarray(asked).reshape(-1), dtype=np.float64)

@@ -16,6 +16,7 @@ from gitrag.actions.issues import read_issue
 from gitrag.actions.progress import Progress
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
+from gitrag.embedding.draft import has_table
 from gitrag.errors import GitragError, NotSetUpError
 from gitrag.git.commits import Commit, commit_ids, is_shallow, read_commits
 from gitrag.git.grep import count_words
@@ -113,6 +114,7 @@ class Measured(Struct, frozen=True):
         model: Whether the model embedded the questions; else a draft of their vectors was used.
         notes: What could not be looked at, a sentence each.
         replayed: The questions one by one.
+        own_model: The user's own model that it was asked by; empty for ours.
     """
 
     commits: int
@@ -121,6 +123,7 @@ class Measured(Struct, frozen=True):
     model: bool
     notes: tuple[str, ...]
     replayed: tuple[Replayed, ...]
+    own_model: str = ""
 
 
 def measure(workspace: Workspace, progress: Progress, most: int, seed: int | None = None) -> Measured:
@@ -163,8 +166,9 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
         notes.append(
             f"git grep was cut short for {count(cut_short, 'question')}: its figures may be too low."
         )
+    model = workspace.encoder_if_ready() is not None
     return Measured(
-        asked, dict(left_out), found, workspace.encoder_if_ready() is not None, tuple(notes), tuple(replayed)
+        asked, dict(left_out), found, model, tuple(notes), tuple(replayed), own_model=workspace.model
     )
 
 
@@ -183,7 +187,10 @@ class _Before:
             own = self._workspace
             read_history(own.store, own.repo, self.commit, older=own.older)
             view = CurrentView(own, revision=self.commit, with_issues=False, budget_s=_CATCH_UP_S)
-            self._paths = view.read(_paths_of_code).found
+            result = view.read(_paths_of_code)
+            if not has_table(own.model) and own.encoder_if_ready() is not None:
+                own.embed(view_id=result.refreshed.view.view_id)  # else words alone would be measured
+            self._paths = result.found
         return self._paths
 
     def answer(self, question: str) -> list[str]:

@@ -16,10 +16,13 @@ _FETCH_AGAIN_S = 3600.0
 """Pause of the background worker after it failed to fetch the model."""
 
 
-def fetch_model(directory: Path, progress: ShowProgress, *, keep_weights: bool = False) -> ModelFetch:
+def fetch_model(
+    directory: Path, progress: ShowProgress, model: str = "", *, keep_weights: bool = False
+) -> ModelFetch:
     """Fetch the model unless it is there.
 
     Args:
+        model: The user's own in place of ours, which is only tried.
         keep_weights: Leave the published weights there too.
     """
     from gitrag.embedding import fetching
@@ -30,7 +33,7 @@ def fetch_model(directory: Path, progress: ShowProgress, *, keep_weights: bool =
             shown.status(what)
             shown.update(done, total)
 
-        return fetching.fetch(directory, progress=report, keep_weights=keep_weights)
+        return fetching.fetch(directory, progress=report, keep_weights=keep_weights, model=model)
 
 
 def fetch_in_background(workspace: Workspace) -> bool:
@@ -47,7 +50,7 @@ def fetch_in_background(workspace: Workspace) -> bool:
     from gitrag.embedding import fetching
 
     try:
-        fetching.fetch(workspace.model_dir)
+        fetching.fetch(workspace.model_dir, model=workspace.model)
     except GitragError as error:
         write_private(failed, str(error))
         raise

@@ -144,7 +144,7 @@ def _key(config: Config, state: FileState) -> str:
     from gitrag.indexing.recipe import recipe  # 30 ms, which a push right after a commit need not wait for
 
     wanted = (config.max_file_bytes, config.exclude, config.adrs, config.specs, config.modules)
-    return blake2b(repr((recipe(), wanted, state)).encode(), digest_size=16).hexdigest()
+    return blake2b(repr((recipe(config.model or ""), wanted, state)).encode(), digest_size=16).hexdigest()
 
 
 def _read(directory: Path, key: str) -> set[str]:

@@ -289,13 +289,13 @@ def search(
         budget_s=options.catch_up_s,
         seen_s=SEEN_S if options.unfinished else 0.0,
     )
-    encoder = workspace.encoder_if_ready()
-    vector_of(encoder, question.meaning)  # while git is asked
+    encoder = workspace.encoder_if_ready(question.meaning)  # while git is asked
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         memo = workspace.store.memo  # which is that of ``db``
         scoped = scope_of(options, workspace.config, view_id, overlay)
-        found = rank(IndexFile(db), question, scoped, wanted, encoder, memo, reword=options.may_be_reworded)
+        source, reword = IndexFile(db, workspace.model), options.may_be_reworded
+        found = rank(source, question, scoped, wanted, encoder, memo, reword=reword)
         shown = {hit.content_id for section in found.sections for hit in section.hits}
         rows: Sequence[LeftOutRow] | None = None
         if _may_be_left_out(question, options, found):
@@ -340,7 +340,7 @@ def _answered(
         drafts=result.unembedded,
         waiting=refreshed.waiting,
         model=with_model,
-        drafted=has_table(),
+        drafted=has_table(workspace.model),
         wording=_with_left_out(workspace, result, question, options, absent, led),
         looked_at=None
         if options.unfinished or any(each.hits for each in found.sections)
@@ -488,17 +488,17 @@ def read_question(query: str, *, may_be_report: bool = True, example: str = _EXA
 
 def question_vector(workspace: Workspace, text: str) -> tuple[Encoder | None, NDArray[np.float32] | None]:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
-    encoder = workspace.encoder_if_ready()
-    return encoder, vector_of(encoder, text)
+    encoder = workspace.encoder_if_ready(text)
+    return encoder, vector_of(encoder, text, workspace.model)
 
 
-def vector_of(encoder: Encoder | None, text: str) -> NDArray[np.float32] | None:
+def vector_of(encoder: Encoder | None, text: str, model: str = "") -> NDArray[np.float32] | None:
     """Embed a query with the model, else draft its vector; None when neither is possible."""
     from gitrag.embedding.draft import drafter, has_table
 
     if encoder is not None:
         return encoder.encode_query(text)
-    return drafter().draft([text])[0] if has_table() else None
+    return drafter(model).draft([text])[0] if has_table(model) else None
 
 
 def rank(
@@ -518,7 +518,7 @@ def rank(
     from gitrag.search import rewording, sections
 
     def ask(asked: Question) -> Sections:
-        vector = vector_of(encoder, asked.meaning if asked is question else asked.text)
+        vector = vector_of(encoder, asked.meaning if asked is question else asked.text, source.model)
         return sections.ask(source, asked, scoped, vector, wanted, memo)
 
     found = ask(question)

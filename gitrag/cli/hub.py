@@ -513,7 +513,7 @@ def _require_model(session: Session, workspace: Workspace) -> None:
     from gitrag.actions.model import fetch_model
 
     if not workspace.model_is_there():
-        fetch_model(workspace.model_dir, session.terminal.progress)
+        fetch_model(workspace.model_dir, session.terminal.progress, workspace.model)
 
 
 def _require_hub(address: str) -> None:

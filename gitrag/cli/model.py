@@ -41,7 +41,8 @@ def fetch(session: Session, *, keep_weights: bool) -> int:
     from gitrag.actions.model import fetch_model
 
     terminal = session.terminal
-    done = fetch_model(directory(session), terminal.progress, keep_weights=keep_weights)
+    directory, own = place_of(session)
+    done = fetch_model(directory, terminal.progress, own, keep_weights=keep_weights)
     if not terminal.answered(done):
         say_fetched(done, terminal)
     return OK
@@ -59,30 +60,30 @@ def fetch(session: Session, *, keep_weights: bool) -> int:
 def status(session: Session) -> int:
     """Say whether the model is there and whole. Exit status 1 when it is not."""
     from gitrag.embedding import local_model
-    from gitrag.embedding.version import chosen
 
-    found = local_model.status(directory(session))
+    found = local_model.status(*place_of(session))
     if session.terminal.is_json:
         session.terminal.print_document(found)
     elif found.ready:
-        path = str(found.path)
-        name = "Your model" if chosen() else "all-MiniLM-L6-v2"
-        session.terminal.print(f"{name} is ready: {path} ({size(found.size_bytes)})")
+        name = "Your model" if found.own else "all-MiniLM-L6-v2"
+        taken = f" ({size(found.size_bytes)})" if found.size_bytes else ""
+        session.terminal.print(f"{name} is ready: {found.path}{taken}")
     else:
         session.terminal.print(found.problem)
-    if not (session.terminal.is_json or found.ready or chosen()):
+    if not (session.terminal.is_json or found.ready or found.own):
         session.terminal.hint(f"gitrag model fetch   (downloads {size(local_model.DOWNLOAD_BYTES)}, once)")
     return OK if found.ready else NOTHING
 
 
-def directory(session: Session) -> Path:
-    """Say where the model lies, by the repository's settings if there is one."""
+def place_of(session: Session) -> tuple[Path, str]:
+    """Say where the model lies, and which of the user's own stands for it, by the settings here."""
     from gitrag.embedding import local_model
 
     try:
-        return session.workspace().model_dir
+        config = session.workspace().config
     except RepositoryError:
-        return local_model.model_directory(session.config_outside().model_dir)
+        config = session.config_outside()
+    return local_model.model_directory(config.model_dir), config.model or ""
 
 
 def say_fetched(fetched: ModelFetch, terminal: Terminal) -> None:

@@ -102,7 +102,8 @@ class Session(NamedTuple):
         """Open the user's explorations; this needs no repository."""
         from gitrag.memory.explorations import open_explorations
 
-        return open_explorations(self.environ, self.config_anywhere().model_dir)
+        config = self.config_anywhere()
+        return open_explorations(self.environ, config.model_dir, config.model or "")
 
     def core_files(self) -> CoreFiles:
         """Open the list of files that the user marked as core."""

@@ -57,7 +57,7 @@ def pull(session: Session) -> int:
     workspace = team.workspace
     workspace.require_index()
     if not workspace.model_is_there():
-        fetch_model(workspace.model_dir, terminal.progress)
+        fetch_model(workspace.model_dir, terminal.progress, workspace.model)
     entries = workspace.uncommitted_entries()
     waiting, taken = workspace.count_unembedded(entries), 0
     with terminal.progress("Pulling", waiting or None) as progress:
@@ -187,7 +187,7 @@ def verify(session: Session, *, every: bool) -> int:
     terminal = session.terminal
     team = _open(session)
     if not team.workspace.model_is_there():
-        fetch_model(team.workspace.model_dir, terminal.progress)
+        fetch_model(team.workspace.model_dir, terminal.progress, team.workspace.model)
     with terminal.progress("Checking packs") as progress:
         found = upkeep.verify(team, every=every, advance=progress.update)
     _say_refused(found.refused, terminal)

@@ -50,6 +50,7 @@ def similar(
     from gitrag.actions import hit_lines
     from gitrag.actions.search import SearchOptions
     from gitrag.actions.similar import similar as compare
+    from gitrag.embedding.draft import has_table
     from gitrag.indexing.notices import drafts_line
     from gitrag.report import markdown as written
     from gitrag.report.places import as_paths, as_vimgrep, relative_to
@@ -87,5 +88,5 @@ def similar(
     if copies := written.copies_line(found):
         terminal.note(copies)
     if found.drafts:
-        terminal.note(drafts_line(found.drafts))
+        terminal.note(drafts_line(found.drafts, drafted=has_table(workspace.model)))
     return status

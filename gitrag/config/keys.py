@@ -19,6 +19,7 @@ from gitrag.config.rules import (
     FOLDER,
     HUB,
     MEBIBYTE,
+    MODEL,
     SHARED,
     Rule,
     choice,
@@ -217,10 +218,10 @@ class Config:
         not_in_repository=True,
     )
     # So is it.
-    model: Path | None = _key(
-        FOLDER,
+    model: str | None = _key(
+        MODEL,
         None,
-        "A model of your own in place of ours: a directory with a static one (Model2Vec) or one in ONNX.",
+        "A model of your own in place of ours: a directory, or the address of a server.",
         not_in_repository=True,
     )
     staleness_threshold: timedelta = _key(

@@ -14,7 +14,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
-from gitrag.config.rules import FOLDER, HUB, SHARED, Rule, as_list, show_duration, without_password
+from gitrag.config.rules import FOLDER, HUB, MODEL, SHARED, Rule, as_list, show_duration, without_password
 from gitrag.config.team_file import TEAM_FILE, parse_team, read_team
 from gitrag.errors import ConfigError
 from gitrag.git import Repository
@@ -166,7 +166,7 @@ class _Merge:
         if value is None or isinstance(value, Mapping):
             raise ValueError("not a value")
         text = show_duration(value) if isinstance(value, timedelta) else str(value)
-        if rule is FOLDER and self.home and (text == "~" or text.startswith("~/")):
+        if rule in (FOLDER, MODEL) and self.home and (text == "~" or text.startswith("~/")):
             text = self.home + text[1:]
         return rule.parse(text)
 

@@ -133,6 +133,18 @@ ADDRESS = Rule("https://host, or http://localhost, without user or password", _a
 """The URL of a server. Tokens are sent to it, so it must be https, except on this machine."""
 
 
+def _model(text: str) -> str:
+    if "://" not in text:
+        return str(_folder(text))
+    address, _, name = text.partition("#")
+    if not name.strip() or not name.isprintable():
+        raise ValueError(text)
+    return f"{_address(address)}#{name.strip()}"
+
+
+MODEL = Rule("an absolute path (~ is your home), or https://host/v1#model (http://localhost)", _model)
+"""A directory with a model, or the address of a server that has one, and its name there."""
+
 _HOSTS = re.compile(r"([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?(,([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?)*")
 """Of an address, with their ports."""
 

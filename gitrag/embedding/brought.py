@@ -1,30 +1,31 @@
-"""A model that the user brings in place of ours: a directory with a static model, or with one in ONNX.
+"""A model that the user brings in place of ours: a directory, or the address of a server that has one.
 
 A static model (Model2Vec, https://github.com/MinishLab/model2vec, or sentence-transformers' StaticEmbedding)
-has a row for each token, and the mean of a text's rows is its vector: it needs no drafts. A model in ONNX is
-run as sentence-transformers says beside it; until a text is embedded, only its words are searched for.
-
-Whatever a model's dimensions, its vectors become ones of 384. Where it has fewer, they are turned in space,
-which keeps every cosine, and spreads what there is over all sign bits. Where it has more, those directions
-are kept in which vectors of its own words are longest, and turned so, too: other libraries than ours may find
-them in another order or the other way round, and vectors may be shared with who has those.
+has a row for each token, and the mean of a text's rows is its vector: it needs no drafts. A BERT in
+safetensors is written as ONNX once; a model in ONNX is run as sentence-transformers says beside it. With
+these, and with a server (`gitrag/embedding/served.py`), a text is found by its words alone until it is
+embedded. Its vectors become ones of 384 (`gitrag/embedding/fitting.py`).
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from gitrag.embedding.encoder import BATCH, Encoder, cores, encodable, open_tokenizer
+from gitrag.embedding.fitting import fitted, fitting, sampled
+from gitrag.embedding.onnx_model import build_states
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.sessions import open_model
-from gitrag.embedding.version import MAX_TOKENS, chosen, encoder_version
+from gitrag.embedding.version import MAX_TOKENS, encoder_version, is_address, own_cache, require_unchanged
 from gitrag.errors import ModelError
 from gitrag.late import np
-from gitrag.machine.files import replace
-from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,27 +39,51 @@ _ROWS = ("embeddings", "embedding.weight")
 
 _STATIC = ("model.safetensors", "0_StaticEmbedding/model.safetensors")
 _ONNX = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
+_WEIGHTS = "model.safetensors"
+_MODULES = {"Transformer", "Pooling", "Normalize"}
 _STATIC_TOKENS = 512
-_SAMPLE = 1_024
-"""Words whose vectors say which directions of a large model are kept; at most a row of a static one each."""
-
 _MOST_SAMPLED = 20_000
 _BYTES_CAP = 1 << 20
 _HINT = (
-    "It needs tokenizer.json, and model.safetensors of a static model (Model2Vec) or onnx/model.onnx, which"
-    " `optimum-cli export onnx` makes of others."
+    "It needs tokenizer.json, and model.safetensors of a static model (Model2Vec) or of a BERT with its"
+    " config.json, or onnx/model.onnx, which `optimum-cli export onnx` makes of others."
 )
 
+_open: WeakValueDictionary[tuple[str, str, int | None], Encoder] = WeakValueDictionary()
+"""Those in use: several repositories, and several threads, have one."""
 
-def load_encoder(directory: Path, *, threads: int | None = None, gpu: bool = False) -> Encoder:
-    """Open the model that was chosen, else ours in a directory.
+_opening = threading.Lock()
+
+
+def load_encoder(
+    directory: Path, model: str = "", *, threads: int | None = None, gpu: bool = False
+) -> Encoder:
+    """Open a model of the user's, else ours in a directory.
 
     Raises:
-        ModelError: It is missing, incomplete, or cannot be opened.
+        ModelError: It is missing, incomplete, or cannot be opened; its server does not answer.
     """
-    if chosen():
-        return Brought(Path(chosen()), threads)
-    return Encoder.load(directory, threads=threads, gpu=gpu)
+    return load_own(model, threads) if model else Encoder.load(directory, threads=threads, gpu=gpu)
+
+
+def load_own(model: str, threads: int | None = None) -> Encoder:
+    """Open a model of the user's, once for all that use it; errors as in `load_encoder`."""
+    from gitrag.embedding.served import Served
+
+    key = model, encoder_version(model), threads
+    with _opening:
+        found = _open.get(key)
+        if found is None:
+            found = _open[key] = Served(model) if is_address(model) else Brought(model, threads)
+        return found
+
+
+def static_encoder(model: str) -> Encoder | None:
+    """Open a model that is static, and so may draft; None where it is not, or cannot be opened."""
+    with suppress(ModelError):
+        if not is_address(model) and is_static(Path(model)):
+            return load_own(model, 1)
+    return None
 
 
 def is_static(directory: Path) -> bool:
@@ -69,75 +94,86 @@ def is_static(directory: Path) -> bool:
 class Brought(Encoder):
     """The model of a directory."""
 
-    def __init__(self, directory: Path, threads: int | None = None) -> None:
+    def __init__(self, model: str, threads: int | None = None) -> None:
+        self.model = model
+        directory = Path(model)
+        require_unchanged(model)
         rows = _rows_of(directory)
-        models = [directory / name for name in _ONNX if (directory / name).is_file()]
-        if rows is None and not models:
-            raise ModelError(f"{directory} has no model that gitrag can run.", _HINT)
         try:
-            tokenizer = open_tokenizer(_tokenizer_of(directory), _STATIC_TOKENS if rows else MAX_TOKENS)
             if rows is not None:
+                tokenizer = open_tokenizer(_tokenizer_of(directory), _STATIC_TOKENS)
                 self._raw, dimensions = _static(tokenizer, rows)
             else:
-                self._raw, dimensions = _in_onnx(directory, models[0], tokenizer)
+                graph = _graph_of(directory, encoder_version(model))
+                most = _read(directory / "config.json").get("max_position_embeddings") or MAX_TOKENS
+                tokenizer = open_tokenizer(_tokenizer_of(directory), min(int(most), MAX_TOKENS))
+                self._raw, dimensions = _in_onnx(directory, graph, tokenizer)
             prompts = _read(directory / "config_sentence_transformers.json").get("prompts") or {}
-            self._fit = self._fitting(dimensions, rows, tokenizer)
+
+            def sample() -> Vectors:
+                if rows is not None:
+                    table = next(rows[name] for name in _ROWS if name in rows)
+                    return table[:: max(len(table) // _MOST_SAMPLED, 1)].astype(np.float32)
+                words = sorted(word for word in tokenizer.get_vocab() if word.isalpha())
+                return np.stack([self._raw(word) for word in sampled(words)])
+
+            self._fit = fitting(dimensions, encoder_version(model), sample)
         except ModelError as error:  # its hint is about ours
             raise ModelError(str(error), _HINT) from error
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except Exception as error:  # onnxruntime's have no common base class
             raise ModelError(f"The model in {directory} cannot be read: {error}.", _HINT) from error
         self._query = str(prompts.get("query") or "")
         self._document = str(prompts.get("document") or prompts.get("passage") or "")
         super().__init__(tokenizer, self, 1 if rows else threads or cores(), on_gpu=False)
 
     def encode_query(self, text: str) -> Vectors:
-        """As of ours, behind what the model wants before a question."""
-        return super().encode_query(self._query + text)
+        """As of ours, behind what the model wants before a question; `ModelError` where it cannot be run."""
+        try:
+            return super().encode_query(self._query + text)
+        except Exception as error:  # onnxruntime's have no common base class
+            raise ModelError(f"The model in {self.model} cannot be run: {error}.", _HINT) from error
 
     def encode_batches(self, texts: Iterable[str], *, size: int = BATCH) -> Iterator[Vectors]:
         """As of ours, behind what the model wants before a text."""
         return super().encode_batches((self._document + text for text in texts), size=size)
 
     def _encode_one(self, text: str) -> Vectors:
-        vector: Vectors = self._raw(encodable(text)) @ self._fit
-        length = float(np.sqrt(vector @ vector))
-        return vector / max(length, 1e-12)
+        vector: Vectors = fitted(self._raw(encodable(text))[None], self._fit)[0]
+        return vector
 
-    def _fitting(self, dimensions: int, rows: dict[str, NDArray[Any]] | None, tokenizer: Any) -> Vectors:
-        """Return the matrix (dimensions, 384) that vectors are fitted by: rows or columns are orthonormal."""
-        if dimensions <= DIMENSIONS:
-            drawn = np.random.default_rng(DIMENSIONS).standard_normal((DIMENSIONS, DIMENSIONS))
-            turned: Vectors = np.linalg.qr(drawn)[0][:dimensions].astype(np.float32)
-            return turned
-        if rows is not None:
-            table = next(rows[name] for name in _ROWS if name in rows)
-            return _directions(table[:: max(len(table) // _MOST_SAMPLED, 1)].astype(np.float32))
-        import platformdirs
 
-        kept = Path(platformdirs.user_cache_dir("gitrag")) / f"{encoder_version().replace('/', '-')}.f4"
-        if kept.is_file() and kept.stat().st_size == 4 * dimensions * DIMENSIONS:
-            return np.fromfile(kept, "<f4").reshape(dimensions, DIMENSIONS)
-        words = sorted(word for word in tokenizer.get_vocab() if word.isalpha())
-        sampled = words[:: max(len(words) // _SAMPLE, 1)][:_SAMPLE]
-        found = _directions(np.stack([self._raw(word) for word in sampled]))
+def _graph_of(directory: Path, version: str) -> Path:
+    """Return the ONNX graph of a model: its own, or the one that is made of a BERT's weights, and kept.
+
+    Raises:
+        ModelError: It has none, or it is none that can be run.
+        ValueError: What is beside it asks for what cannot be done.
+    """
+    modules = _read(directory / "modules.json", list)
+    if further := [
+        name for each in modules if (name := str(each["type"]).rpartition(".")[2]) not in _MODULES
+    ]:
+        raise ValueError(f"it has a layer of kind {further[0]}")
+    for name in _ONNX:
+        if (directory / name).is_file():
+            return directory / name
+    config = _read(directory / "config.json")
+    if not (directory / _WEIGHTS).is_file() or config.get("model_type") != "bert":
+        raise ModelError(f"{directory} has no model that gitrag can run.")
+    for key, wanted in (("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
+        if config.get(key, wanted) != wanted:
+            raise ValueError(f"{key} in config.json is {config[key]}, not {wanted}")
+    kept = own_cache(f"{version.replace('/', '-')}.onnx")
+    if not kept.is_file():
+        layers, heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
         kept.parent.mkdir(parents=True, exist_ok=True)
-        replace(kept, found.astype("<f4").tobytes(), 0o600, durable=False)
-        return found
-
-
-def _directions(sample: Vectors) -> Vectors:
-    """Return the 384 directions in which vectors (n, dimensions) are longest, turned, as columns."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", sample, sample))
-    own = sample / np.maximum(lengths, 1e-12)[:, None]
-    return _turned(np.linalg.eigh(own.T @ own)[1][:, -DIMENSIONS:])
-
-
-def _turned(kept: NDArray[Any]) -> Vectors:
-    """Return those directions in the same space that are nearest to drawn ones, whichever span it."""
-    drawn = np.random.default_rng(DIMENSIONS).standard_normal((len(kept), DIMENSIONS))
-    left, _, right = np.linalg.svd(kept.T @ drawn)
-    turned: Vectors = (kept @ (left @ right)).astype(np.float32)
-    return turned
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            made = Path(folder) / kept.name
+            build_states(
+                directory / _WEIGHTS, made, layers, heads, float(config.get("layer_norm_eps", 1e-12))
+            )
+            made.replace(kept)
+    return kept
 
 
 def _static(tokenizer: Any, tensors: dict[str, NDArray[Any]]) -> tuple[Raw, int]:
@@ -174,9 +210,10 @@ def _in_onnx(directory: Path, model: Path, tokenizer: Any) -> tuple[Raw, int]:
     outputs = [each.name for each in session.get_outputs()]
     output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
     pooling = _read(directory / "1_Pooling/config.json")
-    takes_first = bool(pooling.get("pooling_mode_cls_token"))
-    if pooling and not takes_first and not pooling.get("pooling_mode_mean_tokens"):
-        raise ValueError("1_Pooling/config.json asks for neither the first token nor the mean")
+    asked = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
+    if asked not in ([], ["pooling_mode_cls_token"], ["pooling_mode_mean_tokens"]):
+        raise ValueError("1_Pooling/config.json asks for neither the first token nor the mean alone")
+    takes_first = asked == ["pooling_mode_cls_token"]
 
     def raw(text: str) -> Vectors:
         ids = np.array([tokenizer.encode(text).ids], np.int64)
@@ -205,10 +242,10 @@ def _tokenizer_of(directory: Path) -> Path:
     return next((each for each in places if each.is_file()), places[0])
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Return an object of JSON; an empty one where there is no file."""
+def _read(path: Path, kind: Callable[[], Any] = dict) -> Any:
+    """Return an object of JSON, or a list; an empty one where there is no file."""
     if not path.is_file():
-        return {}
+        return kind()
     with path.open("rb") as file:
         found = json.loads(file.read(_BYTES_CAP))
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, type(kind())) else kind()

@@ -24,12 +24,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from gitrag.embedding.safetensors import read_tensors
-from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS, chosen
+from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS, TABLE
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from gitrag.embedding.encoder import Encoder
 
     Vectors = NDArray[np.float32]
 
@@ -134,9 +136,6 @@ _CHARACTERS = _Characters()
 
 __all__ = ["DRAFT_VERSION", "TABLE", "Drafter", "Undrafted", "drafter", "has_table"]
 
-TABLE = Path(__file__).with_name("draft.safetensors")
-"""int8 rows with a scale each, the layers in float16, and the vocabulary: 15 MB."""
-
 MAX_PIECES = MAX_TOKENS - 2
 """Word pieces that the model reads of a text, without the begin and end markers."""
 
@@ -149,6 +148,8 @@ _SUMS = 2
 
 class Drafter:
     """The loaded table. Threads may share it: of a word that two of them cut, both cache the same pieces."""
+
+    is_there = True
 
     def __init__(self, tensors: dict[str, NDArray[np.generic]]) -> None:
         def floats(name: str) -> Vectors:
@@ -240,7 +241,14 @@ class Drafter:
 
 
 class Undrafted:
-    """Replaces the table if it is missing: no text is similar to any other, so only keywords count."""
+    """In place of the table where it is missing, or of another model: what is static gives its own vectors.
+
+    Else no text is similar to any other, so only keywords count.
+    """
+
+    def __init__(self, encoder: Encoder | None = None) -> None:
+        self._encoder = encoder
+        self.is_there = encoder is not None
 
     def knows(self, word: str) -> bool:
         """Return True: where there is no vocabulary, no word is called misspelt."""
@@ -248,53 +256,28 @@ class Undrafted:
         return True
 
     def draft(self, texts: Sequence[str]) -> Vectors:
-        """Return zeros: float32 (n, 384)."""
+        """Return the model's vectors, or zeros: float32 (n, 384)."""
+        if self._encoder is not None:
+            return self._encoder.encode(texts)
         return np.zeros((len(texts), DIMENSIONS), np.float32)
 
     def rough(self, words: Sequence[str]) -> Vectors:
-        """Return zeros: float32 (n, 384)."""
+        """Return the same as of texts."""
         return self.draft(words)
 
 
-class OfBrought(Undrafted):
-    """Drafts for a model of the user's: its own vectors where it is static, else none."""
-
-    def __init__(self, directory: str) -> None:
-        from gitrag.embedding.brought import Brought, is_static
-
-        place = Path(directory)
-        self._encoder = Brought(place, 1) if is_static(place) else None
-        self._words = Drafter.load() if TABLE.exists() else Undrafted()
-
-    def knows(self, word: str) -> bool:
-        """As of our model: words are corrected by its vocabulary."""
-        return self._words.knows(word)
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it drafts anything."""
-        return self._encoder is not None
-
-    def draft(self, texts: Sequence[str]) -> Vectors:
-        """Return the model's vectors, or zeros: float32 (n, 384)."""
-        return super().draft(texts) if self._encoder is None else self._encoder.encode(texts)
-
-
-def has_table() -> bool:
+def has_table(model: str = "") -> bool:
     """Tell whether there are drafts: the table ships with the package, but packagers drop large files."""
-    own = drafter() if chosen() else None
-    return own.is_there if isinstance(own, OfBrought) else TABLE.exists()
-
-
-def drafter() -> Drafter | Undrafted:
-    """Return this process's drafter for the model that was chosen, loaded once."""
-    return _drafter(chosen())
+    return drafter(model).is_there if model else TABLE.exists()
 
 
 @cache
-def _drafter(model: str) -> Drafter | Undrafted:
+def drafter(model: str = "") -> Drafter | Undrafted:
+    """Return this process's drafter for a model of the user's, or ours, loaded once."""
     if model:
-        return OfBrought(model)
+        from gitrag.embedding.brought import static_encoder
+
+        return Undrafted(static_encoder(model))
     return Drafter.load() if TABLE.exists() else Undrafted()
 
 

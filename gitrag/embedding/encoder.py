@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gitrag.embedding.manifest import MANIFEST, check
 from gitrag.embedding.published import TOKENIZER
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
-from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS, chosen
+from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
 from gitrag.errors import ModelError
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
@@ -57,8 +57,6 @@ def keep_open(directory: Path) -> None:
     Raises:
         ModelError: The model is missing, incomplete, or cannot be opened.
     """
-    if chosen():
-        return
     check(directory)
     kept = _kept.get((directory, MAX_TOKENS))
     if kept is not None and kept[0] == _state(directory):
@@ -68,7 +66,13 @@ def keep_open(directory: Path) -> None:
 
 
 class Encoder:
-    """all-MiniLM-L6-v2, loaded. Safe to use from several threads; ``close`` ends its own threads."""
+    """all-MiniLM-L6-v2, loaded. Safe to use from several threads; ``close`` ends its own threads.
+
+    Attributes:
+        model: Which it is: of the user's; empty for ours.
+    """
+
+    model = ""
 
     def __init__(self, tokenizer: Any, session: Any, threads: int, *, on_gpu: bool) -> None:
         self._tokenizer = tokenizer
@@ -147,16 +151,16 @@ class Encoder:
             float32 (up to ``size``, 384), L2-normalised.
         """
         if self.on_gpu:
-            for batch in _batches(texts, size):
+            for batch in batches(texts, size):
                 yield self._encode_together(batch)
             return
         if self._pool is None:
-            for batch in _batches(texts, size):
+            for batch in batches(texts, size):
                 yield np.stack([self._encode_one(text) for text in batch])
             return
         waiting: deque[list[Future[Vectors]]] = deque()
         try:
-            for batch in _batches(texts, size):
+            for batch in batches(texts, size):
                 waiting.append([self._pool.submit(self._encode_one, text) for text in batch])
                 if len(waiting) > 1:
                     yield np.stack([future.result() for future in waiting.popleft()])
@@ -230,7 +234,8 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yield so many texts at a time."""
     iterator = iter(texts)
     while batch := list(islice(iterator, size)):
         yield batch

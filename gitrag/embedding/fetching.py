@@ -15,14 +15,13 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from gitrag.embedding.brought import load_encoder
+from gitrag.embedding.brought import load_own
 from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import MANIFEST, describe, write_manifest
 from gitrag.embedding.onnx_model import build_fp32, build_int8, data_file
 from gitrag.embedding.published import HUB, PUBLISHED, TOKENIZER, WEIGHTS, Progress, verify
 from gitrag.embedding.sessions import GPU_MODEL, MODEL, has_gpu
 from gitrag.embedding.sources import find_installers, from_hub, from_package_index
-from gitrag.embedding.version import chosen
 from gitrag.errors import BusyError, GitragError, ModelError, NetworkError
 from gitrag.machine.locks import CannotLockError, try_lock, unlock, wait_for
 
@@ -51,6 +50,7 @@ def fetch(
     progress: Progress = _silent,
     keep_weights: bool = False,
     hub: str = HUB,
+    model: str = "",
 ) -> ModelFetch:
     """Install the model in a directory completely, or leave the directory unchanged.
 
@@ -61,14 +61,15 @@ def fetch(
         directory: The target; created if missing.
         progress: Called with the current step, the bytes done, and the total bytes or None.
         keep_weights: Leave ``model.safetensors`` there too.
+        model: The user's own in place of ours, which is only tried.
 
     Raises:
         NetworkError: No source could be reached.
         ModelError: A source delivered something else, or the directory cannot be written.
         BusyError: Another process has been fetching for a quarter of an hour.
     """
-    if chosen():  # whoever brings a model brings all of it
-        load_encoder(directory).close()
+    if model:  # whoever brings one brings all of it
+        load_own(model)
         return ModelFetch("already there", directory, 0, ())
     if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
         return there

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gitrag.embedding.manifest import check, is_there
 from gitrag.embedding.published import TOKENIZER, WEIGHTS
-from gitrag.embedding.version import GRAPH_VERSION, chosen
+from gitrag.embedding.version import GRAPH_VERSION, is_address
 from gitrag.errors import GitragError, ModelError
 
 DOWNLOAD_BYTES = WEIGHTS.size_bytes + TOKENIZER.size_bytes
@@ -20,26 +20,28 @@ class ModelStatus(Struct, frozen=True):
 
     Attributes:
         ready: Whether it can be used.
-        path: Its directory.
+        path: Its directory, or its address.
         size_bytes: Size of its files; 0 when it is not ready.
         problem: One sentence; empty when it is ready.
+        own: Whether it is the user's own, named by ``gitrag.model``.
     """
 
     ready: bool
-    path: Path
+    path: str
     size_bytes: int
     problem: str
+    own: bool = False
 
     @property
     def said(self) -> str:
         """The same in words."""
-        yours = f"yours, {self.path}" if chosen() else ""
+        yours = f"yours, {self.path}" if self.own else ""
         return ", ".join(filter(None, [yours, "ready" if self.ready else self.problem]))
 
     @property
     def fix(self) -> str:
         """The command that gets it; empty where that is none of ours."""
-        return "" if self.ready or chosen() else "gitrag model fetch"
+        return "" if self.ready or self.own else "gitrag model fetch"
 
 
 class FetchStep(Struct, frozen=True):
@@ -72,8 +74,6 @@ class ModelFetch(Struct, frozen=True):
 
 def model_directory(override: Path | None = None) -> Path:
     """Return the model's directory: ``override``, or one in the user's cache, shared by all repositories."""
-    if chosen():
-        return Path(chosen())
     if override is not None:
         return override
     import platformdirs
@@ -82,27 +82,35 @@ def model_directory(override: Path | None = None) -> Path:
     return Path(platformdirs.user_cache_dir("gitrag")) / f"all-MiniLM-L6-v2-{GRAPH_VERSION}"
 
 
-def status(directory: Path) -> ModelStatus:
-    """Check whether the model in a directory is complete; hashes every file, 25 ms."""
-    if chosen():
-        return _brought(Path(chosen()))
+def status(directory: Path, model: str = "") -> ModelStatus:
+    """Check whether the model in a directory is complete; hashes every file, 25 ms.
+
+    Args:
+        model: The user's own in place of it, which is tried.
+    """
+    if model:
+        return _brought(model)
     try:
         manifest = check(directory, thorough=True)
     except ModelError as error:
         problem = str(error)
         if not is_there(directory) and is_there(directory, WEIGHTS.name):
             problem = f"The weights in {directory} are not converted yet."
-        return ModelStatus(ready=False, path=directory, size_bytes=0, problem=problem)
+        return ModelStatus(ready=False, path=str(directory), size_bytes=0, problem=problem)
     size = sum(file.size_bytes for file in manifest.files)
-    return ModelStatus(ready=True, path=directory, size_bytes=size, problem="")
+    return ModelStatus(ready=True, path=str(directory), size_bytes=size, problem="")
 
 
-def _brought(directory: Path) -> ModelStatus:
-    from gitrag.embedding.brought import Brought
+def _brought(model: str) -> ModelStatus:
+    from gitrag.embedding.brought import load_own
 
     try:
-        Brought(directory, 1).encode(["a"])
-        size = sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+        load_own(model, 1).encode(["a"])
+        size = (
+            0
+            if is_address(model)
+            else sum(each.stat().st_size for each in Path(model).rglob("*") if each.is_file())
+        )
     except (GitragError, OSError) as error:
-        return ModelStatus(ready=False, path=directory, size_bytes=0, problem=str(error))
-    return ModelStatus(ready=True, path=directory, size_bytes=size, problem="")
+        return ModelStatus(ready=False, path=model, size_bytes=0, problem=str(error), own=True)
+    return ModelStatus(ready=True, path=model, size_bytes=size, problem="", own=True)

@@ -7,6 +7,7 @@ float32 (batch, 384).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from gitrag.embedding.onnx_file import FLOAT, Attribute, Graph, Node, save, save
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.errors import ModelError
 from gitrag.late import np
-from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +25,7 @@ TUNING = Path(__file__).with_name("tuning.safetensors")
 """What `scripts/training/tune_encoder.py` found: to some weights (rows, columns), ``up`` (rows, 16) times
 ``down`` (16, columns) is added (LoRA, Hu et al. 2021, arXiv:2106.09685)."""
 
-_LAYERS = 6
-_HEADS = 12
-_HEAD_DIMENSIONS = DIMENSIONS // _HEADS
+_WORDS = "embeddings.word_embeddings.weight"
 
 _MASKED = -10_000.0
 """Added to the attention score of padding; its softmax is zero in float32."""
@@ -82,34 +80,70 @@ def _tuned(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return tensors
 
 
+def build_states(weights: Path, out: Path, layers: int, heads: int, epsilon: float) -> None:
+    """Write any BERT in float32, with its tokens' states as output, float32 (batch, tokens, width).
+
+    Raises:
+        ModelError: A tensor is missing from the weights.
+    """
+    tensors = {
+        name.removeprefix("bert."): tensor.astype(np.float32, copy=False)
+        for name, tensor in read_tensors(weights).items()
+        if tensor.dtype.kind == "f"
+    }
+    try:
+        save(_Builder(tensors, layers, heads, epsilon).states(), out)
+    except KeyError as error:
+        raise ModelError(f"{weights} has no tensor {error} in float32 or float16.") from error
+
+
 class _Builder:
     """Nodes and constants of a graph, added one expression at a time."""
 
-    def __init__(self, tensors: dict[str, NDArray[np.float32]]) -> None:
+    def __init__(
+        self, tensors: Mapping[str, NDArray[Any]], layers: int = 6, heads: int = 12, epsilon: float = 1e-12
+    ) -> None:
         self._tensors = tensors
+        self._layers = layers
+        self._width = int(tensors[_WORDS].shape[1])
+        self._split = heads, self._width // heads
+        self._epsilon = epsilon
         self._nodes: list[Node] = []
         self._constants: dict[str, NDArray[Any]] = {}
 
     def graph(self) -> Graph:
         """Build the whole model."""
+        self._pool(*self._encode())
+        return self._graph("embedding", "batch", self._width)
+
+    def states(self) -> Graph:
+        """Build what comes before the pooling."""
+        states, _mask = self._encode()
+        self._node("Identity", states, output="states")
+        return self._graph("states", "batch", "tokens", self._width)
+
+    def _encode(self) -> tuple[str, str]:
+        """Return the states after the last layer, and the mask as floats."""
         mask = self._node("Cast", "attention_mask", to=FLOAT)
         states = self._embed()
         # (batch, 1, 1, tokens): 0 where a token counts, very negative where it pads
         padding = self._node("Sub", self._floats(1.0), self._node("Unsqueeze", mask, self._integers(1, 2)))
         bias = self._node("Mul", padding, self._floats(_MASKED))
-        for layer in range(_LAYERS):
+        for layer in range(self._layers):
             states = self._layer(f"encoder.layer.{layer}.", states, bias)
-        self._pool(states, mask)
+        return states, mask
+
+    def _graph(self, output: str, *shape: str | int) -> Graph:
         return Graph(
             "all-MiniLM-L6-v2",
             tuple(self._nodes),
             self._constants,
             inputs=dict.fromkeys(("input_ids", "attention_mask"), ("batch", "tokens")),
-            outputs={"embedding": ("batch", DIMENSIONS)},
+            outputs={output: shape},
         )
 
     def _embed(self) -> str:
-        words = self._node("Gather", self._tensor("embeddings.word_embeddings.weight"), "input_ids")
+        words = self._node("Gather", self._tensor(_WORDS), "input_ids")
         # Every token has type 0: that row is added to the positions. A Slice takes the first rows:
         # onnxruntime 1.31 turns Gather(table, Range(0, n)) into an invalid Slice.
         table = self._tensors["embeddings.position_embeddings.weight"]
@@ -134,16 +168,16 @@ class _Builder:
 
     def _attend(self, name: str, states: str, bias: str) -> str:
         # 1/√d of the attention scores is folded into the queries' weights.
-        query = self._heads(self._linear(name + "query", states, _HEAD_DIMENSIONS**-0.5), [0, 2, 1, 3])
+        query = self._heads(self._linear(name + "query", states, self._split[1] ** -0.5), [0, 2, 1, 3])
         key = self._heads(self._linear(name + "key", states), [0, 2, 3, 1])
         value = self._heads(self._linear(name + "value", states), [0, 2, 1, 3])
         scores = self._node("Add", self._node("MatMul", query, key), bias)
         mixed = self._node("MatMul", self._node("Softmax", scores, axis=-1), value)
         joined = self._node("Transpose", mixed, perm=[0, 2, 1, 3])
-        return self._node("Reshape", joined, self._integers(0, 0, DIMENSIONS))
+        return self._node("Reshape", joined, self._integers(0, 0, self._width))
 
     def _heads(self, states: str, axes: list[int]) -> str:
-        split = self._node("Reshape", states, self._integers(0, 0, _HEADS, _HEAD_DIMENSIONS))
+        split = self._node("Reshape", states, self._integers(0, 0, *self._split))
         return self._node("Transpose", split, perm=axes)
 
     def _pool(self, states: str, mask: str) -> None:
@@ -161,7 +195,7 @@ class _Builder:
 
     def _normalise(self, name: str, states: str) -> str:
         weight, bias = self._tensor(name + ".weight"), self._tensor(name + ".bias")
-        return self._node("LayerNormalization", states, weight, bias, axis=-1, epsilon=1e-12)
+        return self._node("LayerNormalization", states, weight, bias, axis=-1, epsilon=self._epsilon)
 
     def _node(self, kind: str, *inputs: str, output: str = "", **attributes: Attribute) -> str:
         output = output or f"{kind.lower()}_{len(self._nodes)}"

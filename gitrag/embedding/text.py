@@ -59,9 +59,9 @@ def path_text(path: str) -> str:
     return split_words(f"{directory} {stem}")[:_TEXT_CHARACTERS]
 
 
-def text_key(text: str) -> str:
+def text_key(text: str, model: str = "") -> str:
     """Hash a text and the encoder's version to 32 hex digits (128 bits)."""
-    data = f"{encoder_version()}\0{text}".encode("utf-8", "surrogatepass")
+    data = f"{encoder_version(model)}\0{text}".encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=KEY_BYTES).hexdigest()
 
 

@@ -103,6 +103,8 @@ class HubSource:
         views: The views to search, at least one.
     """
 
+    model = ""  # a hub has the vectors of ours
+
     def __init__(self, hub: Hub, views: Sequence[HubView]) -> None:
         self._db = hub.db
         self._views = list(views)

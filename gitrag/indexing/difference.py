@@ -89,7 +89,7 @@ class Differences:
 
     def records(self, paths: Sequence[str]) -> list[PathRecord]:
         new = [path for path in paths if path not in self._paths]
-        self._paths.update(zip(new, prepare_paths(new), strict=True) if new else ())
+        self._paths.update(zip(new, prepare_paths(new, self._now.options.model), strict=True) if new else ())
         return [self._paths[path] for path in paths]
 
     def _once(self, key: Hashable, work: Callable[[], T]) -> T:

@@ -22,12 +22,12 @@ _BATCH = 1_000
 _EMBEDDED_CHARACTERS = 300
 
 
-def draft_added(db: Connection, added: Sequence[tuple[int, str]]) -> None:
+def draft_added(db: Connection, model: str, added: Sequence[tuple[int, str]]) -> None:
     """Make the drafts of commits, by number and message, in the transaction that adds them."""
     from gitrag.embedding.draft import has_table
 
-    if added and has_table():
-        commit_drafts.write(db, *_drafted(added))
+    if added and has_table(model):
+        commit_drafts.write(db, *_drafted(model, added))
 
 
 def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
@@ -46,7 +46,7 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
     """
     from gitrag.embedding.draft import has_table
 
-    if not has_table() or not store.exists():
+    if not has_table(store.model) or not store.exists():
         return True
     while True:
         with store.read() as db:
@@ -55,18 +55,19 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
             rows = commit_drafts.undrafted(db, _BATCH)
         if not rows:
             return True
-        drafted = _drafted(rows)
+        drafted = _drafted(store.model, rows)
         with store.write("keeping drafts of what commits say", make=False) as db:
             commit_drafts.write(db, *drafted)
         if stop():
             return False
 
 
-def _drafted(commits: Sequence[tuple[int, str]]) -> tuple[list[int], NDArray[np.float32]]:
+def _drafted(model: str, commits: Sequence[tuple[int, str]]) -> tuple[list[int], NDArray[np.float32]]:
     """Return the numbers of commits and their drafts, float32 (n, 384)."""
     from gitrag.embedding.draft import drafter
 
-    return [number for number, _ in commits], drafter().draft([text_of(message) for _, message in commits])
+    texts = [text_of(message) for _, message in commits]
+    return [number for number, _ in commits], drafter(model).draft(texts)
 
 
 def text_of(message: str) -> str:

@@ -92,14 +92,14 @@ def read_history(
     for batch in read_new(repo, new, older):
         if last:
             with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
-                draft_added(db, commits.add(db, last))
+                draft_added(db, store.model, commits.add(db, last))
             if stop():
                 return False
         last = batch
         found |= {record.id for record in last}
     with store.write(_PURPOSE, make=False, patience_s=patience_s) as db:
         histories.set_boundary(db, end)
-        draft_added(db, commits.add(db, last))
+        draft_added(db, store.model, commits.add(db, last))
         numbers = commits.numbers_of(db, ids)
         if not found <= numbers.keys():  # gc has dropped some meanwhile
             return False

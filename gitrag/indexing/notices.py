@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from gitrag.config.rules import show_duration
-from gitrag.embedding.version import chosen
 from gitrag.words.numbers import count
 
 PRIME_AGAIN = timedelta(seconds=60)
@@ -77,19 +76,16 @@ def looked_line(files: int, collections: Sequence[str], least: float | None) -> 
     return f"Looked at {count(files, 'file')} of {where}: nothing scores {enough}."
 
 
-def uncalibrated_line() -> str:
-    """Say that scores are of another model than ours; empty where they are not."""
-    own = chosen()
+def uncalibrated_line(models: Iterable[str]) -> str:
+    """Say that scores are of other models than ours; empty where they are not."""
+    own = ", ".join(sorted({*models} - {""}))
     return f"Scores are not calibrated for the model in {own}: none is a probability." if own else ""
 
 
-def drafts_line(texts: int) -> str:
-    """Return the line about texts that are compared by draft vectors as yet."""
-    if chosen():
-        from gitrag.embedding.draft import has_table
-
-        if not has_table():
-            return f"{count(texts, 'text')} found by words alone — `gitrag index embed` embeds them"
+def drafts_line(texts: int, *, drafted: bool = True) -> str:
+    """Return the line about texts that are compared by draft vectors as yet, or not at all."""
+    if not drafted:
+        return f"{count(texts, 'text')} found by words alone — `gitrag index embed` embeds them"
     return f"{count(texts, 'text')} on draft vectors — `gitrag index embed` refines them"
 
 

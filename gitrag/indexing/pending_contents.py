@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
@@ -131,5 +132,5 @@ def _start(
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 why = why or (Skip.ABSENT if now.repo.promised_packs() else Skip.UNREADABLE)
                 left_out.append(left_out_record(item.content_id, why))
-    wait = reading.start(prepare_all, jobs, failed_record, shared=shared)
+    wait = reading.start(partial(prepare_all, model=now.options.model), jobs, failed_record, shared=shared)
     return lambda: [*left_out, *wait()]

@@ -11,10 +11,10 @@ from gitrag.store.schema import TABLES_VERSION
 from gitrag.words.terms import TERMS_VERSION
 
 
-def recipe() -> str:
+def recipe(model: str = "") -> str:
     """Return what an index is made by: one that was made by another recipe is unusable, and is rebuilt."""
     return (
-        f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {encoder_version()},"
+        f"chunker {CHUNKER_VERSION}, terms {TERMS_VERSION}, encoder {encoder_version(model)},"
         f" drafts {DRAFT_VERSION}, rules {RULES_VERSION}, preparation {RECORDS_VERSION},"
         f" layout {LAYOUT_VERSION}, tables {TABLES_VERSION}"
     )

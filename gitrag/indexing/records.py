@@ -46,7 +46,7 @@ OUTLINE = -1
 Job: TypeAlias = tuple[int, bytes, str | None, int | None, bytes]
 
 
-def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
+def prepare_all(jobs: Sequence[Job], model: str = "") -> list[ContentRecord]:
     """Cut contents into chunks, with their postings, the keys of their texts, and draft vectors.
 
     A content that fails is left out, with the reason.
@@ -55,26 +55,27 @@ def prepare_all(jobs: Sequence[Job]) -> list[ContentRecord]:
         jobs: For each content the store's id, its bytes, what its path says of its language (``key_of``), and
             the size in bytes above which it is left out (None for no limit, or `OUTLINE`),
             and the keys, one after the other, of texts that the store has, which are not drafted again.
+        model: The user's own, whose texts' keys and drafts they are; empty for ours.
     """
     try:
-        return _prepare(jobs)
+        return _prepare(jobs, model)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - one bad file must not stop the others; status reports it
         if len(jobs) == 1:
             return [failed_record(jobs[0], reason_of(error))]
-        return [record for job in jobs for record in prepare_all([job])]
+        return [record for job in jobs for record in prepare_all([job], model)]
 
 
-def _prepare(jobs: Sequence[Job]) -> list[ContentRecord]:
+def _prepare(jobs: Sequence[Job], model: str) -> list[ContentRecord]:
     cut = [_cut(data, language_in(said, data), max_bytes) for _, data, said, max_bytes, _ in jobs]
     texts = [
         ["" if language in WORDS_ONLY or chunk.words_only else chunk_text(chunk) for chunk in chunks]
         for language, _, chunks in cut
     ]
-    keys = [tuple(_key(text) if text else b"" for text in own) for own in texts]
+    keys = [tuple(_key(text, model) if text else b"" for text in own) for own in texts]
     new = [_undrafted(job[4], *own) for job, own in zip(jobs, zip(keys, texts, strict=True), strict=True)]
-    drafts = shrink(drafter().draft([text for own in new for text in own.values()]))
+    drafts = shrink(drafter(model).draft([text for own in new for text in own.values()]))
     records = []
     end = 0
     for (content_id, *_), (language, skip, chunks), own, drafted in zip(jobs, cut, keys, new, strict=True):
@@ -117,8 +118,8 @@ def _undrafted(known: bytes, keys: Sequence[bytes], texts: Sequence[str]) -> dic
     return {key: text for key, text in zip(keys, texts, strict=True) if key and key not in there}
 
 
-def _key(text: str) -> bytes:
-    return bytes.fromhex(text_key(text))
+def _key(text: str, model: str) -> bytes:
+    return bytes.fromhex(text_key(text, model))
 
 
 def failed_record(job: Job, reason: str) -> ContentRecord:
@@ -147,21 +148,23 @@ def left_out_record(content_id: int, state: str) -> ContentRecord:
     )
 
 
-def prepare_paths(paths: Sequence[str]) -> list[PathRecord]:
+def prepare_paths(paths: Sequence[str], model: str = "") -> list[PathRecord]:
     """Build the records of paths: the kind of file, the words as terms, and the words as embedded."""
     texts = [path_text(path) for path in paths]
-    drafts = shrink(drafter().draft(texts))
-    return [_path(path, text, draft) for path, text, draft in zip(paths, texts, drafts, strict=True)]
+    drafts = shrink(drafter(model).draft(texts))
+    return [
+        _path(path, _key(text, model), draft) for path, text, draft in zip(paths, texts, drafts, strict=True)
+    ]
 
 
-def _path(path: str, text: str, draft: NDArray[np.int8]) -> PathRecord:
+def _path(path: str, key: bytes, draft: NDArray[np.int8]) -> PathRecord:
     folder, _, file = path.rpartition("/")
     name = file[: file.rfind(".")] if file.rfind(".") > 0 else file
     if folder and _STANDS_FOR_ITS_FOLDER.search(path):
         name = folder.rpartition("/")[2]
     return PathRecord(
         path=path,
-        text_key=_key(text),
+        text_key=key,
         draft=draft,
         traits=traits(path),
         top=terms.hashed(path.partition("/")[0] if folder else ""),

@@ -41,12 +41,14 @@ class Options(Struct, frozen=True):
         exclude: Globs of paths to leave out.
         places: Where decisions, specifications and modules are.
         processes: How many processes may cut source in parallel.
+        model: The user's own; empty for ours.
     """
 
     max_bytes: int
     exclude: tuple[str, ...] = ()
     places: Places = USUAL_PLACES
     processes: int = 1
+    model: str = ""
 
     def is_too_large(self, path: str, size_bytes: int) -> bool:
         """Tell whether nothing of an uncommitted file is read."""

@@ -12,7 +12,6 @@ from gitrag.actions.repositories.chosen import choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import Answer, SearchOptions, search
-from gitrag.embedding.version import fix
 from gitrag.errors import ConfigError, NoRepositoryError
 from gitrag.machine.files import existing, within
 from gitrag.memory.registry import Registry
@@ -98,7 +97,7 @@ class Projects:
 
         Raises:
             RepositoryError: It cannot be read.
-            ConfigError: A setting of it is wrong, or it has another model than the first one.
+            ConfigError: A setting of it is wrong.
         """
         with self._lock:
             if (found := self._around.get(directory)) is not None:
@@ -107,7 +106,6 @@ class Projects:
                 opened = Project(directory, self._environ, self._say)
             except NoRepositoryError:
                 return None
-            fix()
             same = (each for each in self._around.values() if each.base == opened.base)
             found = next(same, opened)
             if len(set(self._around.values())) >= _MOST and found is opened:

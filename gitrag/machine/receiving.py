@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
+    import tenacity
 
 ASKED_ENCODING = "gzip"
 """For the header Accept-Encoding; the only encoding that is decompressed here."""
@@ -23,6 +24,8 @@ LEAST_BYTES = 30 * 1024
 """Minimum to receive per ``WINDOW_S``: a kilobyte per second, less than any usable connection."""
 
 _REDIRECTS = 5
+_ATTEMPTS = 3
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -32,6 +35,26 @@ class ReceivingError(Exception):
 
 class TooMuchError(ReceivingError):
     """A body is larger than allowed."""
+
+
+def retrying() -> tenacity.Retrying:
+    """Return what calls a function, up to three times where what failed may pass."""
+    import tenacity
+
+    return tenacity.Retrying(
+        retry=tenacity.retry_if_exception(_may_pass),
+        stop=tenacity.stop_after_attempt(_ATTEMPTS),
+        wait=tenacity.wait_random_exponential(multiplier=0.5, max=4),
+        reraise=True,
+    )
+
+
+def _may_pass(error: BaseException) -> bool:
+    import httpx2
+
+    if isinstance(error, httpx2.HTTPStatusError):
+        return error.response.status_code in _TRANSIENT
+    return isinstance(error, (httpx2.ReadTimeout, httpx2.ReadError, httpx2.RemoteProtocolError))
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def of_answer(answer: Answer | None, commit: str | None, notes: Sequence[str]) -
     said = [*notes, *reworded_lines(answer), *answer.outlined]
     if answer.looked_at is not None:
         said.append(looked_line(answer.looked_at, answer.collections, answer.least))
-    if answer.hits and (line := uncalibrated_line()):
+    if line := uncalibrated_line(hit.model for hit in answer.hits):
         said.append(line)
     if answer.drafts and not answer.drafted:
         said.append(undrafted_line(answer.drafts))

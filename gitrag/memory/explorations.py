@@ -78,7 +78,9 @@ class Imported(Struct, frozen=True):
     same: int
 
 
-def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None) -> Explorations:
+def open_explorations(
+    environ: Mapping[str, str], model_dir: Path | None = None, model: str = ""
+) -> Explorations:
     from gitrag.embedding import local_model
 
     directory = local_model.model_directory(model_dir)
@@ -88,7 +90,7 @@ def open_explorations(environ: Mapping[str, str], model_dir: Path | None = None)
         from gitrag.embedding.brought import load_encoder
 
         try:
-            return load_encoder(directory)
+            return load_encoder(directory, model)
         except ModelError:  # not fetched yet: draft vectors are used
             return None
 
@@ -203,6 +205,7 @@ class Explorations:
         Raises:
             UsageError: The query has no words.
         """
+        from gitrag.embedding.draft import drafter
         from gitrag.memory.explorations import pieces, recall, texts
         from gitrag.search.question import read
 
@@ -216,7 +219,9 @@ class Explorations:
         encoder = self._encoder()
         wanted = texts(observations, cut)
         vectors = self._vectors(wanted, encoder, whole=project is None)
-        vector = _drafted([question.text])[0] if encoder is None else encoder.encode_query(question.text)
+        vector = (
+            drafter().draft([question.text])[0] if encoder is None else encoder.encode_query(question.text)
+        )
         return recall(question, vector, observations, cut, vectors, limit=limit, min_score=min_score)
 
     def adopt(self, number: int, project: Project) -> Observation:
@@ -295,10 +300,12 @@ class Explorations:
         Args:
             whole: Whether these are all stored texts, so that other vectors can be deleted.
         """
+        from gitrag.embedding.draft import drafter
         from gitrag.embedding.text import text_key
         from gitrag.model import DIMENSIONS
 
-        keys = [text_key(text) for text in wanted]
+        model = "" if encoder is None else encoder.model
+        keys = [text_key(text, model) for text in wanted]
         kept = {} if encoder is None else self.store.vectors(dict.fromkeys(keys))
         missing = [place for place, key in enumerate(keys) if key not in kept]
         vectors = np.empty((len(wanted), DIMENSIONS), np.float32)
@@ -308,7 +315,7 @@ class Explorations:
         exact = missing[:_ENCODED_AT_ONCE] if encoder is not None else []
         drafts = missing[len(exact) :]
         if drafts:
-            vectors[drafts] = _drafted([wanted[place] for place in drafts])
+            vectors[drafts] = drafter(model).draft([wanted[place] for place in drafts])
         if exact and encoder is not None:
             vectors[exact] = encoder.encode([wanted[place] for place in exact])
             new = {keys[place]: vectors[place].astype("<f4").tobytes() for place in exact}
@@ -331,12 +338,6 @@ def _project(project: str | Project) -> Project:
 
 def _nothing_under(number: int) -> UsageError:
     return UsageError(f"Nothing is remembered under number {number}.", "`gitrag explore list` names what is.")
-
-
-def _drafted(texts: Sequence[str]) -> NDArray[np.float32]:
-    from gitrag.embedding.draft import drafter
-
-    return drafter().draft(texts)
 
 
 def _exports(place: Path) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gitrag.actions.measure import FIGURES, ISSUES, SUBJECTS, Measured
-from gitrag.embedding.version import chosen
 from gitrag.report.commits import SHORT
 from gitrag.report.parts import Style, cut, plain
 from gitrag.words.control_characters import Text, joined
@@ -49,9 +48,9 @@ def _notes(found: Measured) -> Iterator[str]:
         yield f"Left out: {', '.join(f'{many:,} {reason}' for reason, many in found.left_out.items())}."
     if found.found:
         yield "In parentheses: where 95 % of means lie that are drawn anew from these questions."
-    if chosen():
-        yield f"By the model in {chosen()}."
-    if not found.model:
+    if found.own_model:
+        yield f"By the model in {found.own_model}."
+    if not (found.model or found.own_model):
         yield "The model is not ready: questions were drafted. `gitrag model fetch` gets it."
     yield from found.notes
 

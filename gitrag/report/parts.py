@@ -54,7 +54,7 @@ def no_match(answer: Answer) -> Text:
 def notes_of(answer: Answer) -> list[str]:
     """Say what the user should know of an answer beside its hits, a line each: what it lacks as yet."""
     notes = reworded_lines(answer)
-    if answer.hits and (line := uncalibrated_line()):
+    if line := uncalibrated_line(hit.model for hit in answer.hits):
         notes.append(line)
     if not answer.hits and (line := wording_line(answer)):
         notes.append(line[0].upper() + line[1:] + ".")

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
-from gitrag.embedding.version import chosen
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
     PIECE,
@@ -245,10 +244,10 @@ def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
     second = f"For it counts most that {' and that '.join(best)}" if best else "It was looked up by its name"
     against = [each.against for each in FEATURES if each.against and worth.get(each.name, 0.0) < 0]
     second += f"; against it, that {against[0]}." if against else "."
-    third = f"It is {chance(hit.score)} to answer."
+    third = f"It is {chance(hit)} to answer."
     return [first, second, third]
 
 
-def chance(score: float) -> str:
-    """Return a score in words: ``72 % likely``; bare by another model than ours."""
-    return f"score {score:.2f}" if chosen() and score < 1.0 else f"{round(score * 100)} % likely"
+def chance(hit: Hit) -> str:
+    """Return a hit's score in words: ``72 % likely``; bare by another model than ours."""
+    return f"score {hit.score:.2f}" if hit.model and hit.score < 1.0 else f"{round(hit.score * 100)} % likely"

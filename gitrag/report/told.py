@@ -116,6 +116,7 @@ TOLD: Final[Mapping[str, str]] = {
     "memory.explorations.Saved": f"{_OBSERVATION} is_new=created",
     "memory.observations.Identity": "topic_key project=name scope",
     "memory.observations.Observation": _OBSERVATION.replace("observation.", ""),
+    "embedding.local_model.ModelStatus": "ready path size_bytes problem",
     "model.CallGraph": "filter mermaid error",
     "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
     " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",

@@ -92,6 +92,7 @@ class Hit(ChunkOfFile, Struct, frozen=True):
         repository: The name of the repository that it is in, where several were asked; the paths are relative
             to that one's top. Empty where one was.
         collection: The kind of its collection.
+        model: The model of the user's that it was found by; empty for ours, whose scores are calibrated.
     """
 
     path: str
@@ -110,6 +111,7 @@ class Hit(ChunkOfFile, Struct, frozen=True):
     variants: tuple[str, ...] = ()
     repository: str = ""
     collection: CollectionKind = CollectionKind.CODE
+    model: str = ""
 
     @property
     def document_id(self) -> str:
@@ -211,7 +213,9 @@ def ask(
     if scoped.every_chunk:
         found = ranking.singles(evidence, found, limit=limit, min_score=min_score)
     as_they_are = are_documents or scoped.every_chunk
-    hits, chunk_ids = _hits(question, evidence, files, replace(ranked, found=found), whole=as_they_are)
+    hits, chunk_ids = _hits(
+        question, evidence, files, replace(ranked, found=found), whole=as_they_are, model=source.model
+    )
     if looked_up.named:
         first, first_ids = _named(
             source, scope, question, looked_up, ranked.sums, limit=limit, min_score=min_score
@@ -294,7 +298,7 @@ def _rank_code(
 
 
 def _hits(
-    question: Question, evidence: Evidence, files: Files, ranked: _Ranking, *, whole: bool
+    question: Question, evidence: Evidence, files: Files, ranked: _Ranking, *, whole: bool, model: str
 ) -> tuple[tuple[Hit, ...], tuple[int, ...]]:
     """Make hits of a page's files, and list the chunks shown; ``whole`` shows chunks as they are."""
     shown = [
@@ -320,6 +324,7 @@ def _hits(
             language=str(files.language[item.file]),
             share=best.share,
             variants=ranked.copies.get(item.file, ()),
+            model=model,
         )
         for item, ((first, best), *others) in shown
     )

@@ -442,7 +442,7 @@ def _from_votes(
     columns["title_cosine"] = columns["votes"] = np.zeros(len(scope.files), dtype=np.float32)
     if not len(near.cosine):
         return []
-    vectors = drafter().draft([reading.title, *(reading.sentences[:_VOTERS] or [reading.title])])
+    vectors = drafter(source.model).draft([reading.title, *(reading.sentences[:_VOTERS] or [reading.title])])
     titled = source.nearest(scope, vectors[0], _NEAR, memo)
     named = np.array([site.chunk_id for site in sites], dtype=np.int32)
     chosen = np.unique(np.concatenate([near.chunk_id[:_NEAR], titled.chunk_id, named]))

@@ -73,7 +73,7 @@ class Catalogue:
 
     def __init__(self, place: Place, directory: Path, encoder: str) -> None:
         self.place = place
-        self._encoder = encoder
+        self.encoder = encoder
         self._folder = directory / FOLDER
         self._kept: dict[str, PackKeys] = {}
 
@@ -85,7 +85,7 @@ class Catalogue:
         usable = {
             name: files[name + KEYS] + files[name + ROWS]
             for name in whole
-            if packs.is_usable(name, self._encoder)
+            if packs.is_usable(name, self.encoder)
         }
         newer = tuple(name for name in whole if packs.format_of(name) > packs.FORMAT)
         others = tuple(name for name in whole if name not in usable and name not in newer)
@@ -112,12 +112,12 @@ class Catalogue:
             path = self._folder / (name + KEYS)
             with suppress(OSError, packs.PackError):
                 self._kept[name] = packs.read_keys(
-                    name, read_regular(path, MOST_KEYS_BYTES + 1), self._encoder
+                    name, read_regular(path, MOST_KEYS_BYTES + 1), self.encoder
                 )
                 return self._kept[name]
             self._kept[name] = _intact(
                 lambda: self.place.get(name + KEYS, MOST_KEYS_BYTES),
-                lambda data: packs.read_keys(name, data, self._encoder),
+                lambda data: packs.read_keys(name, data, self.encoder),
             )
             with suppress(OSError):  # next time they are fetched again
                 make_private(self._folder)

@@ -129,6 +129,7 @@ class Store:
             or the only one, it is read, and copied before anything is written.
         recipe: Versions of the steps that make the content (chunker, terms, encoder); an index made with
             another recipe is unusable.
+        model: Whose vectors it has: a model of the user's; empty for ours.
         lock_timeout_s: How long to wait for other processes.
         say: Called with one line when something happens that the user should know.
         resident: Keep the index in memory while it does not change: for processes that answer many questions.
@@ -140,12 +141,14 @@ class Store:
         directory: Path,
         *,
         recipe: str,
+        model: str = "",
         seed: Path | None = None,
         lock_timeout_s: float = 10.0,
         say: Callable[[str], None] = lambda _line: None,
         resident: bool = False,
         file_mode: Callable[[], int] = lambda: PRIVATE,
     ) -> None:
+        self.model = model
         self.memo = Memo()
         self.state: FileState | None = None
         self._checked: FileState | None = None

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """What candidates for a question are asked from."""
 
+    @property
+    def model(self) -> str:
+        """Whose vectors it has: a model of the user's; empty for ours."""
+        ...
+
     def touched(self, view_id: int | None) -> Mapping[str, float]:
         """Return the collections of a view, each with the time of its last change, Unix seconds."""
         ...
@@ -202,6 +207,7 @@ class IndexFile(Struct, frozen=True):
     """
 
     db: DuckDBPyConnection
+    model: str = ""
 
     def touched(self, view_id: int | None) -> Mapping[str, float]:
         """See ``Source``."""

@@ -106,7 +106,7 @@ class ShownHit(Struct, frozen=True):
     @property
     def said(self) -> str:
         """The same in words."""
-        return chance(self.found.score)
+        return chance(self.found)
 
     def at(self, line: int, path: str = "") -> str:
         """Return the address of a line of it, or of another file."""

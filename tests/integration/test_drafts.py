@@ -107,7 +107,7 @@ def found(workspace: Workspace, name: str) -> set[str]:
 def test_without_model_and_table_words_answer(repository, few_count_as_many, monkeypatch, tmp_path):
     """Without any vectors, search works by keywords and says so."""
     monkeypatch.setattr(draft, "TABLE", tmp_path / "none")
-    draft._drafter.cache_clear()
+    draft.drafter.cache_clear()
     try:
         workspace = app_of(repository, model_dir=str(tmp_path / "none"))
         workspace.update()
@@ -116,7 +116,7 @@ def test_without_model_and_table_words_answer(repository, few_count_as_many, mon
         assert {hit.cosine for hit in answer.hits} <= {-1.0}
         assert search(workspace, "zebra croissant", SearchOptions()).hits == ()
     finally:
-        draft._drafter.cache_clear()
+        draft.drafter.cache_clear()
     assert notes_of(answer) == [
         f"{answer.drafts} chunks unembedded — vector/hybrid search disabled until `gitrag index embed` runs"
     ]

@@ -211,7 +211,7 @@ def ask(
         return result.found, [Asked("") for _ in targets]
     asked = [Asked.of(workspace, target, most_messages) for target in targets]
     for each in asked:
-        each.embed(encoder, result.found)
+        each.embed(encoder, result.found, workspace.model)
     near = dict.fromkeys(chunk_id for each in asked for chunk_id in each.nearest(result.found))
     result = view.refine(read, result, list(near), encoder, workspace.config.refine_s * len(asked))
     return result.found, asked
@@ -245,20 +245,20 @@ class Asked:
             chunks,
         )
 
-    def embed(self, encoder: Encoder | None, documents: Documents) -> None:
+    def embed(self, encoder: Encoder | None, documents: Documents, model: str) -> None:
         """Embed it; of a file's definitions those nearest to a document by their drafts."""
         from gitrag.embedding.draft import drafter, has_table
 
-        if encoder is None and not has_table():
+        if encoder is None and not has_table(model):
             return
         if isinstance(self.target, str):
-            self.vectors = _encode([self.target], encoder)
+            self.vectors = _encode([self.target], encoder, model)
             return
         texts = [chunk_text(each) for each in self.chunks]
-        if len(texts) > _DRAFTED_FIRST and encoder is not None and has_table():
-            near = documents.cosines(drafter().draft(texts)).max(axis=1, initial=-1.0)
+        if len(texts) > _DRAFTED_FIRST and encoder is not None and has_table(model):
+            near = documents.cosines(drafter(model).draft(texts)).max(axis=1, initial=-1.0)
             texts = [texts[place] for place in np.argsort(-near, kind="stable")[:_DRAFTED_FIRST]]
-        self.vectors = _encode([path_text(self.target.path), *texts], encoder)
+        self.vectors = _encode([path_text(self.target.path), *texts], encoder, model)
 
     def nearest(self, documents: Documents) -> list[int]:
         """Return the chunks of the documents' parts that are nearest, best first."""
@@ -315,10 +315,10 @@ def _why(each: ScoredDocument, *, is_near: bool) -> str:
     return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told) or "is the least unlike"
 
 
-def _encode(texts: Sequence[str], encoder: Encoder | None) -> NDArray[np.float32]:
+def _encode(texts: Sequence[str], encoder: Encoder | None, model: str) -> NDArray[np.float32]:
     from gitrag.embedding.draft import drafter
 
-    return drafter().draft(texts) if encoder is None else encoder.encode(texts)
+    return drafter(model).draft(texts) if encoder is None else encoder.encode(texts)
 
 
 def _messages(workspace: Workspace, path: str, most: int) -> list[str]:

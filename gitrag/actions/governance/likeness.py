@@ -97,7 +97,7 @@ def _compare(
         encoder = workspace.encoder
     except ModelError:
         encoder = None
-    own = drafter().draft(list(texts)) if encoder is None else encoder.encode(list(texts))
+    own = drafter(workspace.model).draft(list(texts)) if encoder is None else encoder.encode(list(texts))
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Compared:
         scoped = Scoped(view_id, overlay, filters)
@@ -128,7 +128,7 @@ def _documents_like(
         return []
     titles = [document.title for document in documents.documents]
     encoder = workspace.encoder_if_ready()
-    own = drafter().draft([text, *titles])
+    own = drafter(workspace.model).draft([text, *titles])
     cosines = own[1:] @ own[0]
     if encoder is not None:
         places = np.argsort(-cosines, kind="stable")[:_TITLES]

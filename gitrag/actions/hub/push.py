@@ -161,7 +161,7 @@ def _push(
     name = repository or slug(repo.remote_name() or repo.default_directory_name)
     require_name(name)
     origin = _origin(repo, revision)
-    with opened(address, recipe()) as front, holding(front, name) as hub:
+    with opened(address, recipe(workspace.model)) as front, holding(front, name) as hub:
         view = CurrentView(workspace, revision=revision, committed_only=True, says_staleness=False)
         view_id = view.read(lambda _db, view_id, _overlay: view_id).found
         if not workspace.model_is_there():

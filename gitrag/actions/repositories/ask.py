@@ -201,6 +201,8 @@ class _Asking:
         """Open the model once for all of them: each would take 60 ms for its own."""
         from gitrag.embedding.encoder import keep_open
 
+        if workspace.model:
+            return
         with self._opening, suppress(ModelError):  # without it, drafts answer
             keep_open(workspace.model_dir)
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from gitrag.actions.sharing.pull import compare, is_enough, sample_size
 from gitrag.actions.sharing.shared import Shared
-from gitrag.embedding.version import encoder_version
 from gitrag.late import np
 from gitrag.sharing import packs
 from gitrag.sharing.catalogue import Listed
@@ -81,7 +80,7 @@ def _push(team: Shared, ids: NDArray[np.int32], keys: NDArray[np.bytes_]) -> Pus
     if missing.any():
         with team.workspace.store.read() as db:
             rows = shared.read(db, ids[missing])
-        new = _packs_of(keys[missing], rows)
+        new = _packs_of(keys[missing], rows, team.catalogue.encoder)
     sure = [index for name, index in there.items() if name in team.ledger.checked]
     replaced = _replaced(team, listed, [*sure, *(pack.index for pack in new)])
     if not (new or replaced):
@@ -174,7 +173,7 @@ def merged(team: Shared, there: Mapping[str, int], new: Sequence[Pack]) -> tuple
                     team.reject(name, error)
                     raise GoneError(name + ROWS) from error
             if parts:
-                one = packs.merge(parts, encoder_version())
+                one = packs.merge(parts, team.catalogue.encoder)
                 old = {part.index.name for part in parts} - {one.index.name}
                 drop += sorted(old - made.keys())
                 for name in old:
@@ -212,12 +211,12 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
     return bool(problem)
 
 
-def _packs_of(keys: NDArray[np.bytes_], rows: NDArray[np.int8]) -> list[Pack]:
+def _packs_of(keys: NDArray[np.bytes_], rows: NDArray[np.int8], encoder: str) -> list[Pack]:
     whole = np.abs(rows.astype(np.int16)).max(axis=1) == _SCALED
     keys, rows = keys[whole], rows[whole]
     keys, first = np.unique(keys, return_index=True)
     rows = rows[first]
     return [
-        packs.make(keys[start : start + MOST_ROWS], rows[start : start + MOST_ROWS], encoder_version())
+        packs.make(keys[start : start + MOST_ROWS], rows[start : start + MOST_ROWS], encoder)
         for start in range(0, len(keys), MOST_ROWS)
     ]

@@ -66,7 +66,12 @@ class Shared(Struct):
             raise NotSetUpError("No vectors are shared: the setting share is off.", SET_IT)
         directory = workspace.store.directory
         place = open_place(address, workspace.repo, directory, workspace.environ)
-        return cls(workspace, place, Catalogue(place, directory, encoder_version()), Ledger.load(directory))
+        return cls(
+            workspace,
+            place,
+            Catalogue(place, directory, encoder_version(workspace.model)),
+            Ledger.load(directory),
+        )
 
     def usable(self) -> tuple[Listed, list[str]]:
         """List what is there, and the names of the packs that may be used."""
@@ -177,7 +182,7 @@ class Shared(Struct):
                 ids = shared.taken_from(db, pack, known)
                 sources = vectors.sources_of(db, ids)
             if len(ids):
-                drafts = shrink(drafter().draft([text_of(item) for item in sources]))
+                drafts = shrink(drafter(store.model).draft([text_of(item) for item in sources]))
                 with store.write("dropping a refused pack's vectors", make=False) as db:
                     shared.give_back(db, ids, [item.text_id for item in sources], drafts)
                 store.forget_vectors()

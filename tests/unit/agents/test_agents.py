@@ -409,6 +409,27 @@ def test_a_session_begins_with_what_is_primed_and_never_fails(tmp_path: Path):
         assert (done.stdout, done.stderr) == (said, "")
 
 
+def test_a_hint_before_grep_is_given_only_to_who_wants_it():
+    (before,) = published(".claude-plugin/plugin.json")["hooks"]["PreToolUse"]
+    (hook,) = before["hooks"]
+    assert before["matcher"] == "Grep"
+    for wanted, said in (
+        ({}, False),
+        ({"GITRAG_GREP_HINT": "off"}, False),
+        ({"GITRAG_GREP_HINT": "on"}, True),
+    ):
+        done = subprocess.run(
+            ["sh", "-c", hook["command"]], env=wanted, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""
+        if said:
+            own = json.loads(done.stdout)["hookSpecificOutput"]
+            assert own["hookEventName"] == "PreToolUse"
+            assert "search_code" in own["additionalContext"]
+        else:
+            assert done.stdout == ""
+
+
 @pytest.mark.parametrize("client", REMOTE, ids=lambda client: client.name)
 def test_a_client_is_given_an_address_and_the_name_of_its_token_s_variable(client: Client, tmp_path: Path):
     """The file is the project's, and shared: the token itself is never in it."""

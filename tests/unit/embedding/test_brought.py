@@ -1,17 +1,29 @@
 """Models that a user brings: what they say of a text is what their files say."""
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from gitrag.embedding.brought import Brought, _turned, is_static, load_encoder
+from gitrag.embedding.brought import Brought as BroughtEncoder
+from gitrag.embedding.brought import is_static, load_encoder
 from gitrag.embedding.draft import drafter, has_table
+from gitrag.embedding.fitting import _turned
 from gitrag.embedding.safetensors import write_tensors
 from gitrag.embedding.text import text_key
-from gitrag.embedding.version import ENCODER_VERSION, _version_of, choose, encoder_version
+from gitrag.embedding.version import ENCODER_VERSION, _version_of, encoder_version
 from gitrag.errors import ModelError
-from tests.support.models import WORDS, onnx_model, rows, static_model, write_tokenizer
+from tests.support.models import (
+    WORDS,
+    bert_model,
+    bert_states,
+    onnx_model,
+    rows,
+    static_model,
+    write_tokenizer,
+)
 
 TEXTS = ["retry backoff", "send the invoice", "mail mail retry", "nothing whatever", ""]
 EACH = [[2, 3], [6, 28, 5], [7, 7, 2], [], []]
@@ -19,9 +31,13 @@ EACH = [[2, 3], [6, 28, 5], [7, 7, 2], [], []]
 
 
 @pytest.fixture(autouse=True)
-def _ours_again():
-    yield
-    choose(None)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def Brought(place):  # noqa: N802  # as if by a new process
+    _version_of.cache_clear()
+    return BroughtEncoder(str(place))
 
 
 def unit(vectors):
@@ -60,7 +76,6 @@ def test_weights_and_rows_that_tokens_share_count_as_model2vec_has_it(tmp_path):
 
 def test_of_many_dimensions_those_are_kept_in_which_its_words_differ(tmp_path):
     for place in (static_model(tmp_path / "s", 500), onnx_model(tmp_path / "o", 500)):
-        choose(place)
         found = Brought(place).encode(TEXTS[:3])
         expected = cosines(means(rows(500)))[:3, :3]
         np.testing.assert_allclose(found @ found.T, expected, atol=0.02)  # of some 30 words all are in sight
@@ -121,10 +136,8 @@ def test_vectors_are_keyed_by_the_models_files(tmp_path):
     for number, place in enumerate(
         [static_model(tmp_path / "a", 8), static_model(tmp_path / "b", 8, seed=2)]
     ):
-        choose(place)
-        keys.add(text_key("retry"))
+        keys.add(text_key("retry", str(place)))
         assert len(keys) == number + 2
-    choose(None)
     assert text_key("retry") == ours
 
 
@@ -136,6 +149,100 @@ def test_weights_in_a_file_beside_the_graph_are_among_the_models_files(tmp_path,
         weights.write_bytes(content)
         versions.add(_version_of.__wrapped__(str(tmp_path / "m")))
     assert len(versions) == 2
+
+
+@pytest.mark.parametrize(
+    ("width", "layers", "heads", "pooling", "half"),
+    [(48, 1, 4, "", False), (64, 3, 2, "cls_token", False), (24, 2, 1, "mean_tokens", True)],
+)
+def test_a_bert_in_safetensors_says_what_its_weights_say(tmp_path, width, layers, heads, pooling, half):
+    place = bert_model(tmp_path / "m", width, layers, heads, pooling=pooling, half=half)
+    found = Brought(place).encode(TEXTS[:4])
+    states = [
+        bert_states(place, [WORDS.index(word) if word in WORDS else 0 for word in text.split()])
+        for text in TEXTS[:4]
+    ]
+    raw = np.stack([each[0] if pooling == "cls_token" else each.mean(axis=0) for each in states])
+    np.testing.assert_allclose(found @ found.T, cosines(raw), atol=1e-5)
+    [made] = (tmp_path / "cache/gitrag/models").glob("*.onnx")
+    before = made.stat().st_mtime_ns
+    np.testing.assert_array_equal(Brought(place).encode(TEXTS[:4]), found)
+    assert made.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"hidden_act": "relu"}, "hidden_act in config.json is relu"),
+        ({"position_embedding_type": "relative_key"}, "position_embedding_type"),
+        ({"model_type": "mpnet"}, "no model that gitrag can run"),
+        ({"num_hidden_layers": 3}, r"no tensor .*encoder.layer.2"),
+        ({"num_attention_heads": 5}, "cannot be read|Cannot open"),
+        ({"num_attention_heads": 0}, "cannot be read"),
+        ({"num_hidden_layers": "many"}, "cannot be read"),
+    ],
+)
+def test_a_bert_of_another_kind_is_refused(tmp_path, changed, said):
+    place = bert_model(tmp_path / "m", 24, 2, 2)
+    config = json.loads((place / "config.json").read_text())
+    (place / "config.json").write_text(json.dumps({**config, **changed}))
+    with pytest.raises(ModelError, match=said):
+        Brought(place)
+    assert not list((tmp_path / "cache/gitrag/models").glob("tmp*"))
+
+
+def test_a_layer_after_the_pooling_is_refused(tmp_path):
+    place = bert_model(tmp_path / "m", 24, 2, 2)
+    modules = [
+        {"type": f"sentence_transformers.models.{name}"} for name in ("Transformer", "Pooling", "Dense")
+    ]
+    (place / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ModelError, match="a layer of kind Dense"):
+        Brought(place)
+
+
+def test_a_text_longer_than_the_model_has_places_is_cut(tmp_path):
+    encoder = Brought(bert_model(tmp_path / "m", 24, 1, 2, places=4))
+    np.testing.assert_array_equal(
+        encoder.encode(["retry mail call send total"]), encoder.encode(["retry mail call send"])
+    )
+
+
+def test_the_version_is_of_all_bytes_and_is_told_anew_only_when_a_file_changes(tmp_path):
+    place = static_model(tmp_path / "m", 64)
+    weights = place / "model.safetensors"
+    told = _version_of.__wrapped__(str(place))
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2 + 1] ^= 1
+    stat = weights.stat()
+    weights.write_bytes(content)
+    changed = _version_of.__wrapped__(str(place))
+    assert changed != told
+    content[len(content) // 2 + 1] ^= 1
+    weights.write_bytes(content)
+    os.utime(weights, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert _version_of.__wrapped__(str(place)) == told
+    [kept] = (tmp_path / "cache/gitrag/models").glob("*.json")
+    kept.write_text("nonsense")
+    assert _version_of.__wrapped__(str(place)) == told
+    kept.write_text(json.dumps([json.loads(kept.read_text())[0], "as kept"]))
+    assert "as kept" in _version_of.__wrapped__(str(place))
+
+
+def test_a_model_that_is_replaced_meanwhile_is_not_read_as_the_old_one(tmp_path):
+    place = static_model(tmp_path / "m", 8)
+    BroughtEncoder(str(place))
+    static_model(place, 8, seed=2)
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        BroughtEncoder(str(place))
+
+
+def test_two_that_ask_at_once_have_one_model_and_each_its_own(tmp_path):
+    one, other = str(static_model(tmp_path / "a", 8)), str(static_model(tmp_path / "b", 8, seed=2))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda model: load_encoder(tmp_path, model), [one, other] * 8))
+    assert len({id(each) for each in found}) == 2
+    assert {each.model for each in found} == {one, other}
 
 
 def test_of_many_dimensions_vectors_do_not_depend_on_how_directions_are_found():
@@ -162,12 +269,12 @@ def test_tensors_that_do_not_fit_the_tokens_are_said_in_a_line(tmp_path, tensors
 
 def test_a_static_model_drafts_for_itself_and_one_in_onnx_does_not(tmp_path):
     place = static_model(tmp_path / "s", 64)
-    choose(place)
+    own = str(place)
     assert is_static(place)
-    assert has_table()
-    np.testing.assert_array_equal(drafter().draft(TEXTS), load_encoder(tmp_path).encode(TEXTS))
-    choose(onnx_model(tmp_path / "o", 64))
-    assert not has_table()
-    assert not drafter().draft(TEXTS).any()
+    assert has_table(own)
+    np.testing.assert_array_equal(drafter(own).draft(TEXTS), load_encoder(tmp_path, own).encode(TEXTS))
+    own = str(onnx_model(tmp_path / "o", 64))
+    assert not has_table(own)
+    assert not drafter(own).draft(TEXTS).any()
     assert drafter().knows("mail")
     assert not drafter().knows("mial")
