@@ -8,6 +8,7 @@ FLOAT[384] takes 1.44 kB. As BLOBs, a thousand are read in 15 ms, and the sign b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -193,7 +194,17 @@ def count_differing(signs: NDArray[np.uint64], others: NDArray[np.uint64]) -> ND
 
 
 def sign_sums(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536)."""
+    """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536).
+
+    Those of the last vector are kept: a question asks for the same ones of texts and commits, and of each
+    repository.
+    """
+    return _sign_sums(vector.tobytes())
+
+
+@lru_cache(maxsize=1)
+def _sign_sums(raw: bytes) -> NDArray[np.float32]:
+    vector = np.frombuffer(raw, np.float32)
     bits = np.arange(256)[:, None] >> np.arange(8) & 1
     of_byte = vector.reshape(-1, 8) @ (2 * bits - 1).T.astype(np.float32)
     sums = of_byte[1::2, :, None] + of_byte[::2, None, :]
