@@ -870,7 +870,7 @@ def path_pattern(path: str) -> str:
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-    if memo is not None and memo.whole:
+    if memo is not None and (memo.whole or (memo.lasting and memo.count("paths") > _LOOKS)):
         every = memo.get("paths", lambda: dict(all_paths(db)))
         return {path_id: every[path_id] for path_id in path_ids}
     columns = [integers(path_ids)]
