@@ -34,7 +34,7 @@ def scaled(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def highest(values: NDArray[Any], many: int) -> NDArray[np.intp]:
-    """Return the indices of the highest values, highest first, of equals the first; to sort a few is faster."""
+    """Return the indices of the highest values, highest first, of equals the first; few are sorted."""
     if many < len(values):
         chosen = np.flatnonzero(values >= np.partition(values, -many)[-many])
     else:

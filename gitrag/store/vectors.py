@@ -145,13 +145,17 @@ class Vectors(Struct, frozen=True):
             dots[block] = np.einsum("ij,j->i", self.small[places[block]].astype(np.float32), vector)
         return dots * self.scale[places]
 
-    def compare(self, places: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the cosines, float32, of the vectors at some indices with those at as many others."""
-        dots = np.empty(len(places), dtype=np.float32)
+    def compare_both(
+        self, vector: NDArray[np.float32], places: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the cosines, float32, of the vectors at some indices with one, and with as many others."""
+        dots = np.empty((2, len(places)), dtype=np.float32)
         for block in _blocks(len(places)):
-            both = [self.small[chosen[block]].astype(np.float32) for chosen in (places, others)]
-            dots[block] = np.einsum("ij,ij->i", *both)
-        return dots * self.scale[places] * self.scale[others]
+            own, other = (self.small[chosen[block]].astype(np.float32) for chosen in (places, others))
+            dots[0, block] = np.einsum("ij,j->i", own, vector)
+            dots[1, block] = np.einsum("ij,ij->i", own, other)
+        dots *= self.scale[places]
+        return dots[0], dots[1] * self.scale[others]
 
 
 def _blocks(length: int) -> Iterator[slice]:
