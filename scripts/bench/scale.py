@@ -33,6 +33,7 @@ from gitrag.actions import catch_up
 from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.actions.status import read_status
+from gitrag.machine import environment
 from gitrag.search.exact import Pattern
 from gitrag.store import candidates
 from gitrag.workspace import Workspace
@@ -58,6 +59,7 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
     parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    environment.multiply_in_one_thread()  # as `gitrag` itself does
     catch_up.start_worker = lambda _workspace: None  # it would take the processor from what is measured
     patterns = [*(Pattern(each, False) for each in arguments.word)]
     patterns += [Pattern(each, True) for each in arguments.regex]
