@@ -31,3 +31,12 @@ def saturated(frequency: NDArray[Any], relative_length: NDArray[Any], b: float =
 def scaled(values: NDArray[Any]) -> NDArray[Any]:
     """Return values of at least 0 as shares of the highest."""
     return values / max(float(values.max(initial=0.0)), 1e-9)
+
+
+def highest(values: NDArray[Any], many: int) -> NDArray[np.intp]:
+    """Return the indices of the highest values, highest first, of equals the first; few are sorted."""
+    if many < len(values):
+        chosen = np.flatnonzero(values >= np.partition(values, -many)[-many])
+    else:
+        chosen = np.arange(len(values))
+    return chosen[np.argsort(-values[chosen], kind="stable")[:many]]

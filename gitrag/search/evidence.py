@@ -229,17 +229,18 @@ def _of_meaning(
     """Return what the cosines of a file's chunks say, also beside what its words say (``bm25_file``)."""
     f = len(files)
     floor = float(near.cosine.min()) if len(near.cosine) else 0.0
-    known = np.maximum(cosine, floor)
+    rows = np.flatnonzero(cosine > -1)  # a few of those that have the question's words
+    known, own = np.maximum(cosine[rows], floor), file[rows]
     best = float(known.max(initial=floor))
-    sums = np.bincount(file, np.exp(_SHARPNESS * (known - best)), f)
-    unlisted = np.maximum(files.chunks - np.bincount(file, minlength=f), 0) * np.exp(
+    sums = np.bincount(own, np.exp(_SHARPNESS * (known - best)), f)
+    unlisted = np.maximum(files.chunks - np.bincount(own, minlength=f), 0) * np.exp(
         _SHARPNESS * (floor - best)
     )
     return {
-        "cosine": mean_of_best(known, file, f, 5, files.chunks, floor),
+        "cosine": mean_of_best(known, own, f, 5, files.chunks, floor),
         "cosine_sum": np.log(sums + unlisted + 1e-9) / _SHARPNESS,
-        "cosine_best": np.log1p(_among_best(cosine, file, f)),
-        "agreed": by_rank(words) * by_rank(mean_of_best(known, file, f, 1, files.chunks, floor)),
+        "cosine_best": np.log1p(_among_best(cosine[rows], own, f)),
+        "agreed": by_rank(words) * by_rank(mean_of_best(known, own, f, 1, files.chunks, floor)),
     }
 
 
@@ -411,7 +412,7 @@ def _best_first(
 def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:
     """Count each file's chunks among the best of all."""
     if len(values) > _BEST:
-        chosen = (values >= -np.partition(-values, _BEST)[_BEST - 1]) & (values > 0)
+        chosen = (values >= np.partition(values, -_BEST)[-_BEST]) & (values > 0)
     else:
         chosen = values > 0
     return np.bincount(file[chosen], minlength=files)

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
 from gitrag.late import np
+from gitrag.model import DIMENSIONS
 from gitrag.search.question import STOP_WORDS, Question
 from gitrag.words import terms
 from gitrag.words.stems import stem
@@ -67,7 +68,7 @@ class _WordDrafts:
             if len(self._kept) > _MOST_KEPT:
                 self._kept.clear()
             self._kept.update((word, known[word]) for word in new)
-        return np.array([known[word] for word in words])
+        return np.array([known[word] for word in words], np.float32).reshape(-1, DIMENSIONS)
 
 
 _drafts = _WordDrafts()
@@ -91,15 +92,18 @@ def said(
     of_texts = [_words(text) for text in texts]
     vocabulary = list(dict.fromkeys(word for words in of_texts for word in words))
     number = {word: i for i, word in enumerate(vocabulary)}
-    rough = drafter().rough(asked) @ drafter().rough(vocabulary).T
     owns = [np.array([number[word] for word in words], dtype=np.int64) for words in of_texts]
-    nearest = [_nearest(rough, own) for own in owns]
+    absent = [  # what a text has is nearest to itself
+        np.array([place for place, word in enumerate(asked) if word not in own], np.intp) for own in of_texts
+    ]
+    rough = drafter().rough(asked) @ drafter().rough(vocabulary).T
+    nearest = [_nearest(rough[rows], own) for rows, own in zip(absent, owns, strict=True)]
     compared = np.unique(np.concatenate([near.ravel() for near in nearest]))
     likeness = _drafts.of(asked) @ _drafts.of([vocabulary[i] for i in compared]).T
     found = []
-    for own, near in zip(of_texts, nearest, strict=True):
-        best = np.take_along_axis(likeness, np.searchsorted(compared, near), axis=1).max(axis=1)
-        best = np.where([word in own for word in asked], 1.0, best)
+    for rows, near in zip(absent, nearest, strict=True):
+        best = np.ones(len(asked), likeness.dtype)
+        best[rows] = np.take_along_axis(likeness[rows], np.searchsorted(compared, near), axis=1).max(axis=1)
         share = float(best @ weight / max(weight.sum(), 1e-9))
         found.append(Said(share, float(best @ lacking / lacking.sum()) if lacking.any() else 1.0))
     return found

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from gitrag.chunking.languages import is_code
 from gitrag.late import np
+from gitrag.search.bm25 import highest
 from gitrag.search.evidence import Evidence
 from gitrag.search.features import (
     HIT,
@@ -268,11 +269,7 @@ def candidates(evidence: Evidence, limit: int) -> dict[int, float]:
     """
     sums = total(evidence)
     speaking = np.flatnonzero(np.bincount(evidence.file))
-    many = 4 * limit + 50
-    if many < len(speaking):  # a few are sorted in a hundredth of the time
-        least = np.partition(sums[speaking], -many)[-many]
-        speaking = speaking[sums[speaking] >= least]
-    best = speaking[np.argsort(-sums[speaking], kind="stable")[:many]]
+    best = speaking[highest(sums[speaking], 4 * limit + 50)]
     return {int(file): round(float(sums[file]), 6) for file in best}
 
 

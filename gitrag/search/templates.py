@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
 from gitrag.late import np
-from gitrag.search.bm25 import idf, saturated
+from gitrag.search.bm25 import highest, idf, saturated
 from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.store.candidates import Postings, SearchScope
@@ -279,7 +279,7 @@ def _likeliest(
     # A chunk of several files has a row for each; that it counts more then does no harm.
     chunk, first, place = np.unique(postings.chunk_id[rows], return_index=True, return_inverse=True)
     sums = np.bincount(place, worth * rarity[postings.term[rows]])
-    best = np.argsort(-sums, kind="stable")[:_MOST_COMPARED]
+    best = highest(sums, _MOST_COMPARED)
     file = postings.file[rows][first[best]]
     paths = source.read_paths(np.unique(files.path_id[file]).tolist(), memo)
     is_resource = ~files.among(is_code)[file] | [

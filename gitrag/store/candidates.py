@@ -453,8 +453,9 @@ def nearest(
     with_path, path_place = known.find(path_text)
     paths, own = np.unique(path_place, return_inverse=True)
     weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
-    near = known.compare_with(question, place) + weight * known.compare_with(question, paths)[own]
-    cosine = near / np.sqrt(1 + weight * (weight + 2 * known.compare(place, path_place)))
+    near, apart = known.compare_both(question, place, path_place)
+    near += weight * known.compare_with(question, paths)[own]
+    cosine = near / np.sqrt(1 + weight * (weight + 2 * apart))
     chunk_id, file = scope.chunk_id[rows], scope.file[rows]
     order = np.lexsort((chunk_id, file, -cosine))[:limit]
     return Near(chunk_id[order], file[order], cosine[order].astype(np.float32))
@@ -870,7 +871,7 @@ def path_pattern(path: str) -> str:
 
 
 def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-    if memo is not None and memo.whole:
+    if memo is not None and (memo.whole or (memo.lasting and memo.count("paths") > _LOOKS)):
         every = memo.get("paths", lambda: dict(all_paths(db)))
         return {path_id: every[path_id] for path_id in path_ids}
     columns = [integers(path_ids)]

@@ -8,6 +8,7 @@ from the index, and written here. So it needs no lock, and a lost, torn or stale
 
 from __future__ import annotations
 
+import mmap
 import os
 from contextlib import suppress
 from itertools import pairwise
@@ -35,17 +36,15 @@ class VectorCache:
     def read(self, text_ids: NDArray[np.int32]) -> NDArray[np.int8]:
         """Return what the file has for texts, ids ascending, int8 (n, 384): zeros where it ends before."""
         found = np.zeros((len(text_ids), DIMENSIONS), dtype=np.int8)
-        ids = text_ids.tolist()
-        room = memoryview(found.view(np.uint8).reshape(-1))  # type: ignore[arg-type]
-        with suppress(OSError), self._path.open("rb", buffering=0) as file:
-            at_once, descriptor = getattr(os, "preadv", None), file.fileno()
-            for first, last in _runs(text_ids):
-                part, start = room[first * DIMENSIONS : last * DIMENSIONS], ids[first] * DIMENSIONS
-                if at_once is not None:
-                    at_once(descriptor, (part,), start)
-                else:
-                    file.seek(start)
-                    file.readinto(part)
+        with (
+            suppress(OSError, ValueError),  # it is not there, or empty
+            self._path.open("rb", buffering=0) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+        ):
+            rows = np.frombuffer(mapped, np.int8, len(mapped) // DIMENSIONS * DIMENSIONS)
+            inside = text_ids[: np.searchsorted(text_ids, len(rows) // DIMENSIONS)]
+            found[: len(inside)] = rows.reshape(-1, DIMENSIONS)[inside]
+            del rows  # nothing may point into what is unmapped
         return found
 
     def write(self, text_ids: NDArray[np.int32], small: NDArray[np.int8], *, extend: bool = False) -> bool:

@@ -8,6 +8,7 @@ FLOAT[384] takes 1.44 kB. As BLOBs, a thousand are read in 15 ms, and the sign b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -144,13 +145,17 @@ class Vectors(Struct, frozen=True):
             dots[block] = np.einsum("ij,j->i", self.small[places[block]].astype(np.float32), vector)
         return dots * self.scale[places]
 
-    def compare(self, places: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the cosines, float32, of the vectors at some indices with those at as many others."""
-        dots = np.empty(len(places), dtype=np.float32)
+    def compare_both(
+        self, vector: NDArray[np.float32], places: NDArray[np.intp], others: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the cosines, float32, of the vectors at some indices with one, and with as many others."""
+        dots = np.empty((2, len(places)), dtype=np.float32)
         for block in _blocks(len(places)):
-            both = [self.small[chosen[block]].astype(np.float32) for chosen in (places, others)]
-            dots[block] = np.einsum("ij,ij->i", *both)
-        return dots * self.scale[places] * self.scale[others]
+            own, other = (self.small[chosen[block]].astype(np.float32) for chosen in (places, others))
+            dots[0, block] = np.einsum("ij,j->i", own, vector)
+            dots[1, block] = np.einsum("ij,ij->i", own, other)
+        dots *= self.scale[places]
+        return dots[0], dots[1] * self.scale[others]
 
 
 def _blocks(length: int) -> Iterator[slice]:
@@ -193,7 +198,17 @@ def count_differing(signs: NDArray[np.uint64], others: NDArray[np.uint64]) -> ND
 
 
 def sign_sums(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536)."""
+    """Return the sums of 16 components each of a vector, float32 (384,), by their signs: (24, 65536).
+
+    Those of the last vector are kept: a question asks for the same ones of texts and commits, and of each
+    repository.
+    """
+    return _sign_sums(vector.tobytes())
+
+
+@lru_cache(maxsize=1)
+def _sign_sums(raw: bytes) -> NDArray[np.float32]:
+    vector = np.frombuffer(raw, np.float32)
     bits = np.arange(256)[:, None] >> np.arange(8) & 1
     of_byte = vector.reshape(-1, 8) @ (2 * bits - 1).T.astype(np.float32)
     sums = of_byte[1::2, :, None] + of_byte[::2, None, :]

@@ -1,7 +1,7 @@
 """What grows with an index: questions, as new processes and kept, status, memory; and are answers exact.
 
     .venv/bin/python scripts/bench/scale.py REPOSITORY... [--questions 40] [--exact 200]
-        [--word WORD]... [--regex EXPRESSION]... [--switch COMMIT]
+        [--word WORD]... [--regex EXPRESSION]... [--switch COMMIT] [--beside CHECKOUT]
 
 Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
 lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
@@ -16,11 +16,13 @@ a commit, and after that of the one before.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -29,8 +31,9 @@ from projects import GITRAG, memory_mb
 
 from gitrag.actions import catch_up
 from gitrag.actions.exact_search import search_exactly
-from gitrag.actions.search import SearchOptions, search
+from gitrag.actions.search import Answer, SearchOptions, search
 from gitrag.actions.status import read_status
+from gitrag.machine import environment
 from gitrag.search.exact import Pattern
 from gitrag.store import candidates
 from gitrag.workspace import Workspace
@@ -39,6 +42,7 @@ EVERYTHING = 1 << 24
 NEW_PROCESSES = 7
 PRINTED_EVERY = 20
 FEWEST_WORDS = 4
+WARMING = 8
 
 
 def main() -> None:
@@ -52,7 +56,10 @@ def main() -> None:
     parser.add_argument("--word", action="append", default=[])
     parser.add_argument("--regex", action="append", default=[])
     parser.add_argument("--switch", metavar="COMMIT")
+    parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    environment.multiply_in_one_thread()  # as `gitrag` itself does
     catch_up.start_worker = lambda _workspace: None  # it would take the processor from what is measured
     patterns = [*(Pattern(each, False) for each in arguments.word)]
     patterns += [Pattern(each, True) for each in arguments.regex]
@@ -63,7 +70,52 @@ def main() -> None:
             if arguments.switch:
                 switched(workspace, arguments.switch)
             continue
-        measure(repository, arguments.questions, arguments.exact)
+        if arguments.answer:
+            answer(repository)
+        elif arguments.beside:
+            beside(repository, arguments.questions, arguments.beside)
+        else:
+            measure(repository, arguments.questions, arguments.exact)
+
+
+def answer(repository: Path) -> None:
+    """Answer questions from stdin, one a line, with the processor time that each took, as JSON."""
+    workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=True)
+    for line in sys.stdin:
+        found: list[Answer] = []
+        _, own, _ = spent(
+            lambda: found.append(search(workspace, json.loads(line), SearchOptions(limit=10, min_score=0.0)))  # noqa: B023
+        )
+        print(json.dumps([own, [(hit.path, hit.score) for hit in found[0].hits]]), flush=True)
+
+
+def beside(repository: Path, many: int, other: Path) -> None:
+    """Ask this version and another one in turn."""
+    workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0})
+    asked = questions(workspace, many + WARMING)
+    asking = []
+    for checkout in (other, Path(__file__).parents[2]):
+        command = [sys.executable, __file__, str(repository), "--answer"]
+        environ = os.environ | {"PYTHONPATH": str(checkout.resolve())}
+        pipe = subprocess.PIPE
+        asking.append(subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, text=True, bufsize=1))
+    times: list[list[float]] = [[], []]
+    same = 0
+    for number, question in enumerate(asked):
+        hits: list[object] = [None, None]
+        for which in (0, 1) if number % 2 else (1, 0):
+            print(json.dumps(question), file=asking[which].stdin)
+            own, hits[which] = json.loads(asking[which].stdout.readline())
+            times[which].append(own)
+        same += number >= WARMING and hits[0] == hits[1]
+    for process in asking:
+        process.communicate()
+    means = [statistics.mean(each[WARMING:]) for each in times]
+    print(
+        f"{repository.resolve().name}: {means[0]:.0f} -> {means[1]:.0f} ms; the same answer to {same} of"
+        f" {len(asked) - WARMING}; load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
 
 
 def measure(repository: Path, many: int, exact: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -160,6 +161,15 @@ def test_a_lost_torn_or_stale_cache_of_vectors_changes_no_answer(
         vectors.write(db, [1], np.eye(384, dtype=np.float32)[:1])
     assert answer(resident) == answer(store)
     assert cache.read_bytes() != before
+
+
+def test_a_cache_that_ends_within_a_vector_has_none_of_it(tmp_path: Path):
+    cache = VectorCache(tmp_path / "vectors")
+    ids, rows = np.arange(4, dtype=np.int32), np.full((4, 384), 7, np.int8)
+    for there, length in ((4, 4 * 384), (2, 2 * 384 + 100), (0, 383), (0, 0)):
+        assert cache.write(ids, rows, extend=True)
+        os.truncate(tmp_path / "vectors", length)
+        assert (cache.read(ids) == rows * (ids < there)[:, None]).all()
 
 
 def test_where_no_vector_can_be_cached_the_answer_is_the_same(
