@@ -108,6 +108,15 @@ def test_the_base_of_the_class_around_a_class_does_not_call_it(make_repository):
         assert [each.known.base_outside for each in found.none] == [base]
 
 
+def test_a_call_that_may_mean_one_of_many_overrides_is_counted(make_repository):
+    source = "abstract class Base {\n  protected open fun hook() {}\n  fun run() { hook() }\n}\n"
+    source += "".join(f"class K{each} : Base() {{ override fun hook() {{ }} }}\n" for each in range(16))
+    workspace = open_app(make_repository({"c.kt": source}))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("K1.hook", direction=Direction.CALLERS))
+    assert "Left out as too doubtful (confidence below 0.5): 1 call." in found.graph.followed.notes
+
+
 def test_what_may_call_several_of_a_name_is_said_once(make_repository):
     source = "package a\ntype {0} struct{{}}\nfunc (x {0}) Handle(n Next) {{\n\tn.Get().Handle(nil)\n}}\n"
     files = {f"{name.lower()}.go": source.format(name) for name in ("One", "Two", "Three", "Four", "Five")}

@@ -12,7 +12,7 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
+from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.receivers import Receivers
@@ -365,7 +365,9 @@ class Resolver(Receivers):
         if not sure or name in self._needs(owner):
             return found or (self._alike(owner, name) if name in self._needs(owner) else [])
         overrides = [each for each in found if each[1] < CERTAIN]  # it may be called on one of a subclass
-        return sure + overrides if len(overrides) <= MANY_IMPLEMENTATIONS else sure
+        if len(overrides) > MANY_IMPLEMENTATIONS:
+            overrides = [(own, ONE_OF_MANY) for own, _ in overrides]
+        return sure + overrides
 
     def _static(self, name: str, path: str) -> Found:
         """Find what a file of Java imports of a class under a name."""
