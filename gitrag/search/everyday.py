@@ -57,10 +57,12 @@ def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo 
 
 def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
-    stems = dict.fromkeys(stem(word) for word in terms.bare_parts(question.text)[:MOST_TERMS])
+    stems = {stem(word): word for word in terms.bare_parts(question.text)[:MOST_TERMS]}
     groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
-    for own, words in (row for word in stems for row in _table().get(word, ())):
+    for said, own, words in (row for word in stems for row in _table().get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
+        if len(own) == 1 and not _is_form(stems[own[0]], said):
+            continue
         if all(word in stems for word in (telling if len(telling) > 1 else own)):
             owner = next((word for word in own if word in question.words), own[0])
             groups.setdefault(owner, []).append((len(telling), words))
@@ -76,14 +78,19 @@ def meant(question: Question) -> list[dict[str, float]]:
     return found
 
 
+def _is_form(word: str, said: str) -> bool:
+    """Tell whether a word of the same stem is made of another: ``deletion`` of ``delete``, not reversed."""
+    return len(word) >= len(said) and word.startswith(said.rstrip("ey"))
+
+
 @cache
-def _table() -> dict[str, list[tuple[tuple[str, ...], dict[str, float]]]]:
-    """Read the rows, as stems, by the longest word of what is said."""
+def _table() -> dict[str, list[tuple[str, tuple[str, ...], dict[str, float]]]]:
+    """Read the rows by the longest word of what is said, with that, its stems, and what code may call it."""
     text = resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8")
     found = defaultdict(list)
     for line in text.splitlines()[1:]:
         said, _tab, code = line.partition("\t")
         own = tuple(dict.fromkeys(map(stem, terms.bare_parts(said))))
         words = {stem(word): 1 / (1 + _FALL * place) for place, word in reversed([*enumerate(code.split())])}
-        found[max(own, key=len)].append((own, words))
+        found[max(own, key=len)].append((said, own, words))
     return dict(found)
