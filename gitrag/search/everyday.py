@@ -36,23 +36,24 @@ def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo 
 
     A bug report and a name are in code's own words.
     """
-    files = scope.files
     groups = meant(question) if question.report is None and not question.is_name else []
-    every = [(weight, word, group) for group, own in enumerate(groups) for word, weight in own.items()]
-    chosen = sorted(every, reverse=True)[:MOST_TERMS]
-    f, words = len(files), len(chosen)
-    if not chosen:
-        return np.zeros(f)
-    weight, group = np.array([row[0] for row in chosen]), np.array([row[2] for row in chosen])
-    postings = source.postings(scope, [terms.hashed(word) for _weight, word, _group in chosen], memo)
-    cell, row = np.unique(postings.file.astype(np.int64) * words + postings.term, return_inverse=True)
-    file, term = np.divmod(cell, words)
-    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
+    every = sorted(((weight, word) for own in groups for word, weight in own.items()), reverse=True)
+    words = list(dict.fromkeys(word for _weight, word in every))[:MOST_TERMS]
+    files, found = scope.files, np.zeros(len(scope.files))
+    if not words:
+        return found
+    postings = source.postings(scope, [terms.hashed(word) for word in words], memo)
+    cell, row = np.unique(postings.file.astype(np.int64) * len(words) + postings.term, return_inverse=True)
+    file, term = np.divmod(cell, len(words))
+    relative_length = files.length / max(float(files.length.sum()) / max(len(files), 1), 1.0)
     worth = saturated(np.bincount(row, postings.frequency, len(cell)), relative_length[file])
-    worth *= (weight * idf(f, np.bincount(term, minlength=words)))[term]
-    best = np.zeros((f, len(groups)))
-    np.maximum.at(best, (file, group[term]), worth)
-    return scaled(best.sum(axis=1))
+    worth *= idf(len(files), np.bincount(term, minlength=len(words)))[term]
+    for own in groups:
+        weight = np.array([own.get(word, 0.0) for word in words])[term]
+        rows, best = np.flatnonzero(weight), np.zeros(len(files))
+        np.maximum.at(best, file[rows], (worth * weight)[rows])
+        found += best
+    return scaled(found)
 
 
 def meant(question: Question) -> list[dict[str, float]]:

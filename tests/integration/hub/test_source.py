@@ -37,6 +37,7 @@ QUESTIONS = (
     "Sleep longer after each failed attempt",
     "confg parsing",
     "wie werden Anfragen wiederholt",
+    "repeat what visitors and customers demand",  # who may both be clients
     'Traceback (most recent call last):\n  File "src/client.py", line 11, in send\nValueError: none left',
     "something that is nowhere here: zygomorphic quetzal",
 )
