@@ -130,8 +130,9 @@ def test_every_question_of_the_interface_has_the_same_answer(both: tuple[Workspa
         content_ids = scope.files.content_id.tolist()
         hashed = [terms.hashed(term) for term in ("retri", "backoff", "client", "quetzal")]
         vector = np.ones(384, dtype=np.float32) / np.float32(384**0.5)
-        postings = source.postings(scope, hashed)
-        named = source.name_words(scope, [terms.hashed("client"), terms.hashed("router")])
+        twice = [terms.hashed(term) for term in ("client", "router", "client")]  # other forms of two words
+        postings = source.postings(scope, [*hashed, *twice])
+        named = source.name_words(scope, twice)
         near = source.nearest(scope, vector, 5)
         alike = source.similarities(scope, near.chunk_id, np.stack([vector, -vector]))
         sites = source.definitions(scope, ["send", "Client.send", "router", "client.SEND"])
