@@ -60,12 +60,14 @@ def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
     stems = {stem(word): word for word in terms.bare_parts(question.text)[:MOST_TERMS]}
     groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
-    for said, own, words in (row for word in stems for row in _table().get(word, ())):
+    for said, own, code in (row for word in stems for row in _table().get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
         if len(own) == 1 and not _is_form(stems[own[0]], said):
             continue
         if all(word in stems for word in (telling if len(telling) > 1 else own)):
             owner = next((word for word in own if word in question.words), own[0])
+            places = reversed([*enumerate(code.split())])
+            words = {stem(word): 1 / (1 + _FALL * place) for place, word in places}
             groups.setdefault(owner, []).append((len(telling), words))
     found = []
     for group in groups.values():
@@ -85,13 +87,12 @@ def _is_form(word: str, said: str) -> bool:
 
 
 @cache
-def _table() -> dict[str, list[tuple[str, tuple[str, ...], dict[str, float]]]]:
-    """Read the rows by the longest word of what is said, with that, its stems, and what code may call it."""
+def _table() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
+    """Read the rows by the longest word of what is said: that, its stems, and code's words."""
     text = resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8")
     found = defaultdict(list)
     for line in text.splitlines()[1:]:
         said, _tab, code = line.partition("\t")
         own = tuple(dict.fromkeys(map(stem, terms.bare_parts(said))))
-        words = {stem(word): 1 / (1 + _FALL * place) for place, word in reversed([*enumerate(code.split())])}
-        found[max(own, key=len)].append((said, own, words))
+        found[max(own, key=len)].append((said, own, code))
     return dict(found)
