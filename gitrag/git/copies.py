@@ -104,7 +104,7 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
 
     Raises:
         NetworkError: The remote cannot be reached or read, or takes too long.
-        TooLargeError: It holds too much.
+        CopyTooLargeError: It holds too much.
         OSError: The repository cannot be written.
     """
     asked = (

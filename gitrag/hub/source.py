@@ -629,11 +629,9 @@ def _signed(terms: Sequence[int]) -> list[int]:
 
 
 def _in_question(found: dict[str, NDArray[Any]], terms: Sequence[int]) -> dict[str, NDArray[Any]]:
-    """Sort rows by term and add ``place``, the term's index in the question."""
-    own = np.array(_signed(terms), dtype=np.int64)
-    order = np.argsort(own)
-    place = order[np.searchsorted(own[order], found["term"])] if len(own) else np.empty(0, np.intp)
-    return found | {"place": place.astype(np.int32)}
+    """Add ``place`` to rows: the term's index in the question, a row for each where it is asked for twice."""
+    row, place = _joined(found["term"], np.array(_signed(terms), dtype=np.int64))
+    return {name: column[row] for name, column in found.items()} | {"place": place.astype(np.int32)}
 
 
 def _texts(padded: NDArray[np.uint8]) -> NDArray[Any]:

@@ -36,33 +36,38 @@ def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo 
 
     A bug report and a name are in code's own words.
     """
-    files = scope.files
     groups = meant(question) if question.report is None and not question.is_name else []
-    every = [(weight, word, group) for group, own in enumerate(groups) for word, weight in own.items()]
-    chosen = sorted(every, reverse=True)[:MOST_TERMS]
-    f, words = len(files), len(chosen)
-    if not chosen:
-        return np.zeros(f)
-    weight, group = np.array([row[0] for row in chosen]), np.array([row[2] for row in chosen])
-    postings = source.postings(scope, [terms.hashed(word) for _weight, word, _group in chosen], memo)
-    cell, row = np.unique(postings.file.astype(np.int64) * words + postings.term, return_inverse=True)
-    file, term = np.divmod(cell, words)
-    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
+    every = sorted(((weight, word) for own in groups for word, weight in own.items()), reverse=True)
+    words = list(dict.fromkeys(word for _weight, word in every))[:MOST_TERMS]
+    files, found = scope.files, np.zeros(len(scope.files))
+    if not words:
+        return found
+    postings = source.postings(scope, [terms.hashed(word) for word in words], memo)
+    cell, row = np.unique(postings.file.astype(np.int64) * len(words) + postings.term, return_inverse=True)
+    file, term = np.divmod(cell, len(words))
+    relative_length = files.length / max(float(files.length.sum()) / max(len(files), 1), 1.0)
     worth = saturated(np.bincount(row, postings.frequency, len(cell)), relative_length[file])
-    worth *= (weight * idf(f, np.bincount(term, minlength=words)))[term]
-    best = np.zeros((f, len(groups)))
-    np.maximum.at(best, (file, group[term]), worth)
-    return scaled(best.sum(axis=1))
+    worth *= idf(len(files), np.bincount(term, minlength=len(words)))[term]
+    for own in groups:
+        weight = np.array([own.get(word, 0.0) for word in words])[term]
+        rows, best = np.flatnonzero(weight), np.zeros(len(files))
+        np.maximum.at(best, file[rows], (worth * weight)[rows])
+        found += best
+    return scaled(found)
 
 
 def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
-    stems = dict.fromkeys(stem(word) for word in terms.bare_parts(question.text)[:MOST_TERMS])
+    stems = {stem(word): word for word in terms.bare_parts(question.text)[:MOST_TERMS]}
     groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
-    for own, words in (row for word in stems for row in _table().get(word, ())):
+    for said, own, code in (row for word in stems for row in _table().get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
+        if len(own) == 1 and not _is_form(stems[own[0]], said):
+            continue
         if all(word in stems for word in (telling if len(telling) > 1 else own)):
             owner = next((word for word in own if word in question.words), own[0])
+            places = reversed([*enumerate(code.split())])
+            words = {stem(word): 1 / (1 + _FALL * place) for place, word in places}
             groups.setdefault(owner, []).append((len(telling), words))
     found = []
     for group in groups.values():
@@ -76,14 +81,18 @@ def meant(question: Question) -> list[dict[str, float]]:
     return found
 
 
+def _is_form(word: str, said: str) -> bool:
+    """Tell whether a word of the same stem is made of another: ``deletion`` of ``delete``, not reversed."""
+    return len(word) >= len(said) and word.startswith(said.rstrip("ey"))
+
+
 @cache
-def _table() -> dict[str, list[tuple[tuple[str, ...], dict[str, float]]]]:
-    """Read the rows, as stems, by the longest word of what is said."""
+def _table() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
+    """Read the rows by the longest word of what is said: that, its stems, and code's words."""
     text = resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8")
     found = defaultdict(list)
     for line in text.splitlines()[1:]:
         said, _tab, code = line.partition("\t")
         own = tuple(dict.fromkeys(map(stem, terms.bare_parts(said))))
-        words = {stem(word): 1 / (1 + _FALL * place) for place, word in reversed([*enumerate(code.split())])}
-        found[max(own, key=len)].append((own, words))
+        found[max(own, key=len)].append((said, own, code))
     return dict(found)

@@ -348,7 +348,7 @@ def _read_files(
 def postings(
     db: DuckDBPyConnection, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None
 ) -> Postings:
-    """Find the scope's chunks that contain a question's terms, distinct and hashed."""
+    """Find the scope's chunks that contain a question's terms, hashed, of which one may be twice."""
     found = with_terms(db, "postings", terms, memo or Memo())
     row, place = scope.rows_of(found["chunk_id"])
     frequency = found["tf"][row].astype("int32")

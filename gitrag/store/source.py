@@ -63,7 +63,7 @@ class Source(Protocol):
         ...
 
     def postings(self, scope: SearchScope, terms: Sequence[int], memo: Memo | None = None) -> Postings:
-        """Find the scope's chunks that contain a question's terms, distinct and hashed."""
+        """Find the scope's chunks that contain a question's terms, hashed, of which one may be twice."""
         ...
 
     def nearest(

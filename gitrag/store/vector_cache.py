@@ -4,6 +4,7 @@ DuckDB reads and checks whole blocks: for the 8,000 vectors that a question comp
 all 500 MB. This file has each vector at the place of its text's id. It is a cache without any bookkeeping:
 what it says counts only where the sign bits are those that the index has for the text; else it is read
 from the index, and written here. So it needs no lock, and a lost, torn or stale one costs time, not answers.
+It is mapped while it is read: who cut it short in that moment, as nothing here does, would end the process.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ QUESTIONS = (
     "Sleep longer after each failed attempt",
     "confg parsing",
     "wie werden Anfragen wiederholt",
+    "repeat what visitors and customers demand",  # who may both be clients
     'Traceback (most recent call last):\n  File "src/client.py", line 11, in send\nValueError: none left',
     "something that is nowhere here: zygomorphic quetzal",
 )
@@ -129,8 +130,9 @@ def test_every_question_of_the_interface_has_the_same_answer(both: tuple[Workspa
         content_ids = scope.files.content_id.tolist()
         hashed = [terms.hashed(term) for term in ("retri", "backoff", "client", "quetzal")]
         vector = np.ones(384, dtype=np.float32) / np.float32(384**0.5)
-        postings = source.postings(scope, hashed)
-        named = source.name_words(scope, [terms.hashed("client"), terms.hashed("router")])
+        twice = [terms.hashed(term) for term in ("client", "router", "client")]  # other forms of two words
+        postings = source.postings(scope, [*hashed, *twice])
+        named = source.name_words(scope, twice)
         near = source.nearest(scope, vector, 5)
         alike = source.similarities(scope, near.chunk_id, np.stack([vector, -vector]))
         sites = source.definitions(scope, ["send", "Client.send", "router", "client.SEND"])

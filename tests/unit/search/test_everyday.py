@@ -8,7 +8,8 @@ from importlib import resources
 import pytest
 
 from gitrag.search.everyday import meant
-from gitrag.search.question import read
+from gitrag.search.question import STOP_WORDS, read
+from gitrag.words.stems import stem
 
 
 def words_for(question: str) -> list[set[str]]:
@@ -31,6 +32,28 @@ def test_words_of_the_question_are_not_meant_again():
     assert not any("imag" in words for words in words_for("is a picture an image"))
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how does it work",  # no worker
+        "how is it done",
+        "why don't they stay",
+        "customized information",  # no customer is informed
+        "conversion of directives",  # no conversation, no direction
+        "pip completions of a load balancer",
+        "null pointer from a module to a port",
+    ],
+)
+def test_a_word_is_not_what_another_of_its_stem_means(question):
+    assert words_for(question) == []
+
+
+def test_a_word_is_what_its_own_forms_mean():
+    (cipher,) = words_for("encrypt it")
+    for word in ("encrypts", "encrypted", "encrypting", "encryption"):
+        assert words_for(f"{word} of it") == [cipher]
+
+
 def test_part_of_a_phrase_counts_less_than_the_phrase():
     (words,) = (words for words in meant(read("guess a password")) if "lockout" in words)
     assert words["bruteforc"] == 1.0
@@ -49,5 +72,6 @@ def test_each_row_has_plain_lower_case_words_once():
     for line in lines:
         own, code = line.split("\t")
         assert own == own.lower().strip()
+        assert len(own.split()) > 2 or not {stem(word) for word in own.split()} <= STOP_WORDS
         assert all(re.fullmatch("[a-z0-9]+", word) for word in code.split())
         assert len(set(code.split())) == len(code.split())
