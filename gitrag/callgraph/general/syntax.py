@@ -603,7 +603,10 @@ class QueryReader:
         elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
-        call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
+        after = node.next_named_sibling if self._language.name == "swift" else None
+        is_named = after is not None and self._source.endswith(b":)", 0, after.end_byte)  # `f(a:b:)`
+        line = node.start_point[0] + 1
+        call = WrittenCall(self._around(node), tuple(parts), line, given=given, unsure=is_named)
         is_of_function = self._language.name in SCRIPTS and len(parts) > 1 and parts[-1] in _ON_FUNCTIONS
         # `this.save.bind(this)`: `this.save` is meant
         if is_of_function and not parts[-2].endswith("()") and parts[-2] not in {"this", "super"}:

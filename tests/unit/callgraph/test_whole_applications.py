@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.uses import may_use
 from tests.unit.callgraph.test_applications import shown
 
@@ -823,6 +824,20 @@ CASES |= {
         },
         {"f ~> A.changeFeedUrl", "f ~> B.changeFeedUrl"},
     ),
+    "elixir, a comment before a pipe": (
+        {
+            "a.ex": "defmodule A do\n  def run(x) do\n    x\n    # first\n    |> step()\n  end\n"
+            "  defp step(x), do: x\nend\n"
+        },
+        {"A.run -> A.step"},
+    ),
+    "swift, a comment before a default, and functions named with their labels": (
+        {
+            "a.swift": "class A {\n func put(a: Int /* b */ = 3, c: Int) {}\n func set(_ a: Int, b: Int) {}\n"
+            " func f() { put(c: 1) }\n func g() { let h = set(_:b:) } }\n"
+        },
+        {"A.f -> A.put", "A.g ~> A.set"},
+    ),
 }
 
 
@@ -849,3 +864,10 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
 )
 def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):
     assert may_use(path, text, "put", language)
+
+
+def test_blank_lines_below_a_declaration_of_elixir_cost_little_and_end_it():
+    is_long = "@spec a :: b" + "\n" * 60 + "x\ny"
+    assert not is_no_call(is_long.encode(), b"")
+    assert not is_no_call(b"\n  @spec a :: b\n\n  def a do\n    ", b"")
+    assert is_no_call(b"\n  @spec a ::\n\n          b | ", b"")
