@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.uses import may_use
+from tests.support.callgraphs import calls_of
 from tests.unit.callgraph.test_applications import shown
 
 PHP_USERS = {
@@ -838,6 +841,21 @@ CASES |= {
         },
         {"A.f -> A.put", "A.g ~> A.set"},
     ),
+    "dart, a library that imports an empty name": (
+        {
+            "main.dart": "import '';\nimport 'x.dart';\npart 'p.dart';\n",
+            "p.dart": "part of 'main.dart';\nvoid f() { bar(); }\n",
+            "x.dart": "void bar() {}\n",
+        },
+        {"f -> bar"},
+    ),
+    "php, a private method of another of the class": (
+        {
+            "a.php": "<?php\nclass Money { function eq($o) { return $o->secretKey(); }\n"
+            "private function secretKey() {} }\nfunction f($o) { $o->secretKey(); }\n"
+        },
+        {"Money.eq ~> Money.secretKey"},
+    ),
 }
 
 
@@ -864,6 +882,26 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
 )
 def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):
     assert may_use(path, text, "put", language)
+
+
+def test_extensions_of_one_type_and_name_take_work_in_proportion():
+    def work(times):
+        files = {f"{i}.swift": "extension C { func fooBar() {} }\n" for i in range(times)}
+        calls = calls_of({**files, "m.swift": "func f(x: Any) {\n" + "  x.fooBar()\n" * 5 + "}\n"})
+        steps = 0
+
+        def count(_frame, event, _argument):
+            nonlocal steps
+            steps += event == "call"
+
+        sys.setprofile(count)
+        try:
+            calls.callees([own for own, _ in calls.nodes()])
+        finally:
+            sys.setprofile(None)
+        return steps
+
+    assert work(80) < work(20) * 6
 
 
 def test_blank_lines_below_a_declaration_of_elixir_cost_little_and_end_it():
