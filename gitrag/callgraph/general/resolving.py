@@ -320,8 +320,9 @@ class Resolver(Receivers):
             if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
                     continue
-                found = self._own_or_any(self._self(caller, self._known_as(scope)), name)
-                if found:
+                owner = self._self(caller, self._known_as(scope))
+                found = self._own_or_any(owner, name)
+                if found or (language == "scala" and self._declares_field(owner, name)):
                     return found
                 inner = self._inner_class(self._tables.last_name(scope), name, path)
                 if inner is not None and language == "swift":
@@ -332,9 +333,9 @@ class Resolver(Receivers):
                 if language not in SCRIPTS and self._tables.definition(named[-1]).kind == "function":
                     return certain(named)
                 return certain(self._constructed(named[0 if language == "scala" else -1]))  # no companion
-        owner = self._class_of(caller)
-        if owner is not None:
-            owner = self._self(caller, owner)
+        outermost = self._class_of(caller)
+        if outermost is not None:
+            owner = self._self(caller, outermost)
             if name == self._tables.traits(path).above:
                 made = [
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)

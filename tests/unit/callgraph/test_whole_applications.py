@@ -856,6 +856,24 @@ CASES |= {
         },
         {"Money.eq ~> Money.secretKey"},
     ),
+    "scala, a name that is bound reads no property": (
+        {
+            "a.scala": "object O {\n def pp = 1\n class A(pp: Int) { def f = pp }\n"
+            " trait B { val pp: Int\n def f = pp }\n class C extends B { def g = pp }\n"
+            " def a = xs.map(pp => 1)\n def b = xs.map { case (pp, _) => pp }\n"
+            " def c = x match { case h :: pp => pp }\n def d = x match { case pp @ Some(_) => pp }\n"
+            " def e = for { pp <- xs } yield 1\n def g = foo(pp = 3)\n"
+            " def h = xs.map { pp => one(); pp }\n def real = pp + 1\n}\n"
+        },
+        {"O.real -> O.pp"},
+    ),
+    "swift, what a condition binds reads no property": (
+        {
+            "a.swift": "class O {\n var pp: Int { return 1 }\n func a() { if let pp = other.qq { } }\n"
+            " func b() { guard let pp = other.qq else { return } }\n func real() { if let pp { } }\n}\n"
+        },
+        {"O.real -> O.pp"},
+    ),
 }
 
 
