@@ -153,7 +153,8 @@ def still_named(
             " than the working tree's."
         )
         return list(removed)
-    sought = {each: pattern for each in removed if (pattern := _sought(each))}
+    ordered = sorted(removed, key=lambda each: bool(traits(each.path) & Trait.TEST))
+    sought = {each: pattern for each in ordered if (pattern := _sought(each))}
     asked = list(sought)[:_MOST_REMOVED]
     if len(asked) < len(removed):
         left = len(removed) - len(asked)

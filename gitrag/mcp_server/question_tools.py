@@ -122,7 +122,7 @@ def related(
             questions=review.documents,
             helpers=review.added,
             twins=review.twins,
-            removed=review.removed,
+            removed=tuple(each for each in review.removed if each.named),
             nearest=plain_data(review.unreached.nearest, "NearDocument") if review.unreached else (),
             impact=review.impact,
             tests=tests,

@@ -22,9 +22,13 @@ from gitrag.indexing.notices import looked_line, uncalibrated_line, undrafted_li
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
 from gitrag.report.documents import uncalled
+from gitrag.report.impact import numbers
 from gitrag.report.parts import listed_paths, reworded_lines, wording_line
 from gitrag.search.engine import LEAST_ANSWER
 from gitrag.words.control_characters import Text, joined
+
+_MOST_LINES = 20
+"""Lines of one caller, or of the tests in a file."""
 
 _MOST_PARTS = 120
 _FIRST_LINES = 60
@@ -315,20 +319,21 @@ def _call_lines(found: Calls) -> Iterator[str]:
     """Yield a line for each call; around one definition, its callers and what it calls apart."""
     about = found.matches[0] if len(found.matches) == 1 and not found.matches_left_out else ""
     groups: dict[str, list[str]] = {"called by": [], "by tests": [], "calls": [], "further": []}
-    tests: dict[str, list[int]] = {}
+    tests: dict[tuple[str, str], list[int]] = {}
     for each in found.calls:
+        lines = numbers(each.lines, _MOST_LINES)
         if about and _said(each.callee) == about and is_test(each.caller):
-            tests.setdefault(each.caller.path, []).extend(each.lines)
+            tests.setdefault((each.caller.path, _unsure(each)), []).extend(each.lines)
         elif about and _said(each.callee) == about:
-            lines = ",".join(map(str, each.lines))
             groups["called by"].append(f"- {each.caller.path}:{lines} {each.caller.name}{_unsure(each)}")
         elif about and _said(each.caller) == about:
-            lines = f" (from {','.join(map(str, each.lines))})"
             callee = f"{each.callee.path}:{each.callee.line_start} {each.callee.name}"
-            groups["calls"].append(f"- {callee}{lines}{_unsure(each)}")
+            groups["calls"].append(f"- {callee} (from {lines}){_unsure(each)}")
         else:
             groups["further"].append(_call_line(each))
-    groups["by tests"] = [f"- {path}:{','.join(map(str, lines))}" for path, lines in tests.items()]
+    groups["by tests"] = [
+        f"- {path}:{numbers(sorted(those), _MOST_LINES)}{unsure}" for (path, unsure), those in tests.items()
+    ]
     for heading, said in groups.items():
         if said:
             yield from ([f"{heading}:"] if about else [])
@@ -345,7 +350,7 @@ def _unsure(each: Edge) -> str:
 
 def _call_line(each: Edge, caller_in: str = "", callee_in: str = "") -> str:
     return (
-        f"- {caller_in}{each.caller.path}:{','.join(map(str, each.lines))} {each.caller.name}"
+        f"- {caller_in}{each.caller.path}:{numbers(each.lines, _MOST_LINES)} {each.caller.name}"
         f" -> {each.callee.name}"
         f" {callee_in}{each.callee.path}:{each.callee.line_start}{_unsure(each)}"
     )

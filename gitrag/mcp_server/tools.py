@@ -87,7 +87,7 @@ def search_code(
     found, every = search_code_action.exact_lines(place.workspace, pattern, limits)
     said = exact_notes(every)
     if pattern.is_regex and not found.snippets and re.search(r"[$()\[{*+?|]", query):
-        said.append("exact: word finds this text as it is.")
+        said.append("exact: word looks for this text as it is.")
     return _code_found(bench, found, place, said, exact_text(every, every.answer, columns=_COLUMNS))
 
 

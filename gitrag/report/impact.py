@@ -142,16 +142,16 @@ def _edges(edges: Sequence[Edge], place: Form, name: Form, most: int) -> str:
     paths = [shown(edge.caller.path) for edge in edges[:most]]
     return ", ".join(
         ("~" if edge.confidence < 1 else "")
-        + place(f"{'' if path == before else path}:{_numbers(edge)}", "path")
+        + place(f"{'' if path == before else path}:{numbers(edge.lines, _MOST_LINES)}", "path")
         + (f" {name(edge.caller.name, '')}" if edge.caller.name != MODULE else "")
         + (f" by {name(edge.rule, '')}" if edge.rule else "")
         for edge, path, before in zip(edges, paths, ["", *paths], strict=False)
     )
 
 
-def _numbers(edge: Edge) -> str:
-    more = ",…" if len(edge.lines) > _MOST_LINES else ""
-    return ",".join(map(str, edge.lines[:_MOST_LINES])) + more
+def numbers(lines: Sequence[int], most: int) -> str:
+    """Return ``3,5,8,…``: at most so many."""
+    return ",".join(map(str, lines[:most])) + (",…" if len(lines) > most else "")
 
 
 def _callers(edges: Sequence[Edge], form: Form) -> str:

@@ -103,7 +103,7 @@ TOLD: Final[Mapping[str, str]] = {
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
     "machine.prerequisites.Check": "name state message mend=fix",
     "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion helpers"
-    " impact@ShortImpact tests freshness instead",
+    " twins removed@StillNamed impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
     " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
@@ -169,6 +169,7 @@ TOLD: Final[Mapping[str, str]] = {
     "StandingReply": "project indexed=known(found.view) fresh=found.fresh files=number(found.view.files)"
     " chunks=number(found.view.chunks) embedded=number(found.view.embedded) texts=number(found.view.texts)"
     " model_ready=found.model.ready working=known(found.worker) freshness",
+    "StillNamed": "path name line_start still_named=ten(still_named)",
     "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",
 }
 """The keys of a class's JSON in their order, by its name in gitrag; or of a form that a key asks for.

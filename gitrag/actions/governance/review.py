@@ -159,7 +159,7 @@ def review(
     advance(1, steps)
     impact = callers_of_change(workspace, span, files)
     left_out: list[str] = []
-    removed = still_named(workspace, touched_by(files, cut, [])[1], files, span, left_out)
+    removed = still_named(workspace, touched_by(files, cut, left_out)[1], files, span, left_out)
     if impact is not None and left_out:
         impact = replace(impact, left_out=(*impact.left_out, *left_out))
     advance(2, steps)

@@ -22,7 +22,8 @@ _EVERYWHERE = frozenset(
 
 _DEFINING = re.compile(rb"\bdef(?:p|macrop?|guardp?|np?|delegate)?\s*\(?\s*\Z")
 _DECLARING = re.compile(
-    rb"@\Z|(?:\A|\n)([ \t]*)@(?:spec|callback|macrocallback|typep?|opaque)\b(?:[^\n]|\n\1[ \t]|\n\s*\n)*\Z"
+    rb"@\Z|(?:\A|\n)([ \t]*)@(?:spec|callback|macrocallback|typep?|opaque)\b"
+    rb"(?:[^\n]|\n(?=\1[ \t]|[ \t\r]*\n))*\Z"
 )
 """An attribute, or a declaration of types."""
 _ARITY = re.compile(rb"\s*/\s*(\d{1,3})")

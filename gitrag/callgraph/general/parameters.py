@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import Signature
@@ -34,7 +34,7 @@ _LITERALS = {
     "lambda_expression": "->",
     "method_reference": "->",
 }
-_COMMENTS = frozenset({"line_comment", "block_comment", "comment"})
+_COMMENTS = frozenset({"line_comment", "block_comment", "multiline_comment", "comment"})
 _MADE = frozenset({"object_creation_expression", "new_expression", "cast_expression"})
 _COMPARED = re.compile(r"==|!=|<=?|>=?|&&|\|\||instanceof")
 _GENERICS = re.compile(r"<[^<>]*>")
@@ -87,7 +87,7 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
 def taken_in_swift(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
     """Return the labels of a function's parameters, with ``=`` where one may be left out."""
     labels, variadic = [], False
-    for each, after in pairwise([*node.children, node]):
+    for each, after in pairwise([*(each for each in node.children if each.type not in _COMMENTS), node]):
         if each.type == "parameter":
             name = each.child_by_field_name("external_name") or each.child_by_field_name("name")
             labels.append(f":{text(name) if name is not None else '_'}{'=' if after.type == '=' else ''}")
@@ -107,10 +107,12 @@ def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | N
     if not every or every[0].type != "value_arguments":
         return tuple(blocks) or None
     given = every[0]
-    names = [
-        each.child_by_field_name("name") for each in given.named_children if each.type == "value_argument"
+    labels = [  # in `f(a:b:)`, which names a function, there are several
+        [f":{text(part)}" for part in each.named_children if part.type == "value_argument_label"] or [":_"]
+        for each in given.named_children
+        if each.type == "value_argument"
     ]
-    return (*[f":{text(each) if each is not None else '_'}" for each in names], *blocks)
+    return (*chain.from_iterable(labels), *blocks)
 
 
 def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:
@@ -138,8 +140,9 @@ def given_in_elixir(name: tree_sitter.Node) -> tuple[str, ...] | None:
             count += len(each)
         count += child.type == "do_block"
     pipe = call.parent
-    if pipe is not None and pipe.type == "binary_operator" and pipe.children[1].type == "|>":
-        count += pipe.children[-1] == call
+    parts = pipe.children if pipe is not None and pipe.type == "binary_operator" else []
+    if any(each.type == "|>" for each in parts):  # there may be comments
+        count += parts[-1] == call
     return ("",) * count
 
 

@@ -137,8 +137,12 @@ class Resolver(Receivers):
                 return [] if cls is None else certain(self._made(cls))
             if before == ["this"]:  # in a template
                 return [] if self._class_of(caller) is not None else self._telling("", name, "php")
-            told = self._telling("", name, "php")
-            return [each for each in told if each[0][1] not in self._tables.body(each[0][0]).statics]
+            own = self._class_of(caller)  # what is private only its class calls
+            return [
+                each
+                for each in self._telling("", name, "php")
+                if each[0][1] not in self._tables.body(each[0][0]).statics or self._class_of(each[0]) == own
+            ]
         if owner is None and before == ["self"]:
             if self._tables.files[caller[0]][0] == "erb":
                 return self._plain(name, caller)
@@ -215,11 +219,14 @@ class Resolver(Receivers):
         """
         every = self._tables.methods.get(name, [])
         owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
-        defined = [self._tables.classes.get(each, ()) for each in owners]
-        is_ours = [any(not self._tables.is_extension(own) for own in each) for each in defined]
-        others = [own for own, ours in zip(every, is_ours, strict=True) if not ours]
-        meant = [own for own, each in zip(every, owners, strict=True) if each == on and own in others]
-        if not meant and (name in OF_TYPES or (any(is_ours) and on)):
+        ours = {
+            each
+            for each in set(owners)
+            if any(not self._tables.is_extension(own) for own in self._tables.classes.get(each, ()))
+        }
+        others = [own for own, each in zip(every, owners, strict=True) if each not in ours]
+        meant = [own for own, each in zip(every, owners, strict=True) if each == on and each not in ours]
+        if not meant and (name in OF_TYPES or (ours and on)):
             return []
         others = meant or others
         return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
@@ -313,8 +320,9 @@ class Resolver(Receivers):
             if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
                     continue
-                found = self._own_or_any(self._self(caller, self._known_as(scope)), name)
-                if found:
+                owner = self._self(caller, self._known_as(scope))
+                found = self._own_or_any(owner, name)
+                if found or (language == "scala" and self._declares_field(owner, name)):
                     return found
                 inner = self._inner_class(self._tables.last_name(scope), name, path)
                 if inner is not None and language == "swift":
@@ -325,9 +333,9 @@ class Resolver(Receivers):
                 if language not in SCRIPTS and self._tables.definition(named[-1]).kind == "function":
                     return certain(named)
                 return certain(self._constructed(named[0 if language == "scala" else -1]))  # no companion
-        owner = self._class_of(caller)
-        if owner is not None:
-            owner = self._self(caller, owner)
+        outermost = self._class_of(caller)
+        if outermost is not None:
+            owner = self._self(caller, outermost)
             if name == self._tables.traits(path).above:
                 made = [
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)

@@ -19,6 +19,8 @@ _BLOCK = re.compile(
     r"|switch|lambda|closure|arrow|anonymous_function|function_expression|then|begin|conditional|ternary)(?:_|$)"
 )
 _BODY = re.compile(r"block|body|statements|compound")
+_SCALA_BLOCK = ("scala", "lambda_expression")
+"""Of ``{ x => a; b }`` only ``a`` stands in it."""
 _LOOP = re.compile(r"^(?:for|foreach|while|until|do|loop|repeat)(?:_|$)|enhanced_for|^(?:do_)?block$")
 _HEAD = re.compile(
     r"(?:parameters?|pattern|pattern_body|function_type|declarator|when_subject|switch_label)$|^(?:for|range|with)_clause$"
@@ -265,6 +267,9 @@ class Scopes:
             start, end = self._spans[variable.declared.owner]
             for each in _above(variable.node, start, end):
                 if _BLOCK.search(each.type) and not _HEAD.search(each.type):
+                    around = each.parent if (self._language, each.type) == _SCALA_BLOCK else None
+                    if around is not None and around.type == "block":
+                        continue
                     is_condition = each.type.startswith("if_")
                     if is_condition and self._is_known_after(each, variable.node):
                         continue

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -392,7 +392,7 @@ class QueryReader:
             calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
-        calls += self._read_alone(alone, properties, scopes)
+        calls += self._read_alone(alone, properties, {each.node.start_byte for each in variables}, scopes)
         calls += self._handed_on(handed, scopes)
         calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
@@ -603,7 +603,10 @@ class QueryReader:
         elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
-        call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, given=given)
+        after = node.next_named_sibling if self._language.name == "swift" else None
+        is_named = after is not None and self._source.endswith(b":)", 0, after.end_byte)  # `f(a:b:)`
+        line = node.start_point[0] + 1
+        call = WrittenCall(self._around(node), tuple(parts), line, given=given, unsure=is_named)
         is_of_function = self._language.name in SCRIPTS and len(parts) > 1 and parts[-1] in _ON_FUNCTIONS
         # `this.save.bind(this)`: `this.save` is meant
         if is_of_function and not parts[-2].endswith("()") and parts[-2] not in {"this", "super"}:
@@ -704,7 +707,11 @@ class QueryReader:
             yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
 
     def _read_alone(
-        self, nodes: Sequence[tree_sitter.Node], properties: Sequence[int], scopes: Scopes
+        self,
+        nodes: Sequence[tree_sitter.Node],
+        properties: Sequence[int],
+        bound: Collection[int],
+        scopes: Scopes,
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
@@ -713,6 +720,10 @@ class QueryReader:
             name = self._text(node)
             around = node.parent if name in last else None
             if around is None or _NO_READ.search(around.type):
+                continue
+            after = node.next_sibling
+            is_given = after is not None and after.type == "="  # a variable, or a parameter by its name
+            if is_given or (is_scala and node.start_byte in bound):
                 continue
             if is_scala and any(around.child_by_field_name(each) == node for each in _NO_READS):
                 continue

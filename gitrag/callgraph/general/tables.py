@@ -71,6 +71,7 @@ class Tables:
     def __init__(self, files: Mapping[str, tuple[str, Facts]]) -> None:
         self.files = {path: each for path, each in files.items() if each[1].definitions}
         self._bodies: dict[str, File] = {}
+        self._lent: dict[tuple[str, str], Mapping[str, Sequence[ImportedName]]] = {}
         self.read_by: dict[str, list[str]] = {}
         self._by_last: dict[str, list[str]] = {}
         self._ending: dict[str, str] = {}
@@ -184,8 +185,26 @@ class Tables:
             found = self._bodies[path] = _unpacked(*self.files[path])
             library = normpath(join(dirname(path), found.library)) if found.library else path
             if library != path and self.files.get(library, ("",))[0] == "dart":
-                whole = self._bodies.get(library) or _unpacked(*self.files[library])  # itself perhaps a part
-                found = self._bodies[path] = _as_part(found, whole, path, library)
+                found = self._bodies[path] = replace(
+                    found, imports=_joined(found.imports, self._imports_of(library, dirname(path)))
+                )
+        return found
+
+    def _imports_of(self, library: str, folder: str) -> Mapping[str, Sequence[ImportedName]]:
+        """Return what a library of Dart imports, as its parts in a folder would write it."""
+        found = self._lent.get((library, folder))
+        if found is None:
+            base = dirname(library)
+            whole = self._bodies.get(library) or _unpacked(*self.files[library])  # itself perhaps a part
+            found = self._lent[library, folder] = {
+                alias: [
+                    each
+                    if ":" in each.origin
+                    else replace(each, origin=relpath(join(base, each.origin) or ".", folder or "."))
+                    for each in every
+                ]
+                for alias, every in whole.imports.items()
+            }
         return found
 
     def namespaces(self, path: str) -> set[str]:
@@ -250,15 +269,7 @@ def _unpacked(language: str, facts: Facts) -> File:
     )
 
 
-def _as_part(part: File, whole: File, path: str, library: str) -> File:
-    """Return a part of Dart with what its library imports."""
-    imports = dict(part.imports)
-    for alias, every in whole.imports.items():
-        added = [
-            each
-            if ":" in each.origin
-            else replace(each, origin=relpath(join(dirname(library), each.origin), dirname(path) or "."))
-            for each in every
-        ]
-        imports[alias] = [*imports.get(alias, ()), *added]
-    return replace(part, imports=imports)
+def _joined(
+    own: Mapping[str, Sequence[ImportedName]], more: Mapping[str, Sequence[ImportedName]]
+) -> dict[str, Sequence[ImportedName]]:
+    return dict(own) | {alias: [*own.get(alias, ()), *every] for alias, every in more.items()}

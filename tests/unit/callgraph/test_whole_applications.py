@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.uses import may_use
+from tests.support.callgraphs import calls_of
 from tests.unit.callgraph.test_applications import shown
 
 PHP_USERS = {
@@ -823,6 +827,53 @@ CASES |= {
         },
         {"f ~> A.changeFeedUrl", "f ~> B.changeFeedUrl"},
     ),
+    "elixir, a comment before a pipe": (
+        {
+            "a.ex": "defmodule A do\n  def run(x) do\n    x\n    # first\n    |> step()\n  end\n"
+            "  defp step(x), do: x\nend\n"
+        },
+        {"A.run -> A.step"},
+    ),
+    "swift, a comment before a default, and functions named with their labels": (
+        {
+            "a.swift": "class A {\n func put(a: Int /* b */ = 3, c: Int) {}\n func set(_ a: Int, b: Int) {}\n"
+            " func f() { put(c: 1) }\n func g() { let h = set(_:b:) } }\n"
+        },
+        {"A.f -> A.put", "A.g ~> A.set"},
+    ),
+    "dart, a library that imports an empty name": (
+        {
+            "main.dart": "import '';\nimport 'x.dart';\npart 'p.dart';\n",
+            "p.dart": "part of 'main.dart';\nvoid f() { bar(); }\n",
+            "x.dart": "void bar() {}\n",
+        },
+        {"f -> bar"},
+    ),
+    "php, a private method of another of the class": (
+        {
+            "a.php": "<?php\nclass Money { function eq($o) { return $o->secretKey(); }\n"
+            "private function secretKey() {} }\nfunction f($o) { $o->secretKey(); }\n"
+        },
+        {"Money.eq ~> Money.secretKey"},
+    ),
+    "scala, a name that is bound reads no property": (
+        {
+            "a.scala": "object O {\n def pp = 1\n class A(pp: Int) { def f = pp }\n"
+            " trait B { val pp: Int\n def f = pp }\n class C extends B { def g = pp }\n"
+            " def a = xs.map(pp => 1)\n def b = xs.map { case (pp, _) => pp }\n"
+            " def c = x match { case h :: pp => pp }\n def d = x match { case pp @ Some(_) => pp }\n"
+            " def e = for { pp <- xs } yield 1\n def g = foo(pp = 3)\n"
+            " def h = xs.map { pp => one(); pp }\n def real = pp + 1\n}\n"
+        },
+        {"O.real -> O.pp"},
+    ),
+    "swift, what a condition binds reads no property": (
+        {
+            "a.swift": "class O {\n var pp: Int { return 1 }\n func a() { if let pp = other.qq { } }\n"
+            " func b() { guard let pp = other.qq else { return } }\n func real() { if let pp { } }\n}\n"
+        },
+        {"O.real -> O.pp"},
+    ),
 }
 
 
@@ -849,3 +900,30 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
 )
 def test_no_caller_is_not_said_where_another_language_or_a_template_may_call(path, text, language):
     assert may_use(path, text, "put", language)
+
+
+def test_extensions_of_one_type_and_name_take_work_in_proportion():
+    def work(times):
+        files = {f"{i}.swift": "extension C { func fooBar() {} }\n" for i in range(times)}
+        calls = calls_of({**files, "m.swift": "func f(x: Any) {\n" + "  x.fooBar()\n" * 5 + "}\n"})
+        steps = 0
+
+        def count(_frame, event, _argument):
+            nonlocal steps
+            steps += event == "call"
+
+        sys.setprofile(count)
+        try:
+            calls.callees([own for own, _ in calls.nodes()])
+        finally:
+            sys.setprofile(None)
+        return steps
+
+    assert work(80) < work(20) * 6
+
+
+def test_blank_lines_below_a_declaration_of_elixir_cost_little_and_end_it():
+    is_long = "@spec a :: b" + "\n" * 60 + "x\ny"
+    assert not is_no_call(is_long.encode(), b"")
+    assert not is_no_call(b"\n  @spec a :: b\n\n  def a do\n    ", b"")
+    assert is_no_call(b"\n  @spec a ::\n\n          b | ", b"")

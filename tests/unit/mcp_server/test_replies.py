@@ -89,6 +89,19 @@ def test_the_calls_of_one_definition_are_told_apart_the_nearest_first():
     ]
 
 
+def test_likely_calls_by_tests_are_told_apart_and_of_many_lines_the_first():
+    a = node("a")
+    edges = [
+        Edge(node("b"), a, 3, further=tuple(range(4, 90))),
+        Edge(node("test_1", 5), a, 7),
+        Edge(node("test_2", 9), a, 6, 0.5),
+        Edge(node("test_3", 2), a, 3),
+    ]
+    lines = told(graph([a], edges))
+    assert lines[2] == f"- a.py:{','.join(map(str, range(3, 23)))},… b"
+    assert lines[-2:] == ["- tests/t.py:3,7", "- tests/t.py:6 (likely)"]
+
+
 def test_a_chain_is_told_in_its_order():
     z, y, x = node("z"), node("y"), node("x")
     edges = [Edge(y, x, 1), Edge(z, y, 2)]
