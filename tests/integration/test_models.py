@@ -11,6 +11,8 @@ from gitrag.actions.repositories.chosen import choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import SearchOptions, search
+from gitrag.embedding.version import _version_of
+from gitrag.errors import ModelError
 from gitrag.memory.registry import Registry
 from gitrag.report.parts import notes_of
 from gitrag.web.desk import Desk
@@ -90,3 +92,21 @@ def test_a_change_is_indexed_by_the_repositorys_own(shops):
     with opened[1].store.read() as one, opened[2].store.read() as other:
         keys = [{row[0] for row in db.execute("SELECT key FROM texts").fetchall()} for db in (one, other)]
     assert keys[0].isdisjoint(keys[1])
+
+
+def test_a_model_that_is_replaced_meanwhile_writes_nothing_into_the_index_of_the_old_one(
+    tmp_path, git_environment
+):
+    model = static_model(tmp_path / "model", 24)
+    environment = {**git_environment, "GITRAG_MODEL": str(model)}
+    repository = create_repository(tmp_path / "a", environment, {"a.py": CODE})
+    before, later = open_app(repository), open_app(repository)
+    static_model(model, 24, seed=5)
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        before.update()
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        later.embed()
+    _version_of.cache_clear()
+    again = open_app(repository)
+    again.update()
+    assert search(again, QUESTION, SearchOptions(refine_s=0.0)).hits[0].cosine > 0.5
