@@ -1,6 +1,7 @@
 """A model of the user's own in place of ours: who may name it, what is said of it, that nothing mixes."""
 
 import json
+import os
 
 import pytest
 
@@ -120,6 +121,19 @@ def test_no_repository_names_a_server(project):
     own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
     assert own("index").status == 0
     assert own("search", "send invoice").status == 0
+    server.close()
+    assert server.asked == []
+
+
+def test_a_repository_that_is_refused_names_no_server_either(project, tmp_path):
+    server = EmbeddingServer(8)
+    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
+    assert own("explore", "save", "Invoices", "--context", "They are sent by mail.").status == 0
+    os.mkfifo(tmp_path / "pipe")
+    project.git("config", "core.attributesFile", str(tmp_path / "pipe"))  # gitrag refuses that
+    project.git("config", "gitrag.model", server.model)
+    assert server.model not in own("model", "status").out
+    assert own("explore", "search", "invoices").status == 0
     server.close()
     assert server.asked == []
 
