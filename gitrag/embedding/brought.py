@@ -139,8 +139,11 @@ class Brought(Encoder):
     def _encode_one(self, text: str) -> Vectors:
         try:
             vector: Vectors = fitted(self._raw(encodable(text))[None], self._fit)[0]
+        except MemoryError:
+            raise
         except Exception as error:  # onnxruntime's have no common base class
-            raise ModelError(f"The model in {self.model} cannot be run: {error}.", _HINT) from error
+            said = f"The model in {self.model} cannot be run: {error}."
+            raise ModelError(said, _HINT, of_text=True) from error
         return vector
 
 

@@ -33,6 +33,9 @@ KEY_VARIABLE: Final = "GITRAG_MODEL_KEY"
 _CONNECT_TIMEOUT_S = 5.0
 _READ_TIMEOUT_S = 60.0
 _REFUSED = frozenset({401, 403})
+_OF_A_TEXT = frozenset({400, 413, 422})
+"""What servers answer where a text is too long for the model."""
+
 _ANSWER_BYTES = 1024 * 1024
 """Largest answer for each text: 4,096 numbers are 90 kB."""
 
@@ -90,9 +93,10 @@ class Served(Encoder):
         try:
             content = retrying()(self._ask, {**body, "encoding_format": "float"})
         except httpx2.HTTPStatusError as error:
-            refused = error.response.status_code in _REFUSED
-            key = f"{KEY_VARIABLE} has its key, where it wants one. " if refused else ""
-            raise ModelError(f"The model at {self._url} {error}.", f"{key}{_HINT}") from error
+            status = error.response.status_code
+            key = f"{KEY_VARIABLE} has its key, where it wants one. " if status in _REFUSED else ""
+            said = f"The model at {self._url} {error}."
+            raise ModelError(said, f"{key}{_HINT}", of_text=status in _OF_A_TEXT) from error
         except (
             httpx2.HTTPError,
             httpx2.InvalidURL,
