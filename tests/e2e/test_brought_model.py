@@ -40,6 +40,7 @@ def test_a_static_model_answers_at_once_and_nothing_mixes_with_ours(project, tmp
     assert f"Scores are not calibrated for the model in {place}: none is a probability." in found.said
     assert f"yours, {place}, ready" in own("status").out
     assert f"Your model is ready: {place}" in own("model", "status").out
+    assert own("model", "fetch").out == f"Your model is ready: {place}\n"
     assert own("index", "embed", "--foreground").status == 0
     assert json.loads(own("status", "--json").out)["unembedded"] == 0
     after = json.loads(ours("status", "--json").out)
@@ -93,9 +94,13 @@ def test_a_server_embeds_and_where_it_does_not_answer_words_are_searched_for(pro
     asked = len(server.asked)
     assert "By the model in" in keyed("measure", "-n", "1").out
     assert any("retry_with_backoff" in text for _, body, _ in server.asked[asked:] for text in body["input"])
+    assert (
+        keyed("index", "update", "--no-embed").status == 0
+    )  # of the new commit, which a worker may do later
     assert keyed("index", "embed", "--foreground").status == 0
     assert json.loads(keyed("status", "--json").out)["unembedded"] == 0
     assert f"Your model is ready: {server.model}\n" in keyed("model", "status").out
+    assert json.loads(keyed("model", "fetch", "--json").out)["path"] == server.model
     assert any("retry_with_backoff" in text for _, body, _ in server.asked for text in body["input"])
     found = keyed("search", "waiting longer after a failure", "--output", "text")
     assert "client.py" in found.out
