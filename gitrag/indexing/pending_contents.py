@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from gitrag.embedding.version import require_unchanged
 from gitrag.git import BlobError
 from gitrag.indexing.records import OUTLINE, Job, failed_record, left_out_record, prepare_all
 from gitrag.machine.isolation import Reading
@@ -133,6 +132,5 @@ def _start(
             if not now.reader.is_dirty(item.blob):  # a file that has just changed again may be listed twice
                 why = why or (Skip.ABSENT if now.repo.promised_packs() else Skip.UNREADABLE)
                 left_out.append(left_out_record(item.content_id, why))
-    require_unchanged(now.options.model)  # other processes would read the new one
     wait = reading.start(partial(prepare_all, model=now.options.model), jobs, failed_record, shared=shared)
     return lambda: [*left_out, *wait()]
