@@ -57,9 +57,17 @@ class ConfigError(UsageError):
 
 
 class ModelError(GitragError):
-    """The model is missing, or its files are not the expected ones."""
+    """The model is missing, or its files are not the expected ones.
+
+    Args:
+        of_text: Whether it may embed other texts than the one at hand.
+    """
 
     exit_code = TRY_AGAIN
+
+    def __init__(self, message: str, hint: str = "", *, of_text: bool = False) -> None:
+        super().__init__(message, hint)
+        self.of_text = of_text
 
 
 class NetworkError(GitragError):

@@ -261,4 +261,5 @@ def _model(workspace: Workspace) -> Check:
     if not found.ready:
         problem = f"{found.problem} {fetch_failure(workspace)}".strip()
         return Check("model", CheckState.WARN, problem, found.fix)
-    return Check("model", CheckState.OK, f"{found.path}, {found.size_bytes / 1e6:.0f} MB")
+    size = f", {found.size_bytes / 1e6:.0f} MB" if found.size_bytes else ""
+    return Check("model", CheckState.OK, f"{found.path}{size}")

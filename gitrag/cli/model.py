@@ -90,8 +90,11 @@ def say_fetched(fetched: ModelFetch, terminal: Terminal) -> None:
     """Say how long each step of fetching the model took, and where it is."""
     for step in fetched.steps:
         terminal.print(f"  {step.name}: {step.seconds:.1f} s")
-    path = str(fetched.path)
-    terminal.print(f"all-MiniLM-L6-v2 is ready: {path} ({size(fetched.size_bytes)}; {fetched.source})")
+    if fetched.size_bytes:
+        taken = size(fetched.size_bytes)
+        terminal.print(f"all-MiniLM-L6-v2 is ready: {fetched.path} ({taken}; {fetched.source})")
+    else:
+        terminal.print(f"Your model is ready: {fetched.path}")
 
 
 for each in (fetch, status):

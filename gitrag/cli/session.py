@@ -130,16 +130,21 @@ class Session(NamedTuple):
             ConfigError: A setting is wrong.
         """
         from gitrag.config.loading import load
+        from gitrag.git.configuration import REPOSITORYS_OWN
         from gitrag.git.environment import run_git, scrubbed_environment
 
-        asked = ["config", "--null", "--get-regexp", r"^gitrag\."]
+        # A repository that gitrag refuses to read may be around, and it is not to name a model or a host.
+        asked = ["config", "--null", "--show-scope", "--get-regexp", r"^gitrag\."]
         try:
             done = run_git(asked, cwd=self.start, environment=scrubbed_environment(self.environ))
         except RepositoryError:  # without git there is no git config
             items = []
         else:
             items = os.fsdecode(done.stdout).split("\0")[:-1]
-        git = {name: value for name, _, value in (item.partition("\n") for item in items)}
+        users = [
+            item for scope, item in zip(items[::2], items[1::2], strict=True) if scope not in REPOSITORYS_OWN
+        ]
+        git = {name: value for name, _, value in (item.partition("\n") for item in users)}
         return load(git=git, team=None, env=self.environ)
 
 

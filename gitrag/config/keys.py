@@ -41,7 +41,7 @@ OTHER_VARIABLES = (
     "GITRAG_HOME",
     "GITRAG_MCP_TOKEN",
     "GITRAG_START",
-    "GITRAG_CHOSEN_MODEL",
+    "GITRAG_MODEL_KEY",
 )
 """``GITRAG_*`` variables that are not settings. ``GITRAG=0``, without underscore, switches the hooks off."""
 

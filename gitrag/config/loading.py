@@ -14,7 +14,17 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
-from gitrag.config.rules import FOLDER, HUB, MODEL, SHARED, Rule, as_list, show_duration, without_password
+from gitrag.config.rules import (
+    ADDRESS,
+    FOLDER,
+    HUB,
+    MODEL,
+    SHARED,
+    Rule,
+    as_list,
+    show_duration,
+    without_password,
+)
 from gitrag.config.team_file import TEAM_FILE, parse_team, read_team
 from gitrag.errors import ConfigError
 from gitrag.git import Repository
@@ -148,7 +158,7 @@ class _Merge:
         try:
             self.values[key.name] = self._parse(rule, value)
         except (ValueError, OverflowError) as error:
-            said = without_password(str(value)) if rule in (HUB, SHARED) else value
+            said = without_password(str(value)) if rule in (ADDRESS, HUB, MODEL, SHARED) else value
             raise ConfigError(
                 f'{key.name} is "{shown(said)}" ({origin}): it must be {rule.allowed}.', hint
             ) from error

@@ -153,7 +153,7 @@ def without_password(address: str) -> str:
     """Return an address for messages: without what may be a password, also where it is no right address."""
     before, at, rest = address.rpartition("@")
     scheme, separator, user = before.partition("://") if "://" in before else ("", "", before)
-    if ":" in user:
+    if at and (":" in user or scheme.lower() in {"http", "https"}):  # there a user may be a token
         address = f"{scheme}{separator}***{at}{rest}"
     return re.sub(r"=\s*('[^']*'?|[^&\s]*)", "=***", address)
 

@@ -52,7 +52,8 @@ _HINT = (
 _open: WeakValueDictionary[tuple[str, str, int | None], Encoder] = WeakValueDictionary()
 """Those in use: several repositories, and several threads, have one."""
 
-_opening = threading.Lock()
+_opening: dict[tuple[str, str, int | None], threading.Lock] = {}
+"""One for each: a server that keeps who asks waiting keeps no other model from being opened."""
 
 
 def load_encoder(
@@ -71,7 +72,7 @@ def load_own(model: str, threads: int | None = None) -> Encoder:
     from gitrag.embedding.served import Served
 
     key = model, encoder_version(model), threads
-    with _opening:
+    with _opening.setdefault(key, threading.Lock()):
         found = _open.get(key)
         if found is None:
             found = _open[key] = Served(model) if is_address(model) else Brought(model, threads)
@@ -108,7 +109,7 @@ class Brought(Encoder):
                 most = _read(directory / "config.json").get("max_position_embeddings") or MAX_TOKENS
                 tokenizer = open_tokenizer(_tokenizer_of(directory), min(int(most), MAX_TOKENS))
                 self._raw, dimensions = _in_onnx(directory, graph, tokenizer)
-            prompts = _read(directory / "config_sentence_transformers.json").get("prompts") or {}
+            prompts = dict(_read(directory / "config_sentence_transformers.json").get("prompts") or {})
 
             def sample() -> Vectors:
                 if rows is not None:
@@ -118,6 +119,7 @@ class Brought(Encoder):
                 return np.stack([self._raw(word) for word in sampled(words)])
 
             self._fit = fitting(dimensions, encoder_version(model), sample)
+            require_unchanged(model)  # nor while it was read
         except ModelError as error:  # its hint is about ours
             raise ModelError(str(error), _HINT) from error
         except Exception as error:  # onnxruntime's have no common base class
@@ -127,18 +129,21 @@ class Brought(Encoder):
         super().__init__(tokenizer, self, 1 if rows else threads or cores(), on_gpu=False)
 
     def encode_query(self, text: str) -> Vectors:
-        """As of ours, behind what the model wants before a question; `ModelError` where it cannot be run."""
-        try:
-            return super().encode_query(self._query + text)
-        except Exception as error:  # onnxruntime's have no common base class
-            raise ModelError(f"The model in {self.model} cannot be run: {error}.", _HINT) from error
+        """As of ours, behind what the model wants before a question."""
+        return super().encode_query(self._query + text)
 
     def encode_batches(self, texts: Iterable[str], *, size: int = BATCH) -> Iterator[Vectors]:
         """As of ours, behind what the model wants before a text."""
         return super().encode_batches((self._document + text for text in texts), size=size)
 
     def _encode_one(self, text: str) -> Vectors:
-        vector: Vectors = fitted(self._raw(encodable(text))[None], self._fit)[0]
+        try:
+            vector: Vectors = fitted(self._raw(encodable(text))[None], self._fit)[0]
+        except MemoryError:
+            raise
+        except Exception as error:  # onnxruntime's have no common base class
+            said = f"The model in {self.model} cannot be run: {error}."
+            raise ModelError(said, _HINT, of_text=True) from error
         return vector
 
 
@@ -180,11 +185,11 @@ def _static(tokenizer: Any, tensors: dict[str, NDArray[Any]]) -> tuple[Raw, int]
     """Return what takes the mean of the rows of a text's tokens, weighted where the model says so."""
     rows = next(tensors[name] for name in _ROWS if name in tensors)
     weights, places = tensors.get("weights"), tensors.get("mapping")
-    known = tokenizer.get_vocab_size()
+    known = max(tokenizer.get_vocab().values(), default=-1) + 1
     if any(each is not None and (each.ndim != 1 or len(each) < known) for each in (weights, places)):
         raise ValueError(f"its weights or its mapping are not one for each of {known} tokens")
-    if places is not None and places.min(initial=0) < 0:
-        raise ValueError("its mapping has negative rows")
+    if places is not None and (places.dtype.kind not in "iu" or places.min(initial=0) < 0):
+        raise ValueError("its mapping has negative rows, or none at all")
     unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "[PAD]")}
 
     def raw(text: str) -> Vectors:
@@ -224,7 +229,10 @@ def _in_onnx(directory: Path, model: Path, tokenizer: Any) -> tuple[Raw, int]:
         vector: Vectors = found.astype(np.float32)
         return vector
 
-    return raw, len(raw("a"))
+    first = raw("a")
+    if not np.isfinite(first).all():
+        raise ValueError("its vectors are no numbers")
+    return raw, len(first)
 
 
 def _rows_of(directory: Path) -> dict[str, NDArray[Any]] | None:

@@ -47,7 +47,6 @@ _kept: dict[tuple[Path, int], tuple[_State, Any, Any]] = {}
 
 _MOST_QUERIES = 8
 _queries: dict[tuple[Any, str], Vectors] = {}
-_querying = threading.Lock()
 """The vectors of the latest questions, by session and text."""
 
 
@@ -73,6 +72,7 @@ class Encoder:
     """
 
     model = ""
+    _asking = threading.Lock()
 
     def __init__(self, tokenizer: Any, session: Any, threads: int, *, on_gpu: bool) -> None:
         self._tokenizer = tokenizer
@@ -129,13 +129,13 @@ class Encoder:
 
         The latest ones are kept for all who ask this model: several repositories are asked the same.
         """
-        with _querying:
+        with self._asking:
             vector = _queries.pop((self._session, text), None)
             if vector is None:
                 vector = self._encode_together([text])[0] if self.on_gpu else self._encode_one(text)
             _queries[self._session, text] = vector
             for oldest in list(_queries)[:-_MOST_QUERIES]:
-                del _queries[oldest]
+                _queries.pop(oldest, None)
         return vector
 
     def encode_batches(self, texts: Iterable[str], *, size: int = BATCH) -> Iterator[Vectors]:

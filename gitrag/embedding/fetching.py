@@ -70,7 +70,7 @@ def fetch(
     """
     if model:  # whoever brings one brings all of it
         load_own(model)
-        return ModelFetch("already there", directory, 0, ())
+        return ModelFetch("already there", model, 0, ())
     if there := _already_there(directory, keep_weights=keep_weights):  # also where nothing can be written
         return there
     try:
@@ -93,7 +93,7 @@ def _already_there(directory: Path, *, keep_weights: bool) -> ModelFetch | None:
     found = status(directory)
     if not found.ready or (keep_weights and not (directory / WEIGHTS.name).exists()):
         return None
-    return ModelFetch("already there", directory, found.size_bytes, ())
+    return ModelFetch("already there", str(directory), found.size_bytes, ())
 
 
 def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_weights: bool) -> ModelFetch:
@@ -113,7 +113,7 @@ def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_
         files = tuple(describe(directory / name) for name in names)
         write_manifest(built / MANIFEST, files, f"gitrag {version('gitrag')}")
         (built / MANIFEST).replace(directory / MANIFEST)
-    return ModelFetch(source, directory, sum(file.size_bytes for file in files), tuple(steps))
+    return ModelFetch(source, str(directory), sum(file.size_bytes for file in files), tuple(steps))
 
 
 def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[FetchStep]) -> str:

@@ -22,15 +22,23 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
+MOST_DIMENSIONS = 8_192
+"""More than models have: to find directions takes the cube of their number."""
+
 _SAMPLE = 1_024
 """Words whose vectors say which directions of a large model are kept; at most a row of a static one each."""
 
 
 def fitted(vectors: Vectors, fit: Vectors) -> Vectors:
-    """Return vectors (n, dimensions) as ones of 384, L2-normalised; zeros stay zeros."""
-    found = vectors @ fit
-    lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
-    made: Vectors = found / np.maximum(lengths, 1e-12)[:, None]
+    """Return vectors (n, dimensions) as ones of 384, L2-normalised; zeros stay zeros.
+
+    What is not finite becomes zeros: models in float16 overflow at some texts.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = vectors @ fit
+        lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
+        made: Vectors = found / np.maximum(lengths, 1e-12)[:, None]
+    made[~np.isfinite(lengths)] = 0
     return made
 
 
@@ -45,11 +53,16 @@ def fitting(dimensions: int, version: str, sample: Callable[[], Vectors]) -> Vec
     Args:
         version: Of the model, by which the matrix is kept in the user's cache.
         sample: Returns vectors of words, asked where there are too many dimensions.
+
+    Raises:
+        ValueError: There are more than `MOST_DIMENSIONS`, or the words' vectors have none that is longest.
     """
     if dimensions <= DIMENSIONS:
         drawn = np.random.default_rng(DIMENSIONS).standard_normal((DIMENSIONS, DIMENSIONS))
         turned: Vectors = np.linalg.qr(drawn)[0][:dimensions].astype(np.float32)
         return turned
+    if dimensions > MOST_DIMENSIONS:
+        raise ValueError(f"it has {dimensions} dimensions: {MOST_DIMENSIONS} are the most")
     kept = own_cache(f"{version.replace('/', '-')}.f4")
     if kept.is_file() and kept.stat().st_size == 4 * dimensions * DIMENSIONS:
         return np.fromfile(kept, "<f4").reshape(dimensions, DIMENSIONS)

@@ -61,13 +61,13 @@ class ModelFetch(Struct, frozen=True):
 
     Attributes:
         source: Where it came from; ``already there`` when there was nothing to do.
-        path: Its directory.
-        size_bytes: Size of its files.
+        path: Its directory, or its address.
+        size_bytes: Size of its files; 0 of the user's own.
         steps: What was done, in order.
     """
 
     source: str
-    path: Path
+    path: str
     size_bytes: int
     steps: tuple[FetchStep, ...]
 

@@ -42,7 +42,7 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
             for name, entry in header.items()
             if entry.get("dtype") in _DTYPES
         }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ModelError(f"{path} is no whole safetensors file: {error}.") from error
 
 

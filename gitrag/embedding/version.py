@@ -73,13 +73,13 @@ def _version_of(model: str) -> str:
 
 
 def require_unchanged(model: str) -> None:
-    """Make sure that a model's files are those that its version was told by.
+    """Make sure that a model's files, where it has some, are those that its version was told by.
 
     Raises:
         ModelError: They have been replaced since.
     """
     encoder_version(model)
-    if _states[model] != _state_of(Path(model)):
+    if model in _states and _states[model] != _state_of(Path(model)):
         raise ModelError(f"The model in {model} was replaced while gitrag was running.", "Start it again.")
 
 

@@ -83,7 +83,9 @@ NO_ORDER = (("diff.orderFile", os.devnull),)
 _READING_S = 30.0
 """For a configuration that includes a named pipe."""
 
-_REPOSITORYS_OWN = frozenset({"local", "worktree"})
+REPOSITORYS_OWN = frozenset({"local", "worktree"})
+"""Scopes of what a repository says itself."""
+
 _BOOLEAN = frozenset({"true", "false", ""})  # before 2.36 git took others for programs
 
 _RULE_FILES = frozenset({"core.attributesfile", "core.excludesfile"})
@@ -114,7 +116,7 @@ class ConfigEntry(Struct, frozen=True):
     @property
     def is_the_repositorys(self) -> bool:
         """Whether it comes from the repository's own configuration."""
-        return self.scope in _REPOSITORYS_OWN
+        return self.scope in REPOSITORYS_OWN
 
 
 class Configuration:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.errors import GitragError
+from gitrag.errors import GitragError, ModelError
 from gitrag.late import np
 from gitrag.machine.files import write_private
 from gitrag.machine.isolation import reason_of
@@ -118,7 +118,7 @@ def encode_texts(
 def _is_of_a_text(error: BaseException) -> bool:
     """Tell whether a failure may be due to one text; a panic of the tokenizer is not an ``Exception``."""
     if isinstance(error, MemoryError | GitragError):
-        return False
+        return isinstance(error, ModelError) and error.of_text
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

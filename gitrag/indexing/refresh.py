@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
+from gitrag.embedding.version import require_unchanged
 from gitrag.indexing.difference import Difference, Differences, TreeDifference
 from gitrag.indexing.known import (
     NO_DOCUMENTS,
@@ -58,6 +59,7 @@ def refresh(
         at_once: Called while the store is locked; contents then pending are left for later.
         start: Where to start from, if it has been read (``start_of``).
     """
+    require_unchanged(now.options.model)  # the index may be of the new one, which other processes would read
     deadline = None if budget_s is None else time.monotonic() + budget_s
     differences = Differences(now)
     done = 0

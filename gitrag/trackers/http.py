@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag import __version__
+from gitrag.config.rules import LOCAL_HOSTS
 from gitrag.errors import NetworkError
 from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, TooMuchError, opened, received
 from gitrag.trackers.base import IssuePage, TrackerAuthError, TrackerError, TrackerSetting, TrackerSetupError
@@ -147,9 +148,13 @@ class Http:
         if authorization:
             headers["Authorization"] = authorization
         logging.getLogger("httpx2").setLevel(logging.WARNING)  # else it logs a line for each request
+        at = urlsplit(self.place.base)
+        # A proxy of the environment would have the token of what is on this machine, in plain.
+        is_here = at.scheme == "http" and at.hostname in LOCAL_HOSTS
         try:
             self._client = httpx2.Client(
                 headers=headers,
+                trust_env=not is_here,
                 timeout=httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S),
             )
         except (ImportError, ValueError) as error:  # the environment names a proxy that httpx2 cannot use

@@ -1,6 +1,7 @@
 """A model of the user's own in place of ours: who may name it, what is said of it, that nothing mixes."""
 
 import json
+import os
 
 import pytest
 
@@ -39,6 +40,7 @@ def test_a_static_model_answers_at_once_and_nothing_mixes_with_ours(project, tmp
     assert f"Scores are not calibrated for the model in {place}: none is a probability." in found.said
     assert f"yours, {place}, ready" in own("status").out
     assert f"Your model is ready: {place}" in own("model", "status").out
+    assert own("model", "fetch").out == f"Your model is ready: {place}\n"
     assert own("index", "embed", "--foreground").status == 0
     assert json.loads(own("status", "--json").out)["unembedded"] == 0
     after = json.loads(ours("status", "--json").out)
@@ -92,9 +94,13 @@ def test_a_server_embeds_and_where_it_does_not_answer_words_are_searched_for(pro
     asked = len(server.asked)
     assert "By the model in" in keyed("measure", "-n", "1").out
     assert any("retry_with_backoff" in text for _, body, _ in server.asked[asked:] for text in body["input"])
+    assert (
+        keyed("index", "update", "--no-embed").status == 0
+    )  # of the new commit, which a worker may do later
     assert keyed("index", "embed", "--foreground").status == 0
     assert json.loads(keyed("status", "--json").out)["unembedded"] == 0
     assert f"Your model is ready: {server.model}\n" in keyed("model", "status").out
+    assert json.loads(keyed("model", "fetch", "--json").out)["path"] == server.model
     assert any("retry_with_backoff" in text for _, body, _ in server.asked for text in body["input"])
     found = keyed("search", "waiting longer after a failure", "--output", "text")
     assert "client.py" in found.out
@@ -120,6 +126,19 @@ def test_no_repository_names_a_server(project):
     own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
     assert own("index").status == 0
     assert own("search", "send invoice").status == 0
+    server.close()
+    assert server.asked == []
+
+
+def test_a_repository_that_is_refused_names_no_server_either(project, tmp_path):
+    server = EmbeddingServer(8)
+    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
+    assert own("explore", "save", "Invoices", "--context", "They are sent by mail.").status == 0
+    os.mkfifo(tmp_path / "pipe")
+    project.git("config", "core.attributesFile", str(tmp_path / "pipe"))  # gitrag refuses that
+    project.git("config", "gitrag.model", server.model)
+    assert server.model not in own("model", "status").out
+    assert own("explore", "search", "invoices").status == 0
     server.close()
     assert server.asked == []
 

@@ -11,10 +11,12 @@ from gitrag.actions.repositories.chosen import choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
 from gitrag.actions.search import SearchOptions, search
+from gitrag.errors import ModelError
 from gitrag.memory.registry import Registry
 from gitrag.report.parts import notes_of
 from gitrag.web.desk import Desk
 from gitrag.web.repositories import Repositories
+from tests.support.command import Gitrag
 from tests.support.indexes import open_app
 from tests.support.models import static_model
 from tests.support.repository import create_repository
@@ -90,3 +92,24 @@ def test_a_change_is_indexed_by_the_repositorys_own(shops):
     with opened[1].store.read() as one, opened[2].store.read() as other:
         keys = [{row[0] for row in db.execute("SELECT key FROM texts").fetchall()} for db in (one, other)]
     assert keys[0].isdisjoint(keys[1])
+
+
+def test_a_model_that_is_replaced_meanwhile_writes_nothing_into_the_index_of_the_old_one(
+    tmp_path, git_environment
+):
+    model = static_model(tmp_path / "model", 24)
+    environment = {**git_environment, "GITRAG_MODEL": str(model)}
+    repository = create_repository(tmp_path / "a", environment, {"a.py": CODE})
+    before, later = open_app(repository), open_app(repository)
+    static_model(model, 24, seed=5)
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        before.update()
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        later.embed()
+    other = Gitrag(repository.path, environment, forks=False)  # which knows the new one alone
+    assert other("index", "update", "--no-embed").status == 0
+    index = before.store.path.read_bytes()
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        before.update()
+    assert before.store.path.read_bytes() == index
+    assert "a.py" in other("search", QUESTION, "--output", "text").out

@@ -11,11 +11,16 @@ import numpy as np
 
 
 class EmbeddingServer:
-    """It answers, until `faults` say otherwise: (status, body) each for one request, first in first out."""
+    """It answers, until `faults` say otherwise: (status, body) each for one request, first in first out.
+
+    Attributes:
+        longest: Of a text with more words it says 413; 0 for no limit.
+    """
 
     def __init__(self, dimensions: int, key: str = "", port: int = 0) -> None:
         self.asked: list[tuple[str, dict[str, Any], str]] = []
         self.faults: list[tuple[int, bytes]] = []
+        self.longest = 0
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -29,6 +34,8 @@ class EmbeddingServer:
                     status, content = fake.faults.pop(0)
                 elif key and told != f"Bearer {key}":
                     status, content = 401, b'{"error": {"message": "Incorrect API key\\u001b[31m provided"}}'
+                elif fake.longest and any(len(text.split()) > fake.longest for text in body["input"]):
+                    status, content = 413, b"too long"
                 else:
                     vectors = [vector_of(text, dimensions).tolist() for text in body["input"]]
                     rows = [{"index": at, "embedding": vector} for at, vector in enumerate(vectors)]

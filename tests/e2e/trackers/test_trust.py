@@ -58,6 +58,15 @@ def test_the_password_in_origins_url_is_neither_sent_nor_shown(make_tracked):
     assert "hunter2" not in (tracked.folder / "_meta.json").read_text()
 
 
+def test_the_token_of_a_server_on_this_machine_goes_through_no_proxy(make_tracked):
+    tracked, proxy = make_tracked(GiteaFake), make_tracked(GiteaFake)
+    tracked.fill(1)
+    environment = {**tracked.project.gitrag.environment, "HTTP_PROXY": proxy.fake.url, "NO_PROXY": ""}
+    tracked.sync(env=environment)
+    assert not proxy.fake.asked
+    assert f"token {TOKEN}" in sent(tracked)
+
+
 def test_a_repositorys_own_settings_choose_no_host(make_tracked):
     tracked, evil = make_tracked(GitHubFake), make_tracked(GitHubFake)
     evil.fill(2)

@@ -345,3 +345,17 @@ def test_the_team_suggests_where_and_is_told_until_the_user_decides():
     assert loaded(team=team, git={"gitrag.share": "off"}).warnings == ()
     assert loaded(team=team, env={"GITRAG_SHARE": "git"}).share == "git"
     assert loaded(team=team, env={"GITRAG_SHARE": "git"}).warnings == ()
+
+
+@pytest.mark.parametrize("name", ["gitrag.model", "gitrag.trackerUrl", "gitrag.share"])
+@pytest.mark.parametrize(
+    "address", ["https://u:hidden@host/v1#m", "https://hidden@host#m", "https://h?key=hidden#m"]
+)
+def test_a_refused_address_is_said_without_what_may_be_its_key(name, address):
+    said = refused(git={name: address})
+    assert "hidden" not in said
+    assert "https://" in said
+
+
+def test_the_models_key_is_a_variable_that_is_known():
+    assert loaded(env={"GITRAG_MODEL_KEY": "secret"}).warnings == ()

@@ -10,11 +10,14 @@ import pytest
 from gitrag.embedding.brought import Brought as BroughtEncoder
 from gitrag.embedding.brought import is_static, load_encoder
 from gitrag.embedding.draft import drafter, has_table
+from gitrag.embedding.encoder import open_tokenizer
 from gitrag.embedding.fitting import _turned
 from gitrag.embedding.safetensors import write_tensors
 from gitrag.embedding.text import text_key
 from gitrag.embedding.version import ENCODER_VERSION, _version_of, encoder_version
 from gitrag.errors import ModelError
+from gitrag.indexing.embed_texts import encode_texts
+from gitrag.store.vectors import PendingText
 from tests.support.models import (
     WORDS,
     bert_model,
@@ -127,6 +130,15 @@ def test_what_cannot_be_run_is_said_in_a_line(tmp_path):
     (static_model(tmp_path / "json", 8) / "config_sentence_transformers.json").write_text("[")
     with pytest.raises(ModelError, match="cannot be read"):
         Brought(tmp_path / "json")
+    (tmp_path / "json/config_sentence_transformers.json").write_text('{"prompts": "x"}')
+    with pytest.raises(ModelError, match="cannot be read"):
+        Brought(tmp_path / "json")
+    deep = b"[" * 100_000
+    (tmp_path / "bad/model.safetensors").write_bytes(len(deep).to_bytes(8, "little") + deep)
+    with pytest.raises(ModelError, match="safetensors"):
+        Brought(tmp_path / "bad")
+    with pytest.raises(ModelError, match="9000 dimensions"):
+        Brought(static_model(tmp_path / "wide", 9_000))
 
 
 def test_vectors_are_keyed_by_the_models_files(tmp_path):
@@ -180,6 +192,7 @@ def test_a_bert_in_safetensors_says_what_its_weights_say(tmp_path, width, layers
         ({"num_attention_heads": 5}, "cannot be read|Cannot open"),
         ({"num_attention_heads": 0}, "cannot be read"),
         ({"num_hidden_layers": "many"}, "cannot be read"),
+        ({"layer_norm_eps": float("nan")}, "its vectors are no numbers"),
     ],
 )
 def test_a_bert_of_another_kind_is_refused(tmp_path, changed, said):
@@ -237,6 +250,38 @@ def test_a_model_that_is_replaced_meanwhile_is_not_read_as_the_old_one(tmp_path)
         BroughtEncoder(str(place))
 
 
+def test_a_model_that_is_replaced_while_it_is_read_is_not_used(tmp_path, monkeypatch):
+    place = static_model(tmp_path / "m", 8)
+
+    def replacing(*asked):
+        static_model(place, 8, seed=2)
+        return open_tokenizer(*asked)
+
+    monkeypatch.setattr("gitrag.embedding.brought.open_tokenizer", replacing)
+    with pytest.raises(ModelError, match="was replaced while gitrag was running"):
+        Brought(place)
+
+
+def test_a_text_that_it_cannot_take_is_said_in_a_line(tmp_path):
+    place = bert_model(tmp_path / "m", 24, 1, 2, places=2)
+    config = json.loads((place / "config.json").read_text())
+    (place / "config.json").write_text(json.dumps({**config, "max_position_embeddings": 40}))
+    encoder = Brought(place)
+    for ask in (encoder.encode_query, lambda text: encoder.encode([text])):
+        with pytest.raises(ModelError, match="cannot be run"):
+            ask("mail the invoice again")
+    texts = [PendingText(1, "mail.py"), PendingText(2, "mail/the/invoice/again.py")]
+    done, _vectors, failures = encode_texts(encoder, texts)
+    assert (done, list(failures)) == ([1], [2])
+
+
+def test_vectors_that_are_no_numbers_are_zeros(tmp_path):
+    table = rows(8)
+    table[WORDS.index("mail")], table[WORDS.index("retry")] = np.nan, np.inf
+    found = Brought(static_model(tmp_path / "m", 8, embeddings=table)).encode(["mail", "retry", "call"])
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), [0, 0, 1], atol=1e-6)
+
+
 def test_two_that_ask_at_once_have_one_model_and_each_its_own(tmp_path):
     one, other = str(static_model(tmp_path / "a", 8)), str(static_model(tmp_path / "b", 8, seed=2))
     with ThreadPoolExecutor(8) as pool:
@@ -258,6 +303,7 @@ def test_of_many_dimensions_vectors_do_not_depend_on_how_directions_are_found():
     [
         {"mapping": np.arange(5)},
         {"mapping": np.full(len(WORDS), -99)},
+        {"mapping": np.zeros(len(WORDS), np.float32)},
         {"weights": np.ones(5, np.float32)},
         {"weights": np.ones((len(WORDS), 2), np.float32)},
     ],
