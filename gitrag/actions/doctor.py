@@ -220,7 +220,7 @@ def _lock(workspace: Workspace) -> Check:
 def _worker(workspace: Workspace) -> Check:
     holder = running(workspace.store.directory)
     if holder:
-        return Check("worker", CheckState.OK, f"{holder} is at work")
+        return Check("worker", CheckState.OK, f"running: {holder}")
     trouble = last_failure(workspace.store.directory) or last_trouble(workspace.store.directory)
     if trouble:
         return Check("worker", CheckState.WARN, f"the last one failed: {trouble}", "gitrag index")

@@ -92,6 +92,13 @@ class _WithExamples(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadOptionUsage as error:  # click does not say whose option it is
+            error.ctx = error.ctx or ctx
+            raise
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         if not isinstance(self, click.Group):

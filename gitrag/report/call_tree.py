@@ -237,7 +237,7 @@ class CallTree:
             lines += self._fitted(self._rows(tests, seen, folds=folds, upwards=upwards))
         if tests:
             one, many = ("test calls it", "tests call it") if upwards else ("in a test", "in tests")
-            hint = "; --tests shows them" if folds else ""
+            hint = f"; --tests shows {'it' if len(tests) == 1 else 'them'}" if folds else ""
             lines.append(self._dim(f"{len(tests):,} {one if len(tests) == 1 else many}{hint}"))
         yield from reversed(lines) if upwards else lines
 

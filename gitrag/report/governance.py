@@ -29,7 +29,12 @@ def checked_text(found: Checked, style: Style = plain) -> Text:
         lines += [style("Issues", "title"), ""]
         lines += [line for each in found.issues for line in _paragraph(each, style)]
     if found.impact is not None:
-        lines += [style(CALLERS_OF_FILE, "title"), "", *impact_lines(found.impact, style), ""]
+        lines += [
+            style(CALLERS_OF_FILE, "title"),
+            "",
+            *impact_lines(found.impact, style, from_outside=True),
+            "",
+        ]
     return joined([*lines, *_missing(found)])
 
 
@@ -44,7 +49,7 @@ def checked_markdown(found: Checked) -> Text:
     if found.issues:
         lines += ["", "### Issues", "", *(line for each in found.issues for line in _item(each))]
     if found.impact is not None:
-        lines += ["", f"### {CALLERS_OF_FILE}", "", *impact_lines(found.impact)]
+        lines += ["", f"### {CALLERS_OF_FILE}", "", *impact_lines(found.impact, from_outside=True)]
     missing = list(_missing(found))
     if missing:
         lines += ["", *missing]

@@ -259,9 +259,14 @@ def _inert(text: str) -> str:
 
 
 def impact_lines(  # noqa: C901 - one kind of definition after another
-    found: Impact, style: Style = plain
+    found: Impact, style: Style = plain, *, from_outside: bool = False
 ) -> Iterator[str]:
-    """Yield who calls some definitions, tests apart, and what was looked at for it."""
+    """Yield who calls some definitions, tests apart, and what was looked at for it.
+
+    Args:
+        from_outside: Calls from inside the file or directory asked about were not counted.
+    """
+    where = f"{found.looked_at}, from outside" if from_outside else found.looked_at
     for each in found.called[:MOST_DEFINITIONS]:
         yield from _called(each, style)
     if len(found.called) > MOST_DEFINITIONS:
@@ -278,7 +283,7 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
         known = list(zip(found.uncalled, found.known, strict=True))
         unsure = [(node, own) for node, own in known if not own.is_without_caller]
         for node, own in unsure[:MOST_DEFINITIONS]:
-            yield f"`{node.name}`: {no_caller(found.looked_at, own)}."
+            yield f"`{node.name}`: {no_caller(where, own)}."
         if len(unsure) > MOST_DEFINITIONS:
             others = count(len(unsure) - MOST_DEFINITIONS, "more definition")
             yield f"… and {others} that no call was resolved to; --output json has them all."
@@ -286,7 +291,7 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
         if bare:
             names = ", ".join(f"`{node.name}`" for node in bare[:MOST_DEFINITIONS])
             more = ", …" if len(bare) > MOST_DEFINITIONS else ""
-            yield f"No caller of {count(len(bare), 'definition')} in {found.looked_at}: {names}{more}."
+            yield f"No caller of {count(len(bare), 'definition')} in {where}: {names}{more}."
     elif found.called:
         yield style(f"Looked at: {found.looked_at}.", "dim")
     elif found.looked_at and not found.definitions:

@@ -13,7 +13,7 @@ is neither right nor wrong and left out, as those sets say. Each kind of questio
 ``_SHARES``, however many there are.
 
 Prints the figures on repositories left out, without each fact too, and the weights for
-`gitrag/search/ranking.py`. No randomness anywhere.
+`gitrag/search/features.py`. No randomness anywhere.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ asked, and those of `scripts/bench/features.py` in CLONES/features; CHANGES and 
 `scripts/bench/changes.py`. The features that the product's own search gathers (`gitrag/search/evidence.py`)
 are fitted by a listwise softmax (ListNet's top-one loss, Cao et al., 2007) with an L2 penalty on the
 standardised weights; a question counts as `COUNTS` says of its kind. Prints NDCG@10 of each kind, each
-repository's by the weights fitted on the others, and the weights for `gitrag/search/ranking.py`. Nothing is
+repository's by the weights fitted on the others, and the weights for `gitrag/search/features.py`. Nothing is
 random.
 
 --ablate prints what leaving each feature out changes.

@@ -18,6 +18,7 @@ from tests.support.repository import Link
         (["serch"], 'There is no command "serch". Did you mean "search"?', "gitrag --help"),
         (["--colour", "never"], "No such option '--colour'.", "gitrag --help"),
         (["search", "--outptu", "json", "x"], "No such option '--outptu'.", "gitrag search --help"),
+        (["related", "--diff"], "Option '--diff' requires an argument.", "gitrag related --help"),
         (["search", "-o", "xml", "x"], "Invalid value for '-o' / '--output': 'xml' is not one of", ""),
         (["search", "-n", "0", "x"], "Invalid value for '-n' / '--limit': 0 is not in the range", ""),
         (["search", "-n", "many", "x"], "Invalid value for '-n' / '--limit': 'many' is not a valid", ""),

@@ -214,6 +214,17 @@ def test_it_ends_when_it_is_interrupted(project):
     assert "Traceback" not in err
 
 
+def test_what_can_be_asked_stands_beside_how(site):
+    with opened(site) as (page, _):
+        assert (
+            page.evaluate(
+                "[...document.querySelectorAll('.examples code')].map(each => "
+                "each.getBoundingClientRect().left - each.closest('li').getBoundingClientRect().left >= 120)"
+            )
+            == [True] * 5
+        )
+
+
 def test_search_as_you_type_by_keyboard_alone(site):
     with opened(site) as (page, heard):
         assert page.url == f"http://127.0.0.1:{site.port}/"  # the token is gone from the address

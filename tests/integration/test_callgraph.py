@@ -413,7 +413,7 @@ def test_a_class_stands_for_its_methods(make_repository):
     assert found.negatives == ()
     done = gitrag(repository, "graph", "Shop", "--format", "text")
     assert done.out.splitlines() == [
-        "1 test calls it; --tests shows them",
+        "1 test calls it; --tests shows it",
         "called by 1 function",
         "┌─ morning  day.py:5  → open",
         "class Shop  shop.py:1-6  2 definitions in it",
@@ -503,7 +503,7 @@ def test_tests_within_a_file_are_told_from_the_product(make_repository):
     open_app(repository).update()
     lines = gitrag(repository, "graph", "open", "--callers", "--format", "text").out.splitlines()
     assert lines[:4] == [
-        "1 test calls it; --tests shows them",
+        "1 test calls it; --tests shows it",
         "called by 2 functions",
         "┌─ run  src/lib.rs:3",
         "├─ later  src/lib.rs:13",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -170,6 +171,7 @@ def test_text_and_json_say_who_calls_with_places(project):
     assert "- `rate` (shop/tax.py:4): called from 2 places in 2 files; 1 test" in done.out
     assert "  shop/cart.py:5 `total`, shop/view.py:5 `page`" in done.out
     assert "  tests: tests/test_tax.py:5 `test_rate`" in done.out
+    assert re.search(r"No caller of \d definitions? in \d+ files, from outside: .*`Table.cell`", done.out)
     data = json.loads(gitrag(project, "check", "shop/tax.py", "--output", "json").out)["impact"]
     rate = data["called"][0]
     assert (rate["name"], rate["places"], rate["files"], rate["test_places"]) == ("rate", 2, 2, 1)
