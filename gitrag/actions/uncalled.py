@@ -20,6 +20,7 @@ from gitrag.callgraph.uses import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
     BY_ITS_OBJECT,
+    OUTSIDE,
     calls_by_computed_names,
     implemented,
     is_called_by_its_name,
@@ -44,7 +45,7 @@ _LINES_ABOVE = 4
 _LINES_OF_HEAD = 8
 """Lines above and at the start of a definition in which its decorators and annotations stand."""
 
-_PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|\bself\.|#\w+\(|(?:async )?def __\w+(?<!__)\(")
+_PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
 _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:class|interface)\b")
@@ -248,7 +249,7 @@ def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool
 
 
 def _is_own(line: str, language: str) -> bool:
-    is_static = language not in _OVERRIDING_STATICS and _STATIC.search(line)
+    is_static = language not in _OVERRIDING_STATICS and _STATIC.search(line.partition("(")[0])
     return bool(is_static or _PRIVATE.search(line))
 
 
@@ -273,13 +274,34 @@ def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
 
 def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
     """Return the last parts of the names of the bases of all classes of a family of languages."""
+    every = [
+        (path, each)
+        for path, (language, facts) in loaded.files.items()
+        if family_of(language) == family
+        for each in facts.definitions
+        if each.kind == "class"
+    ]
+    places: dict[str, list[tuple[str, str]]] = {}
+    for path, each in every:
+        places.setdefault(each.name.rpartition(".")[2], []).append((path, each.name))
     above: dict[str, list[str]] = {}
-    for language, facts in loaded.files.values():
-        for each in facts.definitions if family_of(language) == family else ():
-            if each.kind == "class":
-                names = [base.rpartition(".")[2] for base in each.bases]
-                above.setdefault(each.name.rpartition(".")[2], []).extend(names)
+    for path, each in every:
+        own = each.name.rpartition(".")[2]
+        for base in each.bases:
+            qualifier, _, name = base.rpartition(".")
+            outer = qualifier.rpartition(".")[2]
+            is_ours = any(_is_meant(outer, path, other) for other in places.get(name, ()))
+            is_outside = name in places and (not is_ours or name == own)
+            above.setdefault(own, []).append(f"{OUTSIDE if is_outside else ''}{name}")
     return above
+
+
+def _is_meant(outer: str, path: str, other: tuple[str, str]) -> bool:
+    """Tell whether a base's name, with what stands before it, may mean a class here."""
+    where, name = other
+    if not outer:
+        return not path.endswith(".swift") or where == path or "." not in name
+    return outer in {*name.split(".")[:-1], *re.split(r"[/.]", where)}
 
 
 def _head(lines: Sequence[str], node: Node) -> Sequence[str]:

@@ -127,6 +127,9 @@ _CALLING_NOTHING = late_re(
 
 _MOST_BASES = 200
 
+OUTSIDE = "."
+"""What a base's name begins with that is of others, although a class here is called so."""
+
 BY_ITS_NAME = "its name"
 """What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
 BY_ITS_OBJECT = "the object that has it"
@@ -150,7 +153,8 @@ _JVM = "main|toString|equals|hashCode|compareTo"
 _SCRIPT = r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback"
 _CALLED = {
     "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
-    "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP"
+    "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP|RoundTrip"
+    r"|Len|Less|Swap|Push|Pop|Read|ReadAt|ReadDir|ReadFrom|Write|WriteAt|WriteTo|Close|Seek|Stat|Scan|Value"
     r"|(?:Unm|M)arshal[A-Z]\w*",
     "rust": "main",
     "c": "main|w?WinMain|DllMain",
@@ -169,7 +173,12 @@ _CALLED = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "solidity": "receive|fallback",
+    "swift": "deinit",
 }
+
+
+_MADE_BY_NAME = {"php": r"(?:::class\b|@\w+[\"']|[\"'])"}
+"""What follows a class's name where something else makes one of it: a container, or a route."""
 
 
 def may_use(path: str, text: str, name: str, language: str) -> bool:
@@ -188,6 +197,8 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
         return False
     if _COMMENT.match(text):
         return False
+    if language in _MADE_BY_NAME and re.search(rf"(?<!\w){re.escape(name)}{_MADE_BY_NAME[language]}", text):
+        return True
     if _renamed(name).search(text):
         return True
     ways = _in_template(name) if is_template else _in_code(name)
@@ -266,10 +277,11 @@ def may_be_called_by(bases: Iterable[str], above: Mapping[str, Iterable[str]]) -
         each = waiting.pop(0)
         if each not in seen:
             seen.add(each)
+            name = each.removeprefix(OUTSIDE)
             if each in above:
                 waiting += above[each]
-            elif each and not _CALLING_NOTHING.fullmatch(each):
-                return each
+            elif name and not _CALLING_NOTHING.fullmatch(name):
+                return name
     return ""
 
 

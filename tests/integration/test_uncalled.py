@@ -153,6 +153,21 @@ SHORT = {
         "  private function setupSmtp() {}\n}\n"
     ),
     "b.php": "<?php\nclass Log extends Facade {\n  protected static function accessor() {}\n}\n",
+    "wrapper.rb": "module Api\n  class Base < ActiveResource::Base\n  end\nend\n",
+    "pages.rb": (
+        "class Pages < ActionController::Base\n  def shown\n  end\nend\n"
+        "class First < Step\n  def self.down\n  end\nend\n"
+    ),
+    "fields.py": (
+        "class CharField(models.CharField):\n    pass\n\n\n"
+        "class Username(models.CharField):\n    def deconstruct(self):\n        pass\n"
+    ),
+    "L.swift": "struct Fit: Layout {\n  func place() {}\n  deinit { }\n}\n",
+    "T.swift": "struct Tab {\n  enum Layout { case wide }\n}\n",
+    "List.cs": "class Own : Provider {\n  public void Fetch(int x) => Go(static y => y);\n}\n",
+    "sort.go": "package a\n\ntype byAge []int\n\nfunc (b byAge) Swap(i, j int) {}\n",
+    "Page.php": "<?php\nclass Page {\n  public function __construct() {}\n}\n",
+    "routes.php": "<?php\n$router->get('/page', 'Page@index');\n",
     "Key.swift": "struct Width: PreferenceKey {\n  static func reduce() {}\n}\n",
 }
 
@@ -176,6 +191,14 @@ SHORT = {
         ("Mails.setupSmtp", (), ("a call whose name is computed",), ""),
         ("Log.accessor", (), (), "Facade"),
         ("Width.reduce", (), (), "PreferenceKey"),
+        ("Pages.shown", (), (), "Base"),  # although a class here is called so
+        ("First.down", (), (), "Step"),
+        ("Username.deconstruct", (), (), "CharField"),
+        ("Fit.place", (), (), "Layout"),  # of another file's struct
+        ("Fit.deinit", (), ("its name",), "Layout"),
+        ("Own.Fetch", (), (), "Provider"),
+        ("byAge.Swap", (), ("its name",), ""),
+        ("Page.__construct", ("routes.php:2",), (), ""),
     ],
 )
 def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
