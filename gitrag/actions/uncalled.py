@@ -287,12 +287,13 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
     above: dict[str, list[str]] = {}
     for path, each in every:
         own = each.name.rpartition(".")[2]
+        bases = above.setdefault(own, [])
         for base in each.bases:
             qualifier, _, name = base.rpartition(".")
             outer = qualifier.rpartition(".")[2]
             is_ours = any(_is_meant(outer, path, other) for other in places.get(name, ()))
             is_outside = name in places and (not is_ours or name == own)
-            above.setdefault(own, []).append(f"{OUTSIDE if is_outside else ''}{name}")
+            bases.append(f"{OUTSIDE if is_outside else ''}{name}")
     return above
 
 

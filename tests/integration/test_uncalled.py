@@ -159,8 +159,8 @@ SHORT = {
         "class First < Step\n  def self.down\n  end\nend\n"
     ),
     "fields.py": (
-        "class CharField(models.CharField):\n    pass\n\n\n"
-        "class Username(models.CharField):\n    def deconstruct(self):\n        pass\n"
+        "class Mixin:\n    pass\n\n\nclass CharField(models.CharField):\n    pass\n\n\n"
+        "class Username(Mixin, models.CharField):\n    def deconstruct(self):\n        pass\n"
     ),
     "L.swift": "struct Fit: Layout {\n  func place() {}\n  deinit { }\n}\n",
     "T.swift": "struct Tab {\n  enum Layout { case wide }\n}\n",
