@@ -281,9 +281,12 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
         for each in facts.definitions
         if each.kind == "class"
     ]
-    places: dict[str, list[tuple[str, str]]] = {}
+    around: dict[str, set[str]] = {}  # by name what may stand before it: its module, or what it is in
+    alone = set[tuple[str, str]]()  # names that need nothing before them, and in which file; empty: in all
     for path, each in every:
-        places.setdefault(each.name.rpartition(".")[2], []).append((path, each.name))
+        outer, _, own = each.name.rpartition(".")
+        around.setdefault(own, set()).update(outer.split("."), re.split(r"[/.]", path))
+        alone |= {(path, own)} if outer and path.endswith(".swift") else {("", own)}
     above: dict[str, list[str]] = {}
     for path, each in every:
         own = each.name.rpartition(".")[2]
@@ -291,18 +294,12 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
         for base in each.bases:
             qualifier, _, name = base.rpartition(".")
             outer = qualifier.rpartition(".")[2]
-            is_ours = any(_is_meant(outer, path, other) for other in places.get(name, ()))
-            is_outside = name in places and (not is_ours or name == own)
+            is_ours = (
+                outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})
+            )
+            is_outside = name in around and (not is_ours or name == own)
             bases.append(f"{OUTSIDE if is_outside else ''}{name}")
     return above
-
-
-def _is_meant(outer: str, path: str, other: tuple[str, str]) -> bool:
-    """Tell whether a base's name, with what stands before it, may mean a class here."""
-    where, name = other
-    if not outer:
-        return not path.endswith(".swift") or where == path or "." not in name
-    return outer in {*name.split(".")[:-1], *re.split(r"[/.]", where)}
 
 
 def _head(lines: Sequence[str], node: Node) -> Sequence[str]:
