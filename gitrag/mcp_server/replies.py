@@ -184,7 +184,7 @@ def word_data(answer: Answer | None) -> WordData:
 _NOT_CODE = " search asks decisions, specifications and issues too."
 _FAINT = 0.1
 _FIRST_OF_FAINT = 3
-"""Of a snippet with a lower score so many lines are shown: eight of nine such do not answer."""
+"""Of a snippet with a lower score so many lines are shown: by its score fewer than one in ten answers."""
 
 _NEXT_SEARCH = "ask for a name, in other words, or call_graph"
 

@@ -155,11 +155,14 @@ def review(
     advance(0, steps)
     changed = changed_definitions(files, cut)[:MOST_ADDED]
     helpers = tuple(helpers_like(workspace, added, threshold))
-    twins = tuple(helpers_like(workspace, changed, max(threshold, TWIN), NAMED_ALIKE)) if changed else ()
+    left_out: list[str] = []
+    touched, gone = touched_by(files, cut, left_out)
+    own = {(each.path, each.name) for each in touched}
+    least = max(threshold, TWIN)
+    twins = tuple(helpers_like(workspace, changed, least, NAMED_ALIKE, own)) if changed else ()
     advance(1, steps)
     impact = callers_of_change(workspace, span, files)
-    left_out: list[str] = []
-    removed = still_named(workspace, touched_by(files, cut, left_out)[1], files, span, left_out)
+    removed = still_named(workspace, gone, files, span, left_out)
     if impact is not None and left_out:
         impact = replace(impact, left_out=(*impact.left_out, *left_out))
     advance(2, steps)
@@ -268,14 +271,19 @@ def changed_definitions(files: Sequence[ChangedFile], cut: Cut) -> list[tuple[st
 
 
 def helpers_like(
-    workspace: Workspace, added: Sequence[tuple[str, Chunk]], threshold: float, named_alike: float = 1.0
+    workspace: Workspace,
+    added: Sequence[tuple[str, Chunk]],
+    threshold: float,
+    named_alike: float = 1.0,
+    own: Collection[tuple[str, str]] = (),
 ) -> Iterator[Added]:
     """Yield added definitions, each with the existing ones like it.
 
     Args:
         named_alike: Least cosine of those with its own name, where that is lower.
+        own: Paths and qualified names of those that are not told either.
     """
-    own = {(path, each.qualified_name) for path, each in added}
+    own = {*own, *((path, each.qualified_name) for path, each in added)}
     found = like(
         workspace,
         [chunk_text(each) for _, each in added],

@@ -130,6 +130,10 @@ def test_what_is_nearly_like_a_changed_method_is_said_and_no_constructor(project
         ("Order.confirm", ["shop/item.py"])
     ]
     assert "### Nearly like what it changes, and not changed" in review_markdown(found)
+    project.write({"shop/bill.py": TWINS["shop/item.py"].replace("Item", "Bill")})
+    project.git("add", "--intent-to-add", "shop/bill.py")
+    twins = review(open_app(project), "HEAD").twins
+    assert [[other.path for other in each.existing] for each in twins] == [["shop/item.py"]]
 
 
 def test_without_time_it_is_said_and_without_code_nothing_is(project):
