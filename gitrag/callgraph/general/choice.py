@@ -92,6 +92,8 @@ def _relation(  # noqa: C901 - one rule after another
     return 0 if known is None else 2 if known else MISFIT
 
 
+_COUNTED = frozenset({"java", "csharp", "kotlin"})
+"""Languages whose functions take as many arguments as their parameters say."""
 OVERLOADED = 0.6
 """Confidence in each of several overloads, where all take the arguments given."""
 
@@ -109,8 +111,11 @@ class Choice:
         self._resolver = resolver
 
     def fitting(self, found: Found, call: WrittenCall, caller: Id) -> Found:
-        """Return the functions that take the arguments given."""
-        if not found or self._tables.language(caller[0]) not in CHOOSING:
+        """Return the functions that take the arguments given, those that are only likely left out."""
+        choosing = self._tables.language(caller[0]) in CHOOSING
+        if call.given is not None:
+            found = [each for each in found if each[1] == CERTAIN or self._takes(each[0], call, caller)]
+        if not found or not choosing:
             return found
         if call.given is None:
             alone = sum(confidence == CERTAIN for _, confidence in found) == 1
@@ -119,8 +124,9 @@ class Choice:
         scores: dict[Id, int] = {}
         for own, _ in found:
             taken = self._tables.body(own[0]).signatures.get(own[1])
-            is_typed = self._tables.language(own[0]) in CHOOSING  # of Kotlin names are known
-            score = self._fit(given, taken, own) if taken is not None and is_typed else 0
+            score = 0 if taken is None or self._takes(own, call, caller) else None
+            if taken is not None and self._tables.language(own[0]) in CHOOSING:  # of Kotlin names are known
+                score = self._fit(given, taken, own, call.parts)
             if score is not None:
                 scores[own] = score
         sure = {own: scores[own] for own, confidence in found if confidence == CERTAIN and own in scores}
@@ -133,9 +139,22 @@ class Choice:
         others = [each for each in found if each[1] < CERTAIN and scores.get(each[0], MISFIT) > MISFIT]
         return [*((own, confidence) for own in chosen), *others]
 
-    def _fit(self, given: Sequence[str], taken: Signature, own: Id) -> int | None:
+    def _takes(self, own: Id, call: WrittenCall, caller: Id) -> bool:
+        """Tell whether a function can take as many arguments, and in Kotlin those that are named."""
+        given, taken = call.given or (), self._tables.body(own[0]).signatures.get(own[1])
+        language = self._tables.language(own[0])
+        if taken is None or language not in _COUNTED or self._tables.last_name(own) == "constructor":
+            return True  # what a class of Kotlin is made by may be its primary constructor
+        if language == "kotlin":
+            names = given if self._tables.language(caller[0]) == "kotlin" else [":_"] * len(given)
+            return self._resolver.takes(own, names, is_alone=True)
+        return self._fit([""] * len(given), taken, own, call.parts) is not None
+
+    def _fit(self, given: Sequence[str], taken: Signature, own: Id, parts: Sequence[str]) -> int | None:
         extends = self._tables.language(own[0]) == "csharp" and own[1] in self._tables.body(own[0]).statics
-        if extends and len(given) < taken.least:  # the first is what it is called on
+        cls = self._tables.definition(own).name.split(".")[-2:-1]
+        is_method = len(parts) > 1 and [parts[-2]] != cls
+        if extends and (is_method or len(given) < taken.least):  # the first is what it is called on
             taken = Signature(taken.function, taken.types[1:], taken.least - 1, taken.variadic)
         missing = taken.least - len(given)
         if missing <= 0 or self._tables.language(own[0]) not in C_FAMILY:

@@ -55,13 +55,18 @@ def signature(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
         if each.type == "...":
             variadic = True
             types.append("")
+        if each.type == "params":  # C#'s last, which is no node of its own
+            type_ = node.child_by_field_name("type")
+            return Signature(
+                function, (*types, bare_type(text(type_)) if type_ else ""), least, variadic=True
+            )
         if not each.is_named or each.type in {*_COMMENTS, "receiver_parameter"}:
             continue
         type_ = each.child_by_field_name("type")
         if each.type in {"spread_parameter", "variadic_parameter_declaration"}:
             variadic = True
             type_ = type_ or next((n for n in each.named_children if "type" in n.type), None)
-        elif not (each.type.startswith("optional") or each.child_by_field_name("default_value")):
+        elif not (each.type.startswith("optional") or any(one.type == "=" for one in each.children)):
             least += 1
         name = bare_type(text(type_)) if type_ is not None else ""
         declarator = each.child_by_field_name("declarator")
@@ -80,7 +85,7 @@ def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     if arguments is None and call.type in {"field_initializer", "constructor_initializer"}:
         arguments = call.named_children[-1]
     if arguments is None:
-        return None
+        return () if call.type == "object_creation_expression" else None  # `new A { … }`
     return tuple([_given(each, text) for each in arguments.named_children if each.type not in _COMMENTS])
 
 
@@ -116,13 +121,20 @@ def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | N
 
 
 def taken_in_kotlin(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
-    """Return the names of a function's parameters, with ``=`` where one may be left out."""
+    """Return the names of a function's parameters, with ``=`` where one may be left out.
+
+    The least number is -1 if it overrides: its base may have other names, and defaults.
+    """
     names, variadic = [], False
     for each, after in pairwise([*(each for each in node.children if each.type not in _COMMENTS), node]):
         if each.type == "parameter":
             names.append(f":{text(each.named_children[0])}{'=' if after.type == '=' else ''}")
         variadic = variadic or (each.type == "parameter_modifiers" and "vararg" in text(each).split())
-    return Signature(function, tuple(names), 0, variadic)
+    modifiers = node.parent.children[0] if node.parent is not None else node
+    overrides = modifiers.type == "modifiers" and not {"override", "actual"}.isdisjoint(
+        text(modifiers).split()
+    )
+    return Signature(function, tuple(names), -1 if overrides else 0, variadic)
 
 
 def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:

@@ -114,7 +114,7 @@ class Resolver(Receivers):
         language = self._tables.language(caller[0])
         if language == "kotlin" and call.given is not None:
             given = call.given
-            fits = {own for own, _ in found if self._takes(own, given)}
+            fits = {own for own, _ in found if self.takes(own, given)}
         elif language == "swift":
             head = call.parts[-2] if len(call.parts) > 1 else "self"
             own_type = head[:1].isupper() and not head.endswith("()")
@@ -134,11 +134,17 @@ class Resolver(Receivers):
         }
         return [each for each in found if each[0] in left]
 
-    def _takes(self, own: Id, given: Sequence[str]) -> bool:
-        """Tell whether a function of Kotlin takes as many arguments, and those that are named."""
+    def takes(self, own: Id, given: Sequence[str], *, is_alone: bool = False) -> bool:
+        """Tell whether a function of Kotlin takes as many arguments, and those that are named.
+
+        Args:
+            is_alone: It is compared with no other: what overrides may have its base's names and defaults.
+        """
         taken = self._tables.body(own[0]).signatures.get(own[1])
         if taken is None:
             return True
+        if is_alone and taken.least < 0:
+            return taken.variadic or len(given) <= len(taken.types)
         named = {each for each in given if each not in {BLOCK, ":_"}}
         others = [each for each in taken.types if each.rstrip("=") not in named]
         if not named <= {each.rstrip("=") for each in taken.types}:

@@ -126,3 +126,78 @@ def test_what_of_one_name_is_meant(path, source, lines):
     calls = calls_of({path: source})
     edges = calls.callees([own for own, _ in calls.nodes()])
     assert {(edge.callee.line_start, edge.confidence) for edge in edges} == {(line, 1) for line in lines}
+
+
+EXTENSIONS = """
+    public static class Ext {
+        public static void AddError<M, P>(this M source, Expression<Func<M, P>> ex, string text, Base c) { }
+        public static void Log(this Other o, string text, int level = 1, params object[] more) { }
+    }
+    public class Query { public Query() { } public Query(string a) { } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "called"),
+    [
+        ('State.AddError("a", "b");', set()),
+        ('State.AddError("a");', set()),
+        ('m.AddError(x => x.A, "b", this);', {"Ext.AddError"}),
+        ('Ext.AddError(m, x => x.A, "b", this);', {"Ext.AddError"}),
+        ('m.AddError(m, x => x.A, "b", this);', set()),
+        ('unknown.Log("a");', {"Ext.Log"}),
+        ('unknown.Log("a", 2, b, c);', {"Ext.Log"}),
+        ("unknown.Log();", set()),
+        ("Go(new Query { A = 1 });", {"Query.Query"}),
+    ],
+)
+def test_what_is_only_so_called_takes_as_many_arguments(call: str, called: set[str]):
+    main = f"public class Main : Base {{ public void Run(Model m) {{ {call} }} }}"
+    calls = calls_of({"Ext.cs": EXTENSIONS, "Main.cs": main})
+    own = [each for each, node in calls.nodes() if node.path == "Main.cs"]
+    edges = calls.callees(own, LIKELY)
+    assert {edge.callee.name for edge in edges} == called
+    assert len(edges) == len(called)  # of two constructors the one
+
+
+PICK = """
+    abstract class Pick {
+        fun pickSomeItems(count: Int, first: Boolean = true) = 1
+        fun <T> pickSomeItems(items: List<T>, first: Boolean = true) = 2
+        fun pickSomeIds(vararg ids: Int, then: () -> Unit) = 3
+        fun pickSomeOther(x: Int, y: Int = 2) = 4
+    }
+    class Sub : Base() {
+        override fun pickSomeMore(other: Int, more: Int) = 5
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ("x.pickSomeItems(count = 20, first = true)", {2}),
+        ("x.pickSomeItems(items = l)", {3}),
+        ("x.pickSomeIds(1, 2, 3) { go() }", {4}),
+        ("x.pickSomeIds(*l) { go() }", {4}),
+        ("x.pickSomeOther()", set()),
+        ("x.pickSomeOther(1, 2, 3)", set()),
+        ("x.pickSomeOther(y = 1, x = 2)", {5}),
+        ("x.pickSomeOther(1, z = 2)", set()),
+        ("x.pickSomeMore(named = 1)", {8}),  # by its base's name, the other by default
+        ("x.pickSomeMore(1, 2, 3)", set()),
+    ],
+)
+def test_kotlins_calls_of_what_is_only_so_called_fit(call: str, lines: set[int]):
+    calls = calls_of({"Pick.kt": PICK, "Main.kt": f"fun run(l: List<Int>) {{ val x = made(); {call} }}"})
+    own = [each for each, node in calls.nodes() if node.path == "Main.kt"]
+    assert {edge.callee.line_start - 1 for edge in calls.callees(own, LIKELY)} == lines
+
+
+def test_java_counts_what_kotlin_takes():
+    kotlin = "class Data {\n fun set(a: Int) {}\n fun set(a: Int, b: Int) {}\n fun one(a: Int) {}\n}\n"
+    java = "class Main { Data d; void run() { d.set(1, user); this.d.set(x()); } }"
+    calls = calls_of({"Data.kt": kotlin, "Main.java": java})
+    own = [each for each, node in calls.nodes() if node.name == "Main.run"]
+    lines = [(edge.callee.line_start, edge.confidence) for edge in calls.callees(own, LIKELY)]
+    assert sorted(lines) == [(2, 1.0), (3, 1.0)]
