@@ -40,6 +40,7 @@ from gitrag.machine.files import existing, within
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.words.numbers import count
+from gitrag.words.path_traits import Trait, traits
 from gitrag.words.typed_paths import typed
 from gitrag.workspace import Workspace
 
@@ -367,14 +368,15 @@ def _missing(
         return
     about = subjects(found.matches, question.target)
     place = {node: number for number, each in enumerate(about) for node in each.members}
-    called, calling = set(), set()
+    called, tested, calling = set[int | None](), set[int | None](), set[int | None]()
+    tests = tests_of(workspace, found) - place.keys()
     for edge in found.edges:
         caller, callee = place.get(edge.caller), place.get(edge.callee)
         if caller != callee or not about[caller or 0].is_compound:
-            called.add(callee)
+            (tested if edge.caller in tests else called).add(callee)
             calling.add(caller)
-    no_callers = [
-        each
+    uncalled = [
+        (each, number in tested)
         for number, each in enumerate(about)
         if question.direction is not Direction.CALLEES
         and number not in called
@@ -387,7 +389,7 @@ def _missing(
         and number not in calling
         and found.followed.without_callees.isdisjoint(each.members)
     ]
-    if not no_callers and not no_callees:
+    if not uncalled and not no_callees:
         return
     files = {path: name for path, (name, _) in loaded.files.items() if question.allowed(path)}
     beyond = [each for each in others() if question.allowed(each[0])]
@@ -396,15 +398,38 @@ def _missing(
     def looked_at(language: str) -> Reach:
         return reach(language, files, unread, beyond)
 
-    known = without_callers(workspace, calls, loaded, [each.members for each in no_callers], _outside(about))
-    for each, uncalled in zip(no_callers, known, strict=True):
+    for each, own, where in _without_callers(workspace, calls, loaded, uncalled, _outside(about)):
         looked = looked_at(files[each.own.path])
-        yield NoCall(
-            each, True, no_caller(looked.looked_at, uncalled), looked.looked_at, looked.gaps, uncalled
-        )
+        said = no_caller(looked.looked_at, own, where)
+        yield NoCall(each, True, said, looked.looked_at, looked.gaps, own)
     for each in no_callees:
         looked = looked_at(files[each.own.path])
         yield NoCall(each, False, no_callee(looked.looked_at), looked.looked_at, looked.gaps)
+
+
+def _without_callers(
+    workspace: Workspace,
+    calls: ResolvedCalls,
+    loaded: Loaded,
+    asked: Sequence[tuple[Subject, bool]],
+    outside: Callable[[Node, str], bool],
+) -> Iterator[tuple[Subject, Uncalled, str]]:
+    """Yield what may call what no call was resolved to; of what only tests call, in other code, if anything.
+
+    Args:
+        asked: What was asked for, each with whether tests call it.
+    """
+
+    def untested(node: Node, path: str) -> bool:
+        return outside(node, path) and not traits(path) & Trait.TEST
+
+    for is_tested in (False, True):
+        subjects = [each for each, own in asked if own == is_tested]
+        members = [each.members for each in subjects]
+        known = without_callers(workspace, calls, loaded, members, untested if is_tested else outside)
+        for each, own in zip(subjects, known, strict=True):
+            if own.unresolved or not is_tested:
+                yield each, own, " outside of tests" * is_tested
 
 
 def _outside(about: Sequence[Subject]) -> Callable[[Node, str], bool]:

@@ -137,12 +137,13 @@ class Uncalled(Struct, frozen=True):
         return "no caller" if self.is_without_caller else "no call resolved"
 
 
-def no_caller(looked_at: str, found: Uncalled) -> str:
+def no_caller(looked_at: str, found: Uncalled, where: str = "") -> str:
     """Return what is known of who calls a definition: ``no caller in 412 files``, only if nothing may.
 
     Args:
         looked_at: What was looked at.
         found: What else has its name.
+        where: Of what this is said, if not of all: `` outside of tests``.
     """
     said = []
     if found.registered:
@@ -152,7 +153,7 @@ def no_caller(looked_at: str, found: Uncalled) -> str:
     if found.unresolved:
         number = count(len(found.unresolved), "place")
         said.append(f"unresolved in {number}: {_listed(found.unresolved)}")
-    said.append(f"{found.verdict} in {looked_at}")
+    said.append(f"{found.verdict}{where} in {looked_at}")
     if not found.is_searched:
         said.append("not all of the text was searched")
     if found.mentioned:

@@ -231,7 +231,7 @@ class CallTree:
         if own:
             verb = "called by" if upwards else "calls"
             lines.append(self._dim(f"{verb} {count(len(own), 'function')}"))
-        elif not tests:
+        if not branches or (subject.members, upwards) in self._none:
             lines.append(self._dim(self._nothing(subject, upwards=upwards)))
         if tests and not folds:
             lines += self._fitted(self._rows(tests, seen, folds=folds, upwards=upwards))

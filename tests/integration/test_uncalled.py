@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gitrag.actions import uncalled
+from gitrag.actions import graph, uncalled
 from gitrag.actions.graph import call_graph
 from gitrag.actions.impact import callers_from_outside
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -97,6 +97,39 @@ def test_what_holds_for_many_is_said_once(make_repository):
     lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
     assert lines.count("no caller in 8 files") == 1
     assert lines.count("no caller, as above") == 7
+
+
+TESTED = {
+    "lib/gateway.rb": "class Gateway\n  def pay(a)\n    1\n  end\n\n  def dash(a)\n    2\n  end\nend\n",
+    "lib/payment.rb": "class Payment\n  def link\n    chosen.send_to(pay: self).pay\n  end\nend\n",
+    "spec/gateway_spec.rb": (
+        "def check_pay\n  Gateway.new.pay(1)\nend\n\ndef check_dash\n  Gateway.new.dash(1)\n  x.dash\nend\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "unresolved"),
+    [("pay", ["lib/payment.rb:3"]), ("dash", None), ("lib/gateway.rb", ["lib/payment.rb:3"])],
+)
+def test_calls_by_tests_do_not_hide_what_other_code_may_call(make_repository, target, unresolved):
+    workspace = open_app(make_repository(TESTED))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
+    tests = graph.tests_of(workspace, found.graph)
+    shown = list(CallTree(found.graph, found.none, tests, Direction.CALLERS).lines(target))
+    assert any("; --tests shows" in line for line in shown)
+    every = list(CallTree(found.graph, found.none, tests, Direction.CALLERS, with_tests=True).lines(target))
+    document = json.loads(graph_json(found.graph, none=found.none))
+    if unresolved is None:
+        assert "without_callers" not in document
+        assert not any("resolved" in line for line in [*shown, *every])
+        return
+    (known,) = document["without_callers"]
+    assert (known["unresolved"], known["is_without_caller"]) == (unresolved, False)
+    said = "unresolved in 1 place: lib/payment.rb:3; no call resolved outside of tests in 3 files"
+    assert said in shown
+    assert said in every
 
 
 def test_the_base_of_the_class_around_a_class_does_not_call_it(make_repository):
