@@ -197,6 +197,12 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
 _QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
 """What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
+_HOSTED = {
+    "UseStartup": ("ConfigureServices", "Configure", "ConfigureContainer"),
+    "UseMiddleware": ("Invoke", "InvokeAsync"),
+    "AddHostedService": ("StartAsync", "StopAsync", "ExecuteAsync"),
+}
+"""What ASP.NET calls of a type that it is given, by the method that is given it."""
 _LIMITING = frozenset({"only", "except"})
 _DECLARING = late_re(
     r"skip_|attr|alias|define|undef|remove|delegate|validates|has_|belongs_to|scope|enum|store|private|public|protected"
@@ -978,7 +984,10 @@ class QueryReader:
     def _named_by_text(
         self, captures: dict[str, list[tree_sitter.Node]]
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield a method that is named by a string: PHP's ``[X::class, 'f']``, Vuex' ``commit('cart/f')``."""
+        """Yield a method that is named by a string: PHP's ``[X::class, 'f']``, Vuex' ``commit('cart/f')``.
+
+        In C# those that a host calls by their names.
+        """
         node = captures["method"][0]
         on = parts_of(self._text(captures["on"][0])) if "on" in captures else ["this"]
         name = self._text(node).removeprefix(":")
@@ -987,9 +996,14 @@ class QueryReader:
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
         is_elixir = self._language.name == "elixir" and node.type == "identifier"
         given = given_in_elixir(node) if is_elixir else None  # of a delegate
+        hosted = _HOSTED.get(name, ()) if self._language.name == "csharp" else ()
         if on and len(parts) > 1:
             line = node.start_point[0] + 1
-            yield WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given), node
+            call = WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given)
+            for each in hosted:
+                yield msgspec.structs.replace(call, parts=(*on, each), rule=name), node
+            if not hosted:
+                yield call, node
 
     def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what the markup in a file of Elixir may call."""

@@ -10,6 +10,27 @@ from gitrag.report.call_tree import CallTree
 from tests.support.callgraphs import calls_of
 
 CASES = {
+    "csharp, a host calls methods of what it is given": (
+        "a.cs",
+        """
+        public class Startup {
+            public void ConfigureServices(I s) { }
+            public void Configure(I a) { }
+            public void Other() { }
+        }
+        public class Program { static void Main() { Host.Create(x).With(w => w.UseStartup<Startup>()); } }
+        """,
+        {"Program.Main ConfigureServices UseStartup", "Program.Main Configure UseStartup"},
+    ),
+    "csharp, what handles requests and what runs in the background": (
+        "a.cs",
+        """
+        class Timed { public async Task InvokeAsync(C c) { } public void Own() { } }
+        class Sync : BackgroundService { protected override Task ExecuteAsync(T t) { } }
+        class P { void M() { app.UseMiddleware<Timed>(1); services.AddHostedService<Sync>(); } }
+        """,
+        {"P.M InvokeAsync UseMiddleware", "P.M ExecuteAsync AddHostedService"},
+    ),
     "ruby": (
         "a.rb",
         """

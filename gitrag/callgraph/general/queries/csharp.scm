@@ -86,3 +86,7 @@
   (cast_expression value: (identifier) @alone) (lambda_expression body: (identifier) @alone)
   (member_access_expression expression: (identifier) @alone)]
   (#match? @alone "^[A-Z]"))
+
+; What a host calls by name of the type that it is given.
+(generic_name (identifier) @method (type_argument_list . (_) @on .)
+  (#any-of? @method "UseStartup" "UseMiddleware" "AddHostedService"))
