@@ -292,7 +292,7 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
         own = each.name.rpartition(".")[2]
         bases = above.setdefault(own, [])
         for base in each.bases:
-            qualifier, _, name = base.rpartition(".")
+            qualifier, _, name = base.lstrip("~").rpartition(".")
             outer = qualifier.rpartition(".")[2]
             is_ours = (
                 outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})

@@ -9,7 +9,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
-from gitrag.callgraph.general.records import Declaration
+from gitrag.callgraph.general.records import ANY_OF, NUMBERED, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPARING, WHOLE
 
@@ -122,8 +122,9 @@ class ClassMembers(Naming):
             for own in self._placed(owner.name, owner.full).every:
                 definition = self._tables.definition(own)
                 for base in definition.bases:
-                    cls = self._class(base, own[0], definition.name)
+                    cls = self._class(base.removeprefix(UNSURE), own[0], definition.name)
                     if cls is not None:
+                        self._sure = min(self._sure, OVERRIDDEN if base.startswith(UNSURE) else CERTAIN)
                         found[cls._replace(kind="type") if owner.kind == "type" else cls] = None
             self._bases_found[owner] = list(found), self._sure
             self._sure = before
@@ -204,10 +205,11 @@ class ClassMembers(Naming):
 
     def _of_other_base(self, cls: Owner, name: str) -> list[Id]:
         """Return what a class inherits that has several bases: ``extends Store implements Finds``."""
-        if len(list(self._bases(cls))) < 2:
-            return []
-        own = (self._own_methods(each, name) for each in self._upwards(cls))
-        return next(filter(None, own), [])
+        return self._inherited(cls, name) if len(list(self._bases(cls))) > 1 else []
+
+    def _inherited(self, cls: Owner, name: str) -> list[Id]:
+        """Return the methods of a name of a class itself, or of the nearest base that has some."""
+        return next(filter(None, (self._own_methods(each, name) for each in self._upwards(cls))), [])
 
     def _of_companion(self, owner: Owner, name: str) -> list[Id]:
         """Find a function of the companion of one of Kotlin's classes, or of a base of it."""
@@ -308,6 +310,9 @@ class ClassMembers(Naming):
 
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""
+        if owner.full:
+            made = (own for cls in self._made_by_new(owner) for own in self._inherited(cls, name))
+            return [(own, OVERRIDDEN) for own in dict.fromkeys(made)]
         if not owner.home.endswith(".go"):
             return []
         needs = self._needs(owner)
@@ -320,6 +325,23 @@ class ClassMembers(Naming):
         found = sorted(member for members in candidates.values() for member in members)
         sure = OVERRIDDEN if len(found) <= MANY_IMPLEMENTATIONS else ONE_OF_MANY
         return [(member, sure) for member in found]
+
+    def _made_by_new(self, owner: Owner) -> list[Owner]:
+        """Return the classes of which a ``self.new`` of Ruby makes one: ``Rich.new`` an HTML, or a Text."""
+        made = [
+            self._class(type_, own[0], self._tables.definition(own).name)
+            for own in self._owned(owner, "new")
+            for type_ in self._tables.body(own[0]).results.get(own[1], "").split(ANY_OF)
+            if type_
+        ]
+        return [cls for cls in made if cls is not None and cls.full != owner.full]
+
+    def _named_after(self, receiver: str, path: str) -> Owner | None:
+        """Return the class of Ruby that a receiver is named after, or what makes one of it and others."""
+        words = receiver.partition(NUMBERED)[0].lstrip("@").rstrip("()?!").split("_")
+        cls = self._class("".join(word[:1].upper() + word[1:] for word in words), path)
+        outer = self._class(cls.full.rpartition(".")[0], path) if cls and "." in cls.full else None
+        return outer if outer is not None and cls in self._made_by_new(outer) else cls
 
     def _having(self, name: str) -> dict[tuple[str, str], list[Id]]:
         """Return the methods of a name, by the type's directory and name."""

@@ -10,7 +10,7 @@ from gitrag.callgraph.edges import Id, Limits
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
 from gitrag.callgraph.general.places import Places
-from gitrag.callgraph.general.records import NUMBERED, Declaration
+from gitrag.callgraph.general.records import Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, NESTING, SCRIPTS, WHOLE
 
@@ -81,10 +81,6 @@ class Naming:
         self._others_found: dict[Owner, list[list[Id]]] = {}
         self._chosen: set[tuple[str, str, str]] = set()
         self._sure = CERTAIN  # of the receiver's type, in the call that is being resolved
-
-    def _named_after(self, receiver: str, path: str) -> Owner | None:
-        words = receiver.partition(NUMBERED)[0].lstrip("@").rstrip("()?!").split("_")
-        return self._class("".join(word[:1].upper() + word[1:] for word in words), path)
 
     def _is_inner(self, cls: Owner, outer: Owner) -> bool:
         return any(

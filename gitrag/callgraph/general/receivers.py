@@ -94,6 +94,11 @@ class Receivers(ClassMembers, ABC):
             if cls is not None:  # `\\Shop\\Cart::make()`
                 return self._along(cls, parts[len(written) :], caller, depth)
         head = self._head(parts[0], caller, depth)
+        if (
+            head is None and len(parts) > 1 and self._tables.language(caller[0]) == "ruby"
+        ):  # `entry.body.save`
+            head = self._named_after(parts[0], caller[0])
+            self._sure = min(self._sure, CERTAIN if head is None else LIKE_NAMED)
         found = self._along(head, parts[1:], caller, depth)
         if found is None or head.kind == "module":  # type: ignore[union-attr]
             found = self._beside(parts, name, caller, depth, head) or found
@@ -331,6 +336,7 @@ class Receivers(ClassMembers, ABC):
         return None
 
     def _field(self, owner: Owner, name: str, depth: int) -> Owner | None:
+        before = self._sure
         for each in self._upwards(owner):
             for own, declared in self._fields_of(each, name):
                 if declared.type_name != UNSURE:
@@ -339,6 +345,9 @@ class Receivers(ClassMembers, ABC):
                     if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
                         self._sure = min(self._sure, OVERRIDDEN)
                     return self._declared(declared, own, depth)
+        self._sure = before  # a base that is only likely has no say, if it has none
+        if owner.full:
+            return None
         held = self._of_companion_object(owner, name, depth) if owner.home.endswith(".kt") else None
         if held is not None:
             return held

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.general.records import UNSURE
+from gitrag.callgraph.general.records import ANY_OF, UNSURE
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -41,6 +41,8 @@ def held(given: Iterable[tree_sitter.Node | None], text: Text) -> str:
 def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> str:
     """Return the class of what a method gives, or an instance variable; empty if not all its ends are known.
 
+    Of ``self.new`` all classes that are known, with `ANY_OF` between them.
+
     Args:
         text: Gives a node's text.
         fields: Classes of the instance variables of its class, as from `held`.
@@ -56,6 +58,9 @@ def result(method: tree_sitter.Node, text: Text, fields: Mapping[str, str]) -> s
     found = {type_ for end in ends for type_ in _types(end, text, known)}
     ivars = found & fields.keys()
     types = found - ivars | {fields[each] for each in ivars}
+    name = method.child_by_field_name("name")
+    if method.type == "singleton_method" and name is not None and text(name) == "new":  # one of several
+        return ANY_OF.join(sorted(types - {UNKNOWN, "self"}))
     return min(ivars, default=types.pop()) if len(types) == 1 else ""
 
 

@@ -171,6 +171,8 @@ _PARAMETERS = frozenset({"simple_parameter", "variadic_parameter", "property_pro
 _CONTAINERS = frozenset("vector list deque set unordered_set multiset array span initializer_list".split())
 """Containers of C++ that a loop takes elements from."""
 _INFERRED = frozenset("var auto let val".split())
+_OF_METHOD = late_re(r"((?:::)?[A-Z]\w*(?:::[A-Z]\w*)*\.)?([a-z]\w*)_class")
+"""Ruby's methods that give a class, by custom named after it."""
 _IMPORTING = frozenset({"require", "import"})
 _REBINDING = late_re(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
@@ -194,7 +196,8 @@ _SELECTORS = frozenset(
 _CALLS = frozenset({"call_expression", "invocation_expression"})
 _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
-_SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__"})
+_SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
+_RAISING = frozenset({"raise", "fail"})
 _QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
 """What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
 _HOSTED = {
@@ -797,6 +800,12 @@ class QueryReader:
             return
         calls += self._call({"name": [method], **({"receiver": [receiver]} if receiver else {})})
         calls += self._named_by_symbols(node, self._text(method), receiver)
+        if receiver is None and self._text(method) in _RAISING:  # `raise Bad, 1`, which makes one
+            arguments = node.child_by_field_name("arguments")
+            first = arguments.named_children[0] if arguments is not None else None
+            if first is not None and first.type in {"constant", "scope_resolution"}:
+                made = (*parts_of(self._text(first)), "new")
+                calls.append((WrittenCall(self._around(node), made, first.start_point[0] + 1), node))
         if receiver is not None and self._text(method) in _QUEUING:
             parts = _receiver(self._raw(receiver))
             if parts and parts[-1] == "set()":  # when, and in which queue
@@ -1082,6 +1091,9 @@ class QueryReader:
         return self._type_written(self._text(node))
 
     def _type_written(self, text: str) -> str:
+        named = _OF_METHOD.fullmatch(text) if self._language.name == "ruby" else None
+        if named:  # `class Rule < Shop.base_class`
+            return f"{UNSURE}{(named[1] or '').replace('::', '.')}{named[2].title().replace('_', '')}"
         if self._language.name == "ruby" and text.startswith("::"):  # of no module around
             return f".{self._type_of(text[2:])}"
         text = text.lstrip(":*&?( ")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
-from gitrag.callgraph.general.records import Declaration, Signature, WrittenCall, unpacked_body
+from gitrag.callgraph.general.records import UNSURE, Declaration, Signature, WrittenCall, unpacked_body
 from gitrag.callgraph.general.traits import MOST, SCRIPTS, TRAITS, Traits
 
 
@@ -93,7 +93,9 @@ class Tables:
                 if each.kind == "class":
                     self.classes.setdefault(name, []).append(own)
                     for base in each.bases:
-                        self.subclasses.setdefault(base.rpartition(".")[2], []).append(own)
+                        self.subclasses.setdefault(base.removeprefix(UNSURE).rpartition(".")[2], []).append(
+                            own
+                        )
                 elif owner:
                     self.methods.setdefault(name, []).append(own)
                     self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)

@@ -977,6 +977,62 @@ CASES |= {
         },
         {"O.real -> O.pp"},
     ),
+    "ruby, what is raised is made": (
+        {
+            "a.rb": "module OSM\n class Bad < StandardError\n  def initialize(a)\n  end\n end\nend\n"
+            "class Ctl\n def go\n  raise OSM::Bad, @a unless @ok\n end\n def text\n  raise 'OSM::Bad'\n end\n"
+            " def twice\n  fail(OSM::Bad)\n end\nend\n"
+        },
+        {"Ctl.go -> OSM.Bad.initialize", "Ctl.twice -> OSM.Bad.initialize"},
+    ),
+    "ruby, what is tried by a symbol is likely": (
+        {
+            "a.rb": "class Gateway\n def dash_url(a)\n end\n def pay_now\n end\nend\n"
+            "class Payment\n def url\n  payment_method.try(:dash_url, self)\n end\n"
+            " def pay\n  @x.y&.try!(:pay_now)\n end\nend\n"
+        },
+        {"Payment.url ~> Gateway.dash_url", "Payment.pay ~> Gateway.pay_now"},
+    ),
+    "ruby, a superclass that a method gives is likely the one of its name": (
+        {
+            "a.rb": "module App\n def self.base_class\n  x.constantize\n end\n"
+            " module Schema\n  def kept; end\n end\n class Base < Other\n  include Schema\n end\n"
+            " class Rule < App.base_class\n  def go\n   kept\n   own\n  end\n  def own; end\n end\n"
+            " class Sub < Rule\n  def run\n   kept\n  end\n end\nend\n"
+            "class Own < base_class\n def no\n  kept\n end\nend\n"
+        },
+        {
+            "App.Rule -> App.base_class",
+            "App.Rule.go ~> App.Schema.kept",
+            "App.Rule.go -> App.Rule.own",
+            "App.Sub.run ~> App.Schema.kept",
+            "Own.no ~> App.Schema.kept",
+        },
+    ),
+    "ruby, a module whose new makes one of several": (
+        {
+            "a.rb": "module Rich\n def self.new(f, t)\n  case f\n  when 'h' then HTML.new(t)\n"
+            "  when 'm' then Markdown.new(t)\n  when 't' then Text.new(t)\n  end\n end\n"
+            " class HTML < String\n  def to_html; end\n end\n class Markdown < Base\n end\n"
+            " class Text < String\n  def to_html; end\n end\n class Base\n  def to_html; end\n end\nend\n"
+            "class Entry\n def body\n  @b ||= Rich.new(1, 2)\n end\nend\n",
+            "show.html.erb": "<%= entry.body.to_html %>\n",
+            "b.rb": "def run\n @text.to_html\nend\ndef go\n Rich.new(1, 2).to_html\nend\n",
+        },
+        {
+            "Rich.new -> Rich.HTML",
+            "Rich.new -> Rich.Markdown",
+            "Rich.new -> Rich.Text",
+            "Entry.body -> Rich.new",
+            "go -> Rich.new",
+            "<module> ~> Entry.body",
+            *(
+                f"{by} ~> Rich.{cls}.to_html"
+                for by in ("<module>", "run", "go")
+                for cls in ("HTML", "Text", "Base")
+            ),
+        },
+    ),
     "swift, what a condition binds reads no property": (
         {
             "a.swift": "class O {\n var pp: Int { return 1 }\n func a() { if let pp = other.qq { } }\n"
