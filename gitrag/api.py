@@ -224,7 +224,7 @@ class Workspace:
         """Say who calls whom in the files as they are now, as ``gitrag graph`` does.
 
         Args:
-            target: A name, a qualified name such as ``Session.send``, or a path; None for everything.
+            target: A name, a qualified name such as ``Session.send``, a path, ``path:line``; None for all.
             filter: A regular expression on paths and names.
             direction: Which calls.
             depth: How many calls away from the target, 1 to 20.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
@@ -50,8 +51,8 @@ _BATCH = 64
 def named(target: str, nodes: Sequence[Node]) -> list[int]:
     """Return the indices of the definitions that match a target: a path, a qualified name, or the end of one.
 
-    An exact match wins over one in another case, ``path:name`` gives both, a directory means its contents; a
-    module may be named with dots.
+    An exact match wins over one in another case, ``path:name`` gives both, ``path:line`` what is at a line of
+    the only such file; a directory means its contents; a module may be named with dots.
     """
     for fold in (str, str.casefold):
         path, _, name = target.rpartition(":")
@@ -64,6 +65,7 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
                 for i, node in enumerate(nodes)
                 if fold(node.path).endswith(where) and _is_called(fold(node.name), what)
             ]
+            found = found or _at_line(where, what, nodes, fold)
         dotted = wanted.replace("::", ".").replace("#", ".").removesuffix("()")
         found = found or [i for i, node in enumerate(nodes) if fold(node.name) == dotted]
         found = found or [i for i, node in enumerate(nodes) if _is_called(fold(node.name), dotted)]
@@ -75,6 +77,20 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
         if found:
             return found
     return []
+
+
+def _at_line(where: str, line: str, nodes: Sequence[Node], fold: Callable[[str], str]) -> list[int]:
+    """Return the innermost definition at a line of a file, if only one file is meant."""
+    if not re.fullmatch(r"[0-9]{1,9}", line):
+        return []
+    paths = {node.path for node in nodes if f"/{fold(node.path)}".endswith(f"/{where}")}
+    paths = {each for each in paths if fold(each) == where} or paths
+    there = [
+        (node.line_end - node.line_start, node.name == MODULE, i)
+        for i, node in enumerate(nodes)
+        if node.path in paths and node.line_start <= int(line) <= node.line_end
+    ]
+    return [min(there)[2]] if there and len(paths) == 1 else []
 
 
 def module_place(target: str, paths: Iterable[str], fold: Callable[[str], str] = str.casefold) -> str:

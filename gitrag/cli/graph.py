@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 def graph(session: Session, *, target: str | None, asked: GraphCommand, form: str | None) -> int:
     """Show who calls whom, in the files as they are now.
 
-    TARGET is a name, a qualified name such as `Session.send`, or a path; a class stands for its methods.
-    Calls are read from the source: those that are likely but not certain are marked, in text with ~.
+    TARGET is a name, a qualified name such as `Session.send`, a path or `path:line`; a class stands for its
+    methods. Calls are read from the source: those that are likely but not certain are marked, in text with ~.
     Of a constant, a type or a field it lists who names it.
 
     With --everywhere, --repo, --group or --submodules, calls between TARGET and these repositories are listed

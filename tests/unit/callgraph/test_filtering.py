@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gitrag.callgraph.filtering import matching, module_place, named, near_names
+from gitrag.callgraph.filtering import matching, members, module_place, named, near_names
 from gitrag.callgraph.graph import Node
 from gitrag.errors import UsageError
 
@@ -51,6 +51,30 @@ def test_a_filter_that_is_large_for_many_nodes_is_ended():
     hostile = [Node("a" * 290 + str(number), "f", 1, 1) for number in range(200_000)]
     with pytest.raises(UsageError, match="takes longer than 5 s"):
         matching("(a?){500}a{500}", hostile)
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        ("src/auth/login.py:2", [0]),
+        ("auth/login.py:9", [1, 0]),
+        ("login.py:3", [1, 0]),
+        ("./src/Mail/send.py:2", [2]),
+        ("send.py:7", []),
+        ("gin.py:2", []),
+        (".py:2", []),
+        ("src/auth/login.py:0", []),
+        ("src/auth/login.py:" + "9" * 5_000, []),
+        ("src/auth/login.py:\u0662", []),
+    ],
+)
+def test_a_line_of_a_file_is_the_innermost_definition_there(target, found):
+    assert [*(each := named(target, NODES)), *members(each, NODES)] == found
+
+
+def test_a_line_of_several_files_is_none():
+    assert named("send.py:1", [*NODES, Node("lib/send.py", "x", 1, 1)]) == []
+    assert named("src/mail/send.py:1", [*NODES, Node("lib/src/mail/send.py", "x", 1, 1)]) == [2]
 
 
 def test_a_filter_can_be_stopped():
