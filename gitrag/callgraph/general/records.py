@@ -113,7 +113,8 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
 
     ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
     Ruby's classes themselves, not of their instances, C#'s extension methods, Swift's extensions, Kotlin's
-    functions that give a block a ``this``; ``properties`` those that run where their name is read.
+    functions that give a block a ``this``; ``properties`` those that run where their name is read; ``hidden``
+    Kotlin's private functions.
     """
 
     parents: tuple[int, ...]
@@ -126,6 +127,7 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     signatures: tuple[Signature, ...] = ()
     statics: tuple[int, ...] = ()
     properties: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

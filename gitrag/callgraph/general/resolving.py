@@ -75,6 +75,7 @@ class Resolver(Receivers):
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
+        found = [each for each in found if self._tables.can_call(caller, each[0])]
         if len(found) > 1:
             found = self._told_apart(found, call, caller)
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
@@ -245,7 +246,7 @@ class Resolver(Receivers):
             return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
         if language in {"kotlin", "swift", "dart"}:
             written = self._type_written(before, caller) if before else ""
-            return self._foreign(name, written or "?") if owner is None else []
+            return self._foreign(name, written or "?", caller) if owner is None else []
         if language != "csharp":
             return []
         every = [
@@ -257,14 +258,15 @@ class Resolver(Receivers):
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
 
-    def _foreign(self, name: str, on: str) -> Found:
+    def _foreign(self, name: str, on: str, caller: Id) -> Found:
         """Find a function that extends a class of others, where no class here has one of its name.
 
         Args:
             name: Its name.
             on: The type that it is called on; ``?`` if not known, empty where nothing stands before it.
+            caller: Who calls it.
         """
-        every = self._tables.methods.get(name, [])
+        every = [own for own in self._tables.methods.get(name, ()) if self._tables.can_call(caller, own)]
         owners = [self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2] for own in every]
         ours = {
             each
@@ -404,10 +406,10 @@ class Resolver(Receivers):
         if named:
             return certain([built for own in named for built in self._constructed(own)])
         if is_imported:
-            return self._foreign(name, "") if language == "kotlin" else []
+            return self._foreign(name, "", caller) if language == "kotlin" else []
         found = certain(self._elsewhere(name, path, language))
         if not found and language == "kotlin":
-            return self._foreign(name, "")
+            return self._foreign(name, "", caller)
         return found or (self._telling("", name, language) if language == "scala" else [])  # `import Ops._`
 
     def _own_or_any(self, owner: Owner, name: str) -> Found:

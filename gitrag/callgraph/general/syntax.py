@@ -17,6 +17,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: what is of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type; of PHP a private one; with ``@value``, a namespace.
+- ``@private``: a function that only its class, or its file, can call.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run; or
@@ -143,7 +144,7 @@ _SCRIPT_MANY = late_re(
 _LISTS = late_re(
     r"(?:[\w.]+\.)?(?:Mutable|Array|Linked|Hash|Tree|Sorted|IReadOnly|I|Immutable)?"
     r"(?:List|Set|HashSet|Collection|Iterable|Enumerable|AsyncEnumerable|Stream|Sequence|Queue|Deque|Array)"
-    r"<\s*(?:out\s+|in\s+|\?\s*extends\s+)?([\w.]+)\??\s*>\??|([\w.]+)\[\]\??"
+    r"<\s*(?:out\s+|in\s+|\?\s*extends\s+)?([\w.]+)(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>)?\??\s*>\??|([\w.]+)\[\]\??"
 )
 _MANY = {
     "java": _LISTS,
@@ -290,6 +291,7 @@ class QueryReader:
         watchers: set[str] = set()
         comments: list[tree_sitter.Node] = []
         statics: list[int] = []
+        hidden: list[int] = []
         properties: list[int] = []
         results: list[Result] = []
         returned: list[tree_sitter.Node] = []
@@ -330,6 +332,8 @@ class QueryReader:
                 calls += self._named_by_text(captures)
             elif "markup" in captures:
                 calls += self._in_markup(captures["markup"][0])
+            elif "private" in captures:
+                hidden.append(self._around(captures["private"][0]))
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
             elif "elements" in captures:
@@ -433,6 +437,7 @@ class QueryReader:
             tuple(signatures.values()),
             tuple(statics),
             tuple(properties),
+            tuple(hidden),
         )
         return Facts(definitions, _mentions(body.calls, imports), packed_body(body))
 

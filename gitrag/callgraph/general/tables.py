@@ -32,6 +32,7 @@ class File(Struct, frozen=True):
         signatures: What functions take, where arguments choose among functions of one name.
         properties: Those that run where their name is read.
         library: The file that a part of Dart is of, as written there.
+        hidden: Kotlin's private functions.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
@@ -48,6 +49,7 @@ class File(Struct, frozen=True):
     signatures: Mapping[int, Signature]
     statics: frozenset[int]
     properties: frozenset[int]
+    hidden: frozenset[int]
     library: str
 
 
@@ -136,6 +138,14 @@ class Tables:
         """Tell whether Kotlin's functions of a name are known to give no block a ``this``."""
         every = [*self.functions.get(name, ()), *self.methods.get(name, ())]
         return bool(every) and not any(index in self.body(path).statics for path, index in every)
+
+    def can_call(self, caller: Id, own: Id) -> bool:
+        """Tell whether a definition is not private to another class or file of Kotlin."""
+        if own[1] not in self.body(own[0]).hidden:
+            return True
+        outermost, around = ([*self.outwards(each)][-2:-1] for each in (own, caller))
+        of_class = bool(outermost) and self.definition(outermost[0]).kind == "class"
+        return own[0] == caller[0] and not (of_class and around and outermost != around)
 
     def last_name(self, own: Id) -> str:
         """Return the last part of a definition's name."""
@@ -267,6 +277,7 @@ def _unpacked(language: str, facts: Facts) -> File:
         {each.function: each for each in body.signatures},
         frozenset(body.statics),
         frozenset(body.properties),
+        frozenset(body.hidden),
         next((each.path for each in body.imports if each.path and language == "dart"), ""),
     )
 

@@ -1033,6 +1033,45 @@ CASES |= {
             ),
         },
     ),
+    "csharp, a loop over a list of what is generic": (
+        {
+            "A.cs": "interface IRules<T> { int Execute(T o); }\n"
+            "class TvRule : IRules<Base> { public int Execute(Base o) { return 1; } }\n"
+            "class Ev { List<IRules<Base>> Rules { get; } IEnumerable<IRules<Map<A, B>>> More { get; }\n"
+            " void Go(Base o) { foreach (var r in Rules) { r.Execute(o); } }\n"
+            " void Too(Base o) { foreach (var r in More) { r.Execute(o); } } }"
+        },
+        {
+            *(f"Ev.{by} {edge}.Execute" for by in ("Go", "Too") for edge in ("-> IRules", "~> TvRule")),
+            "Ev.Go -> Ev.Rules",
+            "Ev.Too -> Ev.More",
+        },
+    ),
+    "kotlin, what is private is called in its own class and file": (
+        {
+            "A.kt": "class VmA(db: Db) {\n fun go() = db.rows().map { it.toUiList() }\n"
+            " private fun List<Int>.toUiList() = map { 1 }\n}\n"
+            "class VmB(db: Db) {\n fun go() = db.rows().map { it.toUiList() }\n"
+            " private fun List<Long>.toUiList() = map { 2 }\n}\n",
+            "B.kt": "class VmC(db: Db) {\n fun go() = db.rows().map { it.toUiList() }\n"
+            " companion object {\n  private fun List<Int>.toUiList() = map { 1 }\n }\n}\n",
+        },
+        {
+            "VmA.go ~> VmA.List.toUiList",
+            "VmB.go ~> VmB.List.toUiList",
+            "VmC.go ~> VmC.Companion.List.toUiList",
+        },
+    ),
+    "kotlin, and nowhere else": (
+        {
+            "A.kt": "class A {\n private suspend fun Manga.getDetails() = this\n"
+            " fun own(m: Manga) = m.getDetails()\n}\n"
+            "private fun topLevel() = 1\nclass D { fun it() = topLevel() }\n",
+            "B.kt": "class B {\n private suspend fun Repo.noCache(m: Manga) = getDetails(m)\n"
+            " fun no() = topLevel()\n}\n",
+        },
+        {"A.own ~> A.Manga.getDetails", "D.it -> topLevel"},
+    ),
     "swift, what a condition binds reads no property": (
         {
             "a.swift": "class O {\n var pp: Int { return 1 }\n func a() { if let pp = other.qq { } }\n"
