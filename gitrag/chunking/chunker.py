@@ -281,10 +281,11 @@ def is_hopelessly_nested(source: bytes) -> bool:
 
 
 def _without_group(found: re.Match[bytes]) -> bytes:
-    """Return a match with its first group blanked out."""
-    start, end = found.span(1)
+    """Return a match with the only group that matched blanked out."""
+    group = found.lastindex or 0
+    start, end = found.span(group)
     whole = found[0]
-    hidden = b"\n".join(b" " * len(line) for line in found[1].split(b"\n"))
+    hidden = b"\n".join(b" " * len(line) for line in found[group].split(b"\n"))
     return whole[: start - found.start()] + hidden + whole[end - found.start() :]
 
 

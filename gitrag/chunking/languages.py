@@ -33,7 +33,7 @@ class Language(Struct, frozen=True):
             of a name.
         wary: Whether the grammar takes seconds and gigabytes on text in another language, so that the first
             lines must parse before the rest is tried.
-        noise: Regular expression whose first group is hidden from the parser: macros that are not syntax.
+        noise: Regular expression of which the group that matched is hidden from the parser: no syntax.
     """
 
     name: str
@@ -59,11 +59,13 @@ _EXPORT_MACRO = r"\b(?:class|struct)\s+([A-Z][A-Z0-9_]+(?:\([^()\n]*\))?)\s+(?=\
 # class Store<T>
 # @Inject
 # internal constructor(private val files: Files)
-_KOTLIN_CONSTRUCTOR = (
+_KOTLIN_NOISE = (
     r"\bclass\s+\w+(?:\s*<[^<>{}()]*>)?"
     r"([^\S\n]*\n\s*(?:@[\w.]+(?:\([^()\n]*\))?\s+|(?:private|internal|protected|public)\s+)*constructor)(?=\s*\()"
+    r"|\bobject\s*:\s*[\w.]+(?:<[^<>{}()]*>)?(\s+by\s+[\w.]+)(?=\s*\{)"
 )
-"""A constructor on a line of its own, which the grammar takes for something behind the class."""
+"""A constructor on a line of its own, which the grammar takes for something behind the class; of an object
+what it delegates to, which the grammar takes for a call with the object's body as its block."""
 
 _NOTEBOOK_COMMAND = r"(?m)^[ \t]*((?:%{1,2}[A-Za-z]|!|\?)[^\n]*|[\w.]+\?{1,2}[ \t]*)$"
 
@@ -86,7 +88,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("rust", "rs"),
     # Widely used
     _parsed("java", "java"),
-    _parsed("kotlin", "kt kts", noise=_KOTLIN_CONSTRUCTOR),
+    _parsed("kotlin", "kt kts", noise=_KOTLIN_NOISE),
     _parsed("scala", "scala sc sbt", interpreters="scala"),
     _parsed("c", "c h"),
     _parsed("cpp", "cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp ino", owner_parts=1, noise=_EXPORT_MACRO),

@@ -530,8 +530,12 @@ class QueryReader:
             kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
             rows.append((each.start, each.end, kind, name, each.row + 1, each.last + 1))
         taken = {(start, end) for start, end, *_ in rows}
+        nameless = 0
         for captures in values:
             node, name = captures["value"][0], self._text(captures["value.name"][0])
+            if self._language.name == "kotlin":  # several objects without a name are several classes
+                nameless += 1
+                name += str(nameless) * (nameless > 1)
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 kind = "class" if "static" in captures else "function"

@@ -1072,6 +1072,33 @@ CASES |= {
         },
         {"A.own ~> A.Manga.getDetails", "D.it -> topLevel"},
     ),
+    "kotlin, an object that delegates overrides": (
+        {
+            "A.kt": "interface Ctl {\n fun onEnd(a: Boolean) {}\n fun onStart() {}\n}\n"
+            "class V(val d: Ctl) {\n fun make(): Ctl {\n  return object : Ctl by d {\n"
+            "   override fun onEnd(a: Boolean) { other() }\n  }\n"
+            " }\n fun other() {}\n}\nclass Go(val c: Ctl) {\n fun run() { c.onEnd(true) }\n}\n"
+        },
+        {
+            "Go.run -> Ctl.onEnd",
+            "Go.run ~> V.make.object.onEnd",
+            "V.make.object.onEnd -> V.other",
+        },
+    ),
+    "kotlin, objects without a name are classes of their own": (
+        {
+            "A.kt": "open class Ctl {\n open fun tick() {}\n}\n"
+            "class V {\n fun other() {}\n fun run(c: Ctl) { c.tick() }\n"
+            " val a = object : Ctl() {\n  override fun tick() { other() }\n }\n"
+            " val b = object : Other {\n  override fun other() { }\n  fun own() { this.other() }\n }\n}\n"
+        },
+        {
+            "V.run -> Ctl.tick",
+            "V.run ~> V.object.tick",
+            "V.object.tick -> V.other",
+            "V.object2.own -> V.object2.other",
+        },
+    ),
     "swift, what a condition binds reads no property": (
         {
             "a.swift": "class O {\n var pp: Int { return 1 }\n func a() { if let pp = other.qq { } }\n"

@@ -48,3 +48,6 @@
 
 [(function_declaration (function_value_parameters) @parameters) (secondary_constructor (function_value_parameters) @parameters)]
 (function_declaration (modifiers (visibility_modifier "private") @private))
+
+; An object without a name, a class of its own.
+(object_literal "object" @value.name) @value @static
