@@ -811,7 +811,7 @@ class QueryReader:
         calls += self._named_by_symbols(node, self._text(method), receiver)
         if receiver is None and self._text(method) in _RAISING:  # `raise Bad, 1`, which makes one
             arguments = node.child_by_field_name("arguments")
-            first = arguments.named_children[0] if arguments is not None else None
+            first = next(iter(arguments.named_children), None) if arguments is not None else None
             if first is not None and first.type in {"constant", "scope_resolution"}:
                 made = (*parts_of(self._text(first)), "new")
                 calls.append((WrittenCall(self._around(node), made, first.start_point[0] + 1), node))

@@ -981,7 +981,7 @@ CASES |= {
         {
             "a.rb": "module OSM\n class Bad < StandardError\n  def initialize(a)\n  end\n end\nend\n"
             "class Ctl\n def go\n  raise OSM::Bad, @a unless @ok\n end\n def text\n  raise 'OSM::Bad'\n end\n"
-            " def twice\n  fail(OSM::Bad)\n end\nend\n"
+            " def twice\n  fail(OSM::Bad)\n end\n def again\n  raise()\n end\nend\n"
         },
         {"Ctl.go -> OSM.Bad.initialize", "Ctl.twice -> OSM.Bad.initialize"},
     ),
