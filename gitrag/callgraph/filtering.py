@@ -85,12 +85,10 @@ def _at_line(where: str, line: str, nodes: Sequence[Node], fold: Callable[[str],
         return []
     paths = {node.path for node in nodes if f"/{fold(node.path)}".endswith(f"/{where}")}
     paths = {each for each in paths if fold(each) == where} or paths
-    there = [
-        (node.line_end - node.line_start, node.name == MODULE, i)
-        for i, node in enumerate(nodes)
-        if node.path in paths and node.line_start <= int(line) <= node.line_end
-    ]
-    return [min(there)[2]] if there and len(paths) == 1 else []
+    every = (i for i, node in enumerate(nodes) if node.path in paths)
+    there = [i for i in every if nodes[i].line_start <= int(line) <= nodes[i].line_end]
+    there.sort(key=lambda i: (nodes[i].line_end - nodes[i].line_start, nodes[i].name == MODULE))
+    return there[:1] if len(paths) == 1 else []
 
 
 def module_place(target: str, paths: Iterable[str], fold: Callable[[str], str] = str.casefold) -> str:
