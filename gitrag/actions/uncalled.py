@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import groupby
+from itertools import groupby, islice
+
+from msgspec.structs import replace
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
@@ -16,6 +18,18 @@ from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
+from gitrag.callgraph.unnamed import (
+    LOADING,
+    bound_by,
+    imports,
+    is_exported,
+    loads_modules,
+    mixes_in,
+    overrides,
+    put_together,
+    stem_of,
+    takes_any_of,
+)
 from gitrag.callgraph.uses import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
@@ -26,13 +40,16 @@ from gitrag.callgraph.uses import (
     is_called_by_its_name,
     is_of_an_object,
     may_be_called_by,
+    may_reach,
+    may_set,
     may_use,
     only_declares,
     registrations,
 )
-from gitrag.chunking.languages import is_code, language_of
+from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
+from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
 _SHORTEST_NAME = 3
@@ -41,12 +58,18 @@ _SHORTEST_NAME = 3
 _MOST_NAMES = 100
 """Names that are looked for as text at once."""
 
+_MOST_TEXTS = 600
+"""Texts that are looked for at once: 0.2 s of processor time in 1,500 files."""
+
+_MOST_WAYS = 5
+
 _LINES_ABOVE = 4
 _LINES_OF_HEAD = 8
 """Lines above and at the start of a definition in which its decorators and annotations stand."""
 
 _PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
+_OF_TESTS = re.compile(r"^Test|Tests?$|TestCase$|Spec$")
 _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:class|interface)\b")
 _OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
@@ -73,15 +96,17 @@ def without_callers(
     """
     names = {name: None for members in asked for node in members for name in _names(node)}
     wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
-    there, is_whole = grep(workspace.repo, wanted, names=True)
+    there, is_whole = grep(workspace.repo, list(map(_said, wanted)), names=True)
     by_name = {name: _with_word(name, there) for name in wanted}
     uses = _Uses(calls, loaded, by_name)
     alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
 
+    spoken = _spoken_in(workspace, loaded)
+
     @cache  # a name is often that of many
     def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
         lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        said = [(line, may_use(line.path, line.text, name, language)) for line in lines]
+        said = [(line, may_use(line.path, line.text, name, language, spoken(line.path))) for line in lines]
         return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     @cache
@@ -94,6 +119,7 @@ def without_callers(
         inside = members if alone[_names(members[0])] < 2 else ()
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
+        others: list[tuple[Node, str, GrepLine]] = []
         for node in members:
             language = loaded.files[node.path][0]
             for name in _names(node):
@@ -102,6 +128,7 @@ def without_callers(
                         continue
                     kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
+                    others += [] if is_use else [(node, name, line)]
         mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
         is_searched = (
             is_whole
@@ -110,8 +137,180 @@ def without_callers(
             and all(name in by_name for node in members for name in _names(node))
         )
         registered, base = _registered(workspace, members, loaded, bases_of)
-        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched))
-    return found
+        known = Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched)
+        if known.is_without_caller and others:
+            known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
+        found.append(known)
+    bare = [members for members, known in zip(asked, found, strict=True) if known.is_without_caller]
+    beyond = _Beyond(workspace, loaded, spoken, bare, outside) if bare else None
+    return [
+        replace(known, registered=tuple(dict.fromkeys(islice(beyond.ways(members), _MOST_WAYS))))
+        if beyond is not None and known.is_without_caller
+        else known
+        for members, known in zip(asked, found, strict=True)
+    ]
+
+
+def _spoken_in(workspace: Workspace, loaded: Loaded) -> Callable[[str], str]:
+    """Return what tells the language of a file whose path does not: that of a script, by its first line."""
+
+    @cache
+    def spoken(path: str) -> str:
+        if path in loaded.files:
+            return loaded.files[path][0]
+        return (
+            language_of(path, "\n".join(_lines_of(workspace, path)[:1])) or ""
+            if needs_first_line(path)
+            else ""
+        )
+
+    return spoken
+
+
+def _lines_of(workspace: Workspace, path: str) -> list[str]:
+    """Return the lines of a file; none if it cannot be read."""
+    with suppress(GitragError):
+        return file_lines(workspace, path)
+    return []
+
+
+def _doubtful(
+    mentions: Sequence[tuple[Node, str, GrepLine]],
+    workspace: Workspace,
+    loaded: Loaded,
+    spoken: Callable[[str], str],
+) -> Iterator[str]:
+    """Yield the places that name a definition as a value, in a string, or where it is given one."""
+    for node, name, line in mentions:
+        language = loaded.files[node.path][0]
+        is_alone = "." not in node.name
+        head = _head(_lines_of(workspace, node.path), node)
+        is_set = any(
+            re.search(rf"\bset\s+{re.escape(name)}\s*\(|\b{re.escape(name)}\.setter\b", each) for each in head
+        )
+        if may_reach(line.path, line.text, name, language, spoken(line.path), alone=is_alone) or (
+            is_set and may_set(line.text, name)
+        ):
+            yield f"{line.path}:{line.number}"
+
+
+class _Beyond:
+    """Tells what may reach definitions whose names are in no line that may call them.
+
+    Only of these it is asked: it reads more, once for all of them.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        loaded: Loaded,
+        spoken: Callable[[str], str],
+        asked: Sequence[Sequence[Node]],
+        outside: Callable[[Node, str], bool],
+    ) -> None:
+        self._workspace, self._loaded, self._spoken, self._outside = workspace, loaded, spoken, outside
+        nodes = [node for members in asked for node in members]
+        texts = [text for node in nodes for name in _names(node) for text in (put_together(name) or ((),))[0]]
+        self._texts, _ = grep(workspace.repo, list(dict.fromkeys(texts))[:_MOST_TEXTS])
+        words = [*LOADING, *map(stem_of, (node.path for node in nodes)), *map(_owner, nodes)]
+        self._words, self._is_whole = grep(
+            workspace.repo, list(dict.fromkeys(words))[:_MOST_NAMES], names=True
+        )
+
+    def ways(self, members: Sequence[Node]) -> Iterator[str]:
+        """Yield by what definitions may be reached, in words that follow "registered by"."""
+        for node in members:
+            language = self._loaded.files[node.path][0]
+            lines = _lines_of(self._workspace, node.path)
+            if _last(node) in CONSTRUCTORS:  # of a class that a framework knows, and makes
+                for each in self._loaded.files[node.path][1].definitions:
+                    if each.kind == "class" and each.name == node.name.rpartition(".")[0]:
+                        made = Node(node.path, each.name, each.line_start, each.line_end, each.kind)
+                        yield from registrations(_head(lines, made), _last(made))
+            own = lines[node.line_start - 1 : node.line_end]
+            if "." in node.name and node.kind == "function" and overrides(own, _last(node), language):
+                yield "what it overrides"
+            yield from self._put_together(node, language)
+            yield from self._named_class(node, language)
+            if self._is_whole and self._is_for_others(node, language):
+                yield from self._loading(node.path, language)
+
+    def _put_together(self, node: Node, language: str) -> Iterator[str]:
+        for name in _names(node):
+            known = put_together(name)
+            for line in self._texts if known else ():
+                own = language_of(line.path) or self._spoken(line.path)
+                if family_of(own) == family_of(language) and known and known[1].search(line.text):
+                    yield f"a name put together in {line.path}:{line.number}"
+                    break
+
+    def _named_class(self, node: Node, language: str) -> Iterator[str]:
+        """Yield where the class of a method is named by a string or in settings; or that it is nowhere."""
+        owner = _owner(node)
+        lines = _with_word(owner, self._words) if owner else []
+        for line in lines:
+            if traits(line.path) & Trait.TEST:
+                continue
+            if may_reach(line.path, line.text, owner, language, self._spoken(line.path)) or (
+                language == "ruby" and mixes_in(line.text, owner)
+            ):
+                yield f"{line.path}:{line.number}, which names {owner}"
+                return
+        is_named = any(
+            not only_declares(line.path, line.text, owner) and not _is_prose(f"{line.path}:") for line in lines
+        )
+        if (
+            language == "ruby"
+            and owner
+            and not is_named
+            and self._is_whole
+            and _is_made(self._workspace, node)
+        ):
+            yield f"what finds {owner} by its name, or has it already"
+
+    def _is_for_others(self, node: Node, language: str) -> bool:
+        top = node.name.partition(".")[0]
+        if language == "python":
+            return not any(part.startswith("_") and not part.endswith("__") for part in node.name.split("."))
+        lines = _lines_of(self._workspace, node.path)
+        line = lines[node.line_start - 1] if node.line_start <= len(lines) else ""
+        return language in SCRIPTS and not _PRIVATE.search(line) and is_exported(line, top, lines)
+
+    def _loading(self, path: str, language: str) -> Iterator[str]:
+        """Yield what may load a file that no other imports, or takes of it what the source does not say."""
+        is_imported = False
+        for line in _with_word(stem_of(path), self._words):
+            own = language_of(line.path) or self._spoken(line.path)
+            if line.path == path or family_of(own) != family_of(language) or traits(line.path) & Trait.TEST:
+                continue
+            if not imports(line.text, line.path, path, language):
+                continue
+            is_imported = True
+            bound = bound_by(line.text) if language in SCRIPTS else stem_of(path)
+            for number, text in enumerate(_lines_of(self._workspace, line.path), 1) if bound else ():
+                if takes_any_of(text, bound):
+                    yield f"a member taken by a computed name in {line.path}:{number}"
+                    return
+        if is_imported:
+            return
+        if language in SCRIPTS:
+            yield f"what loads {path}, which no file imports"
+            return
+        for line in self._words:
+            if line.path.endswith(".py") and line.path != path and loads_modules(line.text):
+                yield f"what {line.path}:{line.number} imports by a computed name"
+                return
+
+
+def _owner(node: Node) -> str:
+    """Return the last name of what a definition is a member of; empty if of nothing."""
+    return "" if node.kind == "class" else node.name.rpartition(".")[0].rpartition(".")[2]
+
+
+def _is_made(workspace: Workspace, node: Node) -> bool:
+    """Tell whether a method of Ruby is of a class, not of a module: who has one of it need not name it."""
+    lines = _lines_of(workspace, node.path)[: node.line_start]
+    return any(re.match(rf"\s*class\s+(?:[\w:]+::)?{_owner(node)}\b", line) for line in lines)
 
 
 class _Uses:
@@ -184,13 +383,18 @@ def _names(node: Node) -> tuple[str, ...]:
     return (name, cls) if is_plain else (cls,)
 
 
+def _said(name: str) -> str:
+    """Return what of a name stands where it is called: of Ruby's ``size=`` what is before the sign."""
+    return name.removesuffix("=") if name[:1].isalpha() else name
+
+
 @cache
 def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return re.compile(rf"(?<!\w){re.escape(_said(name))}(?!\w)")
 
 
 def _with_word(name: str, lines: Sequence[GrepLine]) -> list[GrepLine]:
-    return [line for line in lines if name in line.text and _word(name).search(line.text)]
+    return [line for line in lines if _said(name) in line.text and _word(name).search(line.text)]
 
 
 def _is_prose(place: str) -> bool:
@@ -266,10 +470,23 @@ def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
     """Return the class outside of the repository that may call a method of one that inherits from it."""
-    owner = node.name.rpartition(".")[0].rpartition(".")[2]
-    if not owner or node.kind == "class" or _last(node) in CONSTRUCTORS:
+    owner = _owner(node)
+    if not owner or _last(node) in CONSTRUCTORS:
         return ""
-    return may_be_called_by(above.get(owner, ()), above)
+    return may_be_called_by(above.get(owner, ()), above) or may_be_called_by(_beside(owner, above), above)
+
+
+def _beside(owner: str, above: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the other bases of the classes that inherit from one: of what a mixin is mixed into."""
+    own, grown = {owner}, True
+    while grown and len(own) < _MOST_NAMES:
+        more = {
+            name
+            for name, bases in above.items()
+            if name not in own and not own.isdisjoint(bases) and not _OF_TESTS.search(name)
+        }
+        own, grown = own | more, bool(more)
+    return sorted({base for name in own - {owner} for base in above[name]} - own)
 
 
 def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:

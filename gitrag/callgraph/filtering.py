@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
@@ -64,7 +65,7 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
                 for i, node in enumerate(nodes)
                 if fold(node.path).endswith(where) and _is_called(fold(node.name), what)
             ]
-        dotted = wanted.replace("::", ".").replace("#", ".").removesuffix("()")
+        dotted = re.sub(r"::|(?<=[^.])#", ".", wanted).removesuffix("()")  # `A#go`; but `A.#own` is private
         found = found or [i for i, node in enumerate(nodes) if fold(node.name) == dotted]
         found = found or [i for i, node in enumerate(nodes) if _is_called(fold(node.name), dotted)]
         found = found or [i for i, node in enumerate(nodes) if _is_dotted(node, dotted, fold)]

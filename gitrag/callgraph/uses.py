@@ -65,6 +65,11 @@ _WITH_C = frozenset({"c", "cpp", "zig", "lua"})
 
 _STRING = late_re(r"\"[^\"]*\"|'[^']*'")
 
+_PROSE = frozenset("markdown rst text gettext csv css scss less html svg asciidoc".split())
+"""Languages of files that no program runs."""
+_COMPARED = late_re(r"(?:[=!]==?|\b(?:case|when|in|is))\s*$")
+_TRAILING = late_re(r"\s(?://|#)\s.*$")
+
 _NO_CODE = frozenset({"protobuf", "graphql"})
 """Languages that only declare."""
 
@@ -136,7 +141,7 @@ BY_ITS_OBJECT = "the object that has it"
 BY_A_COMPUTED_NAME = "a call whose name is computed"
 _IN_OBJECT = late_re(
     r"\s*(?:(?:(?:async|get|set)\b|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
-    r"|\s*(?!(?:this|exports|module\.exports)\.|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
+    r"|\s*(?!(?:this|exports|module\.exports)\.[\w$]+\s*=|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
 )
 """How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
 _COMPUTED = {
@@ -144,13 +149,17 @@ _COMPUTED = {
         r"(?:->|::)\s*(?:\{[^}]{0,200}\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]{0,200}\]|\bcall_user_func"
     ),
     "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
-    "javascript": late_re(r"\bthis\[(?!\d)[^\]]{1,200}\]\s*(?:\?\.)?\("),
+    "javascript": late_re(r"\bthis\[(?!\d|(['\"])[^'\"]*\1\])[^\]]{1,200}\](?!\s*[-+*/|&?]{0,2}=(?!=))"),
+    "python": late_re(r"\bgetattr\(\s*(?:self|cls)\s*,\s*+(?!f?['\"])"),
     "bash": late_re(r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|eval|time)\s)\s*[\"']?[\w:-]*\$(?!\()"),
-    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]\s*\("),
+    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]+\s*(?:\(|or\b.*\)\s*\()"),
 }
 """A call of an object's own functions by a name that the source does not say, by family of languages."""
 _JVM = "main|toString|equals|hashCode|compareTo"
-_SCRIPT = r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback"
+_SCRIPT = (
+    r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback|ng(?:On|Do|After)[A-Z]\w+"
+    r"|on(?:Module|Application)[A-Z]\w+"
+)
 _CALLED = {
     "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
     "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP|RoundTrip"
@@ -181,15 +190,18 @@ _MADE_BY_NAME = {"php": r"(?:::class\b|@\w+[\"']|[\"'])"}
 """What follows a class's name where something else makes one of it: a container, or a route."""
 
 
-def may_use(path: str, text: str, name: str, language: str) -> bool:
+def may_use(path: str, text: str, name: str, language: str, own: str = "") -> bool:
     """Tell whether a line may call a definition, or hand it on.
 
     Args:
         path: The line's file.
         name: The definition's last name.
         language: Its language: code in others that have a call graph cannot call it.
+        own: That of the line's file, if its path does not tell.
     """
-    own = language_of(path) or ""
+    own = language_of(path) or own
+    if language == "ruby" and name.endswith("="):
+        return not _COMMENT.match(text) and may_set(text, name[:-1])
     if path.endswith(_SETTINGS):
         return _in_settings(name).search(text) is not None
     is_template = path.endswith(_TEMPLATES) or ".blade." in path
@@ -214,6 +226,36 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
         for way in ways
         for each in way.finditer(bare)
     )
+
+
+def may_reach(path: str, text: str, name: str, language: str, own: str = "", *, alone: bool = False) -> bool:
+    """Tell whether a line that does not call a definition as others do may still name it.
+
+    Args:
+        path, text, name, language, own: As of ``may_use``.
+        alone: Whether its name may stand for it without what it is a member of.
+    """
+    own = language_of(path) or own
+    is_ours = is_code(own) and own not in _NO_CODE and not _is_other(own, language)
+    if _COMMENT.match(text) or not (is_code(own) or path.endswith(_SETTINGS) or own not in _PROSE):
+        return False
+    if any(not _COMPARED.search(text[: each.start()]) for each in _as_string(name).finditer(text)):
+        return True
+    if not is_ours:
+        return _in_settings(name).search(text) is not None or _is_value(name).search(text) is not None
+    if not alone or _IMPORTING.match(text):
+        return False
+    bare = _TRAILING.sub("", _STRING.sub(_without_prose, text))
+    return any(
+        not _is_declared(bare, each.start("name"), own)
+        and not _IN_SIGNATURE.search(bare[: each.start("name")])
+        for each in _by_itself(name).finditer(bare)
+    )
+
+
+def may_set(text: str, name: str) -> bool:
+    """Tell whether a line may give a property a value, alone or with others."""
+    return _given(name).search(text) is not None
 
 
 def only_declares(path: str, text: str, name: str) -> bool:
@@ -375,6 +417,33 @@ def _in_template(name: str) -> tuple[re.Pattern[str], ...]:
 @cache
 def _in_settings(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<=\w)(?:\.|::?|#|@|\\\\?){re.escape(name)}(?![\w.:-])")
+
+
+@cache
+def _as_string(name: str) -> re.Pattern[str]:
+    """Return what tells a string that is a name, or ends with it after what it is a member of."""
+    n = re.escape(name)
+    return re.compile(
+        rf"(?P<quote>[\"'`])(?:[\w./\\:#@-]*[./\\:#@])?{n}(?P=quote)(?!\s*(?:[=!]==?|:(?!:)|=>))"
+    )
+
+
+@cache
+def _given(name: str) -> re.Pattern[str]:
+    n = re.escape(name)
+    return re.compile(
+        rf"\.{n}\s*(?:\|\||&&|\?\?|[-+*/%|&])?=(?![=~>])|(?<![\w:?]){n}:|(?<![\w:]):{n}\b|([\"']){n}=?\1"
+    )
+
+
+@cache
+def _is_value(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^\s*-|[:=])\s*{re.escape(name)}\s*$")
+
+
+@cache
+def _by_itself(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w@$#.\"'-])(?P<name>{re.escape(name)})(?![\w\"'-]|\??:(?!:)|\s*=(?![=>~]))")
 
 
 def _compiled(*ways: str) -> tuple[re.Pattern[str], ...]:

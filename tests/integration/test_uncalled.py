@@ -169,6 +169,28 @@ SHORT = {
     "Page.php": "<?php\nclass Page {\n  public function __construct() {}\n}\n",
     "routes.php": "<?php\n$router->get('/page', 'Page@index');\n",
     "Key.swift": "struct Width: PreferenceKey {\n  static func reduce() {}\n}\n",
+    "plugins/deny.js": "exports.hook_deny = function () {}\n",
+    "loader.js": "for (const each of all) if (each.startsWith('hook_')) plugin[each]()\n",
+    "lib/unused.ts": "export function lonely() {}\n",
+    "jobs.js": "exports.sweep = function () {}\n",
+    "main.js": "const jobs = require('./jobs');\njobs[process.argv[2]]();\n",
+    "images.py": "class Strategy:\n    def on_saved(self):\n        pass\n",
+    "load.py": "from importlib import import_module\n\nimport_module(name).run()\n",
+    "settings.py": "STRATEGY = 'images.Strategy'\n",
+    "checks.py": (
+        "class Checks:\n    def validate_it(self):\n        pass\n\n\n"
+        "class Form(Checks, Serializer):\n    pass\n"
+    ),
+    "setup.rb": "module Setup\n  def grab!(x)\n  end\nend\n",
+    "bin/setup": "#!/usr/bin/env ruby\ninclude Setup\n[1].each { grab! 1 }\n",
+    "tags.rb": "class Tags\n  def tag_list=(x)\n  end\nend\n",
+    "use.rb": "def use(it) = it.find(1).tag_list = 1\n",
+    "post_policy.rb": "class PostPolicy\n  def publish?\n  end\nend\n",
+    "unique.rb": "module Unique\n  def enqueue_at(x)\n  end\nend\n\nLib::Adapter.prepend(Unique)\n",
+    "columns.rb": "module Columns\n  def reset_columns\n    super\n  end\nend\n",
+    "flags.ts": "export const isDev = make(1);\nconst shown = given ?? isDev;\n",
+    "mailer.ts": "@Injectable()\nclass Mailer {\n  constructor(to) {}\n}\n",
+    "socket.ts": "class Client {\n  open() {\n    this.socket.onopen = () => {}\n  }\n}\n",
 }
 
 
@@ -199,6 +221,29 @@ SHORT = {
         ("Own.Fetch", (), (), "Provider"),
         ("byAge.Swap", (), ("its name",), ""),
         ("Page.__construct", ("routes.php:2",), (), ""),
+        (
+            "hook_deny",
+            (),
+            ("a name put together in loader.js:1", "what loads plugins/deny.js, which no file imports"),
+            "",
+        ),
+        ("lonely", (), ("what loads lib/unused.ts, which no file imports",), ""),
+        ("sweep", (), ("a member taken by a computed name in main.js:2",), ""),
+        (
+            "Strategy.on_saved",
+            (),
+            ("settings.py:1, which names Strategy", "what load.py:3 imports by a computed name"),
+            "",
+        ),
+        ("Checks.validate_it", (), (), "Serializer"),
+        ("Setup.grab!", ("bin/setup:3",), (), ""),
+        ("Tags.tag_list=", ("use.rb:1",), (), ""),
+        ("PostPolicy.publish?", (), ("what finds PostPolicy by its name, or has it already",), ""),
+        ("Unique.enqueue_at", (), ("unique.rb:6, which names Unique",), ""),
+        ("Columns.reset_columns", (), ("what it overrides",), ""),
+        ("isDev", ("flags.ts:2",), (), ""),
+        ("Mailer.constructor", (), ("@Injectable",), ""),
+        ("onopen", (), ("the object that has it",), ""),
     ],
 )
 def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
@@ -213,6 +258,22 @@ def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolve
     assert (f"{base}, a base outside of the repository, may call it" in said) == bool(base)
     (written,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
     assert (written["registered"], written["base_outside"]) == (list(registered), base)
+
+
+def test_no_caller_is_said_of_what_is_imported_and_not_called(make_repository):
+    files = {
+        "a.ts": "export function idle_now() {}\nexport function busy() {}\n",
+        "b.ts": "import { busy } from './a';\nbusy();\n",
+        "stores.rb": "class Store\n  def unused_now(x)\n  end\nend\n",
+        "main.rb": "Store.new\n",
+        "util.py": "def spare_one():\n    pass\n",
+        "main.py": "import util\n\nutil.run('idle_later')\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    for target in ("idle_now", "Store.unused_now", "spare_one"):
+        (none,) = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS)).none
+        assert none.sentence.startswith("no caller in"), none.sentence
 
 
 def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_repository, monkeypatch):

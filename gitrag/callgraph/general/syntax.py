@@ -125,7 +125,7 @@ _TYPED = late_re(
 )
 """What is made or cast in brackets before a dot: ``(new A()).f``, ``(a as A).f``, ``((A) a).f``."""
 _SEPARATOR = late_re(r"\?\.|!\.|\.|->|::|\\")
-_NAME = late_re(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
+_NAME = late_re(r"[@$#A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr"
     " Result Mutex RwLock Pin Cow OnceCell Weak Future Task ValueTask Lazy".split()
