@@ -12,24 +12,27 @@ from itertools import groupby, islice
 from msgspec.structs import replace
 
 from gitrag.actions.lines import file_lines
+from gitrag.actions.reaching import (
+    MOST_NAMES,
+    PRIVATE,
+    Beyond,
+    head_of,
+    is_prose,
+    last_of,
+    lines_of,
+    names_of,
+    owner_of,
+    said,
+    spoken_in,
+    with_word,
+    word,
+)
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.callgraph.unnamed import (
-    LOADING,
-    bound_by,
-    imports,
-    is_exported,
-    loads_modules,
-    mixes_in,
-    overrides,
-    put_together,
-    stem_of,
-    takes_any_of,
-)
 from gitrag.callgraph.uses import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
@@ -46,29 +49,18 @@ from gitrag.callgraph.uses import (
     only_declares,
     registrations,
 )
-from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
-from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
 _SHORTEST_NAME = 3
 """A shorter name stands in too many lines to say anything."""
 
-_MOST_NAMES = 100
-"""Names that are looked for as text at once."""
-
-_MOST_TEXTS = 600
-"""Texts that are looked for at once: 0.2 s of processor time in 1,500 files."""
-
 _MOST_WAYS = 5
 
 _LINES_ABOVE = 4
-_LINES_OF_HEAD = 8
-"""Lines above and at the start of a definition in which its decorators and annotations stand."""
+"""Lines at the start of a class in which its kind stands."""
 
-_PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
-"""What says of a method that no base of its class calls it."""
 _OF_TESTS = re.compile(r"^Test|Tests?$|TestCase$|Spec$")
 _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:class|interface)\b")
@@ -94,20 +86,13 @@ def without_callers(
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.
     """
-    names = {name: None for members in asked for node in members for name in _names(node)}
-    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
-    there, is_whole = grep(workspace.repo, list(map(_said, wanted)), names=True)
-    by_name = {name: _with_word(name, there) for name in wanted}
-    uses = _Uses(calls, loaded, by_name)
-    alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
-
-    spoken = _spoken_in(workspace, loaded)
-
-    @cache  # a name is often that of many
-    def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
-        lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        said = [(line, may_use(line.path, line.text, name, language, spoken(line.path))) for line in lines]
-        return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
+    names = {name: None for members in asked for node in members for name in names_of(node)}
+    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
+    there, is_whole = grep(workspace.repo, list(map(said, wanted)), names=True)
+    by_name = {name: with_word(name, there) for name in wanted}
+    spoken = spoken_in(workspace, loaded)
+    lines_with = cache(_Uses(calls, loaded, by_name, spoken).lines_with)  # a name is often that of many
+    alone = Counter(names_of(members[0]) for members in asked if len(members) == 1)
 
     @cache
     def bases_of(family: str) -> dict[str, list[str]]:
@@ -116,62 +101,46 @@ def without_callers(
     found = []
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
-        inside = members if alone[_names(members[0])] < 2 else ()
+        inside = members if alone[names_of(members[0])] < 2 else ()
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
         others: list[tuple[Node, str, GrepLine]] = []
         for node in members:
             language = loaded.files[node.path][0]
-            for name in _names(node):
-                for line, is_use in lines_of(name, language):
+            for name in names_of(node):
+                for line, is_use in lines_with(name, language):
                     if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
                         continue
                     kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
                     others += [] if is_use else [(node, name, line)]
-        mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
+        mentions = sorted((place for place in mentioned if place not in unresolved), key=is_prose)
         is_searched = (
             is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
-            and any(map(_names, members))  # the code of a file runs with an import of it
-            and all(name in by_name for node in members for name in _names(node))
+            and any(map(names_of, members))  # the code of a file runs with an import of it
+            and all(name in by_name for node in members for name in names_of(node))
         )
         registered, base = _registered(workspace, members, loaded, bases_of)
         known = Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched)
         if known.is_without_caller and others:
             known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
         found.append(known)
+    return _looked_further(asked, found, Beyond(workspace, loaded, spoken))
+
+
+def _looked_further(
+    asked: Sequence[Sequence[Node]], found: Sequence[Uncalled], beyond: Beyond
+) -> list[Uncalled]:
+    """Add what may reach definitions of which "no caller" would be said."""
     bare = [members for members, known in zip(asked, found, strict=True) if known.is_without_caller]
-    beyond = _Beyond(workspace, loaded, spoken, bare, outside) if bare else None
+    beyond.read([node for members in bare for node in members])
     return [
         replace(known, registered=tuple(dict.fromkeys(islice(beyond.ways(members), _MOST_WAYS))))
-        if beyond is not None and known.is_without_caller
+        if known.is_without_caller
         else known
         for members, known in zip(asked, found, strict=True)
     ]
-
-
-def _spoken_in(workspace: Workspace, loaded: Loaded) -> Callable[[str], str]:
-    """Return what tells the language of a file whose path does not: that of a script, by its first line."""
-
-    @cache
-    def spoken(path: str) -> str:
-        if path in loaded.files:
-            return loaded.files[path][0]
-        return (
-            language_of(path, "\n".join(_lines_of(workspace, path)[:1])) or ""
-            if needs_first_line(path)
-            else ""
-        )
-
-    return spoken
-
-
-def _lines_of(workspace: Workspace, path: str) -> list[str]:
-    """Return the lines of a file; none if it cannot be read."""
-    with suppress(GitragError):
-        return file_lines(workspace, path)
-    return []
 
 
 def _doubtful(
@@ -184,7 +153,7 @@ def _doubtful(
     for node, name, line in mentions:
         language = loaded.files[node.path][0]
         is_alone = "." not in node.name
-        head = _head(_lines_of(workspace, node.path), node)
+        head = head_of(lines_of(workspace, node.path), node.line_start)
         is_set = any(
             re.search(rf"\bset\s+{re.escape(name)}\s*\(|\b{re.escape(name)}\.setter\b", each) for each in head
         )
@@ -194,131 +163,17 @@ def _doubtful(
             yield f"{line.path}:{line.number}"
 
 
-class _Beyond:
-    """Tells what may reach definitions whose names are in no line that may call them.
-
-    Only of these it is asked: it reads more, once for all of them.
-    """
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        loaded: Loaded,
-        spoken: Callable[[str], str],
-        asked: Sequence[Sequence[Node]],
-        outside: Callable[[Node, str], bool],
-    ) -> None:
-        self._workspace, self._loaded, self._spoken, self._outside = workspace, loaded, spoken, outside
-        nodes = [node for members in asked for node in members]
-        texts = [text for node in nodes for name in _names(node) for text in (put_together(name) or ((),))[0]]
-        self._texts, _ = grep(workspace.repo, list(dict.fromkeys(texts))[:_MOST_TEXTS])
-        words = [*LOADING, *map(stem_of, (node.path for node in nodes)), *map(_owner, nodes)]
-        self._words, self._is_whole = grep(
-            workspace.repo, list(dict.fromkeys(words))[:_MOST_NAMES], names=True
-        )
-
-    def ways(self, members: Sequence[Node]) -> Iterator[str]:
-        """Yield by what definitions may be reached, in words that follow "registered by"."""
-        for node in members:
-            language = self._loaded.files[node.path][0]
-            lines = _lines_of(self._workspace, node.path)
-            if _last(node) in CONSTRUCTORS:  # of a class that a framework knows, and makes
-                for each in self._loaded.files[node.path][1].definitions:
-                    if each.kind == "class" and each.name == node.name.rpartition(".")[0]:
-                        made = Node(node.path, each.name, each.line_start, each.line_end, each.kind)
-                        yield from registrations(_head(lines, made), _last(made))
-            own = lines[node.line_start - 1 : node.line_end]
-            if "." in node.name and node.kind == "function" and overrides(own, _last(node), language):
-                yield "what it overrides"
-            yield from self._put_together(node, language)
-            yield from self._named_class(node, language)
-            if self._is_whole and self._is_for_others(node, language):
-                yield from self._loading(node.path, language)
-
-    def _put_together(self, node: Node, language: str) -> Iterator[str]:
-        for name in _names(node):
-            known = put_together(name)
-            for line in self._texts if known else ():
-                own = language_of(line.path) or self._spoken(line.path)
-                if family_of(own) == family_of(language) and known and known[1].search(line.text):
-                    yield f"a name put together in {line.path}:{line.number}"
-                    break
-
-    def _named_class(self, node: Node, language: str) -> Iterator[str]:
-        """Yield where the class of a method is named by a string or in settings; or that it is nowhere."""
-        owner = _owner(node)
-        lines = _with_word(owner, self._words) if owner else []
-        for line in lines:
-            if traits(line.path) & Trait.TEST:
-                continue
-            if may_reach(line.path, line.text, owner, language, self._spoken(line.path)) or (
-                language == "ruby" and mixes_in(line.text, owner)
-            ):
-                yield f"{line.path}:{line.number}, which names {owner}"
-                return
-        is_named = any(
-            not only_declares(line.path, line.text, owner) and not _is_prose(f"{line.path}:") for line in lines
-        )
-        if (
-            language == "ruby"
-            and owner
-            and not is_named
-            and self._is_whole
-            and _is_made(self._workspace, node)
-        ):
-            yield f"what finds {owner} by its name, or has it already"
-
-    def _is_for_others(self, node: Node, language: str) -> bool:
-        top = node.name.partition(".")[0]
-        if language == "python":
-            return not any(part.startswith("_") and not part.endswith("__") for part in node.name.split("."))
-        lines = _lines_of(self._workspace, node.path)
-        line = lines[node.line_start - 1] if node.line_start <= len(lines) else ""
-        return language in SCRIPTS and not _PRIVATE.search(line) and is_exported(line, top, lines)
-
-    def _loading(self, path: str, language: str) -> Iterator[str]:
-        """Yield what may load a file that no other imports, or takes of it what the source does not say."""
-        is_imported = False
-        for line in _with_word(stem_of(path), self._words):
-            own = language_of(line.path) or self._spoken(line.path)
-            if line.path == path or family_of(own) != family_of(language) or traits(line.path) & Trait.TEST:
-                continue
-            if not imports(line.text, line.path, path, language):
-                continue
-            is_imported = True
-            bound = bound_by(line.text) if language in SCRIPTS else stem_of(path)
-            for number, text in enumerate(_lines_of(self._workspace, line.path), 1) if bound else ():
-                if takes_any_of(text, bound):
-                    yield f"a member taken by a computed name in {line.path}:{number}"
-                    return
-        if is_imported:
-            return
-        if language in SCRIPTS:
-            yield f"what loads {path}, which no file imports"
-            return
-        for line in self._words:
-            if line.path.endswith(".py") and line.path != path and loads_modules(line.text):
-                yield f"what {line.path}:{line.number} imports by a computed name"
-                return
-
-
-def _owner(node: Node) -> str:
-    """Return the last name of what a definition is a member of; empty if of nothing."""
-    return "" if node.kind == "class" else node.name.rpartition(".")[0].rpartition(".")[2]
-
-
-def _is_made(workspace: Workspace, node: Node) -> bool:
-    """Tell whether a method of Ruby is of a class, not of a module: who has one of it need not name it."""
-    lines = _lines_of(workspace, node.path)[: node.line_start]
-    return any(re.match(rf"\s*class\s+(?:[\w:]+::)?{_owner(node)}\b", line) for line in lines)
-
-
 class _Uses:
     """Tells which lines with a name are known to mean another definition, or to define one."""
 
     def __init__(
-        self, calls: ResolvedCalls, loaded: Loaded, by_name: Mapping[str, Sequence[GrepLine]]
+        self,
+        calls: ResolvedCalls,
+        loaded: Loaded,
+        by_name: Mapping[str, Sequence[GrepLine]],
+        spoken: Callable[[str], str],
     ) -> None:
+        self._by_name, self._spoken = by_name, spoken
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
         self._nodes: dict[str, list[tuple[tuple[str, int], Node]]] = {path: [] for path in paths}
         for own, node in calls.nodes():
@@ -346,16 +201,24 @@ class _Uses:
             for path in {line.path for line in lines}:
                 numbers = [line.number for line in lines if line.path == path]
                 for _, node in self._nodes.get(path, ()):
-                    if name in _names(node):
+                    if name in names_of(node):
                         head = next((each for each in numbers if node.line_start <= each <= node.line_end), 0)
                         self._heads.add((path, head, name))
+
+    def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
+        """Return the lines with a name that may mean a definition, and whether each may use it."""
+        lines = [line for line in self._by_name.get(name, ()) if not self.mean_another(line, name)]
+        known = [
+            (line, may_use(line.path, line.text, name, language, self._spoken(line.path))) for line in lines
+        ]
+        return [each for each in known if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     def mean_another(self, line: GrepLine, name: str) -> bool:
         """Tell whether a line is known to call or to define another definition of the name."""
         key = (line.path, line.number, name)
         if key in self._heads:
             return True
-        if key in self._resolved and len(_word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
+        if key in self._resolved and len(word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
             return True
         # A method that an interface of Go lists without a body.
         if not line.path.endswith(".go") or not line.text.lstrip().startswith(f"{name}("):
@@ -369,36 +232,6 @@ class _Uses:
             if node.line_start <= line.number <= node.line_end:
                 found = place  # in the order of the source: what lies in another comes after it
         return found
-
-
-def _names(node: Node) -> tuple[str, ...]:
-    """Return the names by which a definition is called: a constructor by its class's."""
-    owner, _, name = node.name.rpartition(".")
-    if node.name == MODULE:
-        return ()
-    if name not in CONSTRUCTORS or not owner:
-        return (name,)
-    cls = owner.rpartition(".")[2]
-    is_plain = name in {"init", "initialize"} and not node.path.endswith((".swift", ".rb"))
-    return (name, cls) if is_plain else (cls,)
-
-
-def _said(name: str) -> str:
-    """Return what of a name stands where it is called: of Ruby's ``size=`` what is before the sign."""
-    return name.removesuffix("=") if name[:1].isalpha() else name
-
-
-@cache
-def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(_said(name))}(?!\w)")
-
-
-def _with_word(name: str, lines: Sequence[GrepLine]) -> list[GrepLine]:
-    return [line for line in lines if _said(name) in line.text and _word(name).search(line.text)]
-
-
-def _is_prose(place: str) -> bool:
-    return not is_code(language_of(place.rpartition(":")[0]) or "")
 
 
 def _lies_in(line: GrepLine, node: Node) -> bool:
@@ -424,7 +257,7 @@ def _registered(
         for node in nodes:
             if node.name == MODULE:
                 continue
-            marks = registrations(_head(lines, node), _last(node))
+            marks = registrations(head_of(lines, node.line_start), last_of(node))
             if node != members[0]:  # a class is not called by what its methods override
                 marks = tuple(mark for mark in marks if not mark.lower().endswith("override"))
             elif language == "rust":
@@ -435,8 +268,8 @@ def _registered(
             found.update(dict.fromkeys(_unnamed(lines, node, loaded, is_alone=node == members[0])))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
-        is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
-        if is_own and not is_made and is_called_by_its_name(_last(node), language):
+        is_made = "." in node.name and last_of(node) in CONSTRUCTORS  # called by its class's name
+        if is_own and not is_made and is_called_by_its_name(last_of(node), language):
             found[BY_ITS_NAME] = None
     return tuple(found), base
 
@@ -454,7 +287,7 @@ def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool
 
 def _is_own(line: str, language: str) -> bool:
     is_static = language not in _OVERRIDING_STATICS and _STATIC.search(line.partition("(")[0])
-    return bool(is_static or _PRIVATE.search(line))
+    return bool(is_static or PRIVATE.search(line))
 
 
 def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
@@ -470,8 +303,8 @@ def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
     """Return the class outside of the repository that may call a method of one that inherits from it."""
-    owner = _owner(node)
-    if not owner or _last(node) in CONSTRUCTORS:
+    owner = owner_of(node)
+    if not owner or last_of(node) in CONSTRUCTORS:
         return ""
     return may_be_called_by(above.get(owner, ()), above) or may_be_called_by(_beside(owner, above), above)
 
@@ -479,7 +312,7 @@ def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
 def _beside(owner: str, above: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the other bases of the classes that inherit from one: of what a mixin is mixed into."""
     own, grown = {owner}, True
-    while grown and len(own) < _MOST_NAMES:
+    while grown and len(own) < MOST_NAMES:
         more = {
             name
             for name, bases in above.items()
@@ -517,18 +350,3 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
             is_outside = name in around and (not is_ours or name == own)
             bases.append(f"{OUTSIDE if is_outside else ''}{name}")
     return above
-
-
-def _head(lines: Sequence[str], node: Node) -> Sequence[str]:
-    start = node.line_start - 1
-    while (
-        start > 0
-        and node.line_start - start <= _LINES_ABOVE
-        and lines[start - 1].lstrip().startswith(("@", "[", "#["))
-    ):
-        start -= 1
-    return lines[start : node.line_start - 1 + _LINES_OF_HEAD]
-
-
-def _last(node: Node) -> str:
-    return node.name.rpartition(".")[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
+from itertools import islice
 
 from gitrag.callgraph.general.traits import SCRIPTS
 from gitrag.late import late_re
@@ -20,6 +21,9 @@ _EXPORTS = late_re(r"\s*(?:export\b|(?:module\.)?exports\b)")
 _ENDING = late_re(r"(?:/(?:index|__init__))?(?:\.d)?\.\w+$")
 _MIXING = r"\.\s*(?:send[ (]\s*:)?(?:include|prepend|extend)\b[ (,]"
 
+
+_LONGEST, _MOST_PARTS = 100, 8
+"""Of a name: characters and parts at most, for a stranger's may have thousands."""
 
 LOADING = (
     "import_module",
@@ -39,10 +43,10 @@ def put_together(name: str) -> tuple[tuple[str, ...], re.Pattern[str]] | None:
     ``hook_data`` is by ``'hook_' + x``, ``x.startswith("hook_")``, ``/^hook_(.*)/`` or ``f"{x}_data"``;
     ``onData`` by what adds to one of its words. None of a name of one word.
     """
-    own = name.strip("#?!=")
+    own = name.strip("#?!=")[:_LONGEST]
     texts: list[str] = []
     ways: list[str] = []
-    for part in _PART.finditer(own):
+    for part in islice(_PART.finditer(own), _MOST_PARTS):
         start, end = own[: part.end()], own[part.start() :]
         if len(start.strip("_")) < 2 or not end.strip("_"):
             continue
