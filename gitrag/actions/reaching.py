@@ -24,7 +24,7 @@ from gitrag.callgraph.unnamed import (
     stem_of,
     takes_any_of,
 )
-from gitrag.callgraph.uses import may_reach, only_declares, registrations
+from gitrag.callgraph.uses import may_reach, may_use, registrations
 from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
@@ -113,16 +113,9 @@ class Beyond:
             ):
                 yield f"{line.path}:{line.number}, which names {owner}"
                 return
-        is_named = any(
-            not only_declares(line.path, line.text, owner) and not is_prose(f"{line.path}:") for line in lines
-        )
-        if (
-            language == "ruby"
-            and owner
-            and not is_named
-            and self._is_whole
-            and _is_made(node, self._lines_of(node.path))
-        ):
+        if language != "ruby" or not self._is_whole or not _is_made(node, self._lines_of(node.path)):
+            return
+        if not any(may_use(line.path, line.text, owner, language, self._spoken(line.path)) for line in lines):
             yield f"what finds {owner} by its name, or has it already"
 
     def _is_for_others(self, node: Node, language: str) -> bool:
@@ -166,8 +159,9 @@ def owner_of(node: Node) -> str:
 
 def _is_made(node: Node, lines: Sequence[str]) -> bool:
     """Tell whether a method of Ruby is of a class, not of a module: who has one of it need not name it."""
-    made = re.compile(rf"\s*class\s+(?:[\w:]+::)?{re.escape(owner_of(node))}\b")
-    return any(map(made.match, lines[: node.line_start]))
+    owner = owner_of(node)
+    made = re.compile(rf"\s*class\s+(?:[\w:]+::)?{re.escape(owner)}\b")
+    return bool(owner) and any(map(made.match, lines[: node.line_start]))
 
 
 def spoken_in(workspace: Workspace, loaded: Loaded) -> Callable[[str], str]:

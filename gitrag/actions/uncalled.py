@@ -152,7 +152,9 @@ def _doubtful(
     """Yield the places that name a definition as a value, in a string, or where it is given one."""
     for node, name, line in mentions:
         language = loaded.files[node.path][0]
-        is_alone = "." not in node.name
+        around = node.name.rpartition(".")[0]  # in a function it is called by its name alone
+        kinds = {each.kind for each in loaded.files[node.path][1].definitions if each.name == around}
+        is_alone = "class" not in kinds
         head = head_of(lines_of(workspace, node.path), node.line_start)
         is_set = any(
             re.search(rf"\bset\s+{re.escape(name)}\s*\(|\b{re.escape(name)}\.setter\b", each) for each in head

@@ -293,6 +293,15 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"Repo -> Log", "Repo.#one -> Db.find", "Repo.all -> Log.find", "Repo.all -> Repo.#one"},
     ),
+    "javascript, one of two functions": (
+        {
+            "a.js": "function one() {}\nfunction two() {}\nfunction three() {}\n"
+            "function run(x, given, four) {\n  ask({ done: x ? one : two });\n"
+            "  const way = given ?? three;\n  return x ? four : 1;\n}\n"
+            "function four() {}\n"
+        },
+        {"run ~> one", "run ~> two", "run ~> three"},
+    ),
     "ruby, templates that are Ruby": (
         {
             "app/helpers/a_helper.rb": "module AHelper\n  def summary(x)\n  end\nend\n",
