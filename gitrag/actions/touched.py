@@ -27,7 +27,7 @@ from gitrag.git.repository import BlobError, Repository
 from gitrag.indexing.history import MOST_COMMITS
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
-from gitrag.model import Chunk, ChunkOfFile, Kind
+from gitrag.model import DEFINITIONS, Chunk, ChunkOfFile
 from gitrag.search.lookup import dotted, lies_in
 from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.numbers import count
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 Cut: TypeAlias = Callable[[str, bytes], Sequence[Chunk]]
 """Cuts a side of a file, given its path and content, into chunks."""
 
-_DEFINITIONS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 _MOST_COMPARED = 400
 """Files of code whose definitions are compared."""
 
@@ -201,7 +200,7 @@ def definitions_of(path: str, data: bytes | None, cut: Cut) -> dict[str, tuple[C
     """Return a file's definitions by qualified name: the first chunk of each, and the text of all."""
     found: dict[str, tuple[Chunk, str]] = {}
     for each in cut(path, data) if data is not None and language_of(path) is not None else ():
-        if each.kind in _DEFINITIONS and each.name:
+        if each.kind in DEFINITIONS and each.name:
             first, text = found.get(each.qualified_name, (each, ""))
             found[each.qualified_name] = first, f"{text}\n{each.text}"
     return found

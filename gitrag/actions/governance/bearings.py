@@ -416,12 +416,7 @@ class Preset(Struct, frozen=True):
         )
 
 
-_ADRS, _SPECS, _CODE, _ISSUES = (
-    CollectionKind.ADRS,
-    CollectionKind.SPECS,
-    CollectionKind.CODE,
-    CollectionKind.ISSUES,
-)
+_ADRS, _SPECS, _CODE, _ISSUES = CollectionKind
 
 PRESETS: Mapping[str, Preset] = {
     "check": Preset((_ADRS, _SPECS), 8, 0.3),

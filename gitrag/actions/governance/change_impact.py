@@ -23,7 +23,7 @@ from gitrag.actions.left_out import LeftOut
 from gitrag.actions.touched import Touched, cutting_once, still_named, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
-from gitrag.corpus.layout import CollectionKind
+from gitrag.corpus.layout import DOCUMENTS, CollectionKind
 from gitrag.corpus.testing import subject_of_test
 from gitrag.errors import GitragError
 from gitrag.git.difference import (
@@ -114,7 +114,7 @@ class ChangeRequest(Struct, frozen=True):
     """
 
     span: str | None = None
-    kinds: tuple[CollectionKind, ...] = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
+    kinds: tuple[CollectionKind, ...] = DOCUMENTS
     threshold: float | None = None
     by_file: bool = False
     with_past: bool = True
@@ -344,7 +344,7 @@ def _companions(
 ) -> tuple[list[Companion], int]:
     """Return what changed together with some files before and is still there, and how much was read."""
     from gitrag.git.commits import is_shallow
-    from gitrag.indexing.history import MOST_COMMITS, read_history
+    from gitrag.indexing.history import MOST_COMMITS
     from gitrag.store import histories
 
     repo = workspace.repo
@@ -352,7 +352,7 @@ def _companions(
     end = repo.resolve(last or "HEAD").commit
     if end is None or not paths:
         return [], 0
-    read_history(workspace.store, repo, end)
+    workspace.read_history(end)
     listed = repo.git("rev-list", f"--max-count={MOST_COMMITS}", f"{first}..{end}", "--")
     if listed.returncode:
         notes.append("What changed together before was not looked at: git cannot list the range's commits.")

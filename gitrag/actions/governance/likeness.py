@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.touched import Touched
-from gitrag.corpus.layout import CollectionKind
+from gitrag.corpus.layout import DOCUMENTS
 from gitrag.embedding.text import chunk_text
 from gitrag.errors import ModelError
 from gitrag.late import np
-from gitrag.model import Kind
+from gitrag.model import DEFINITIONS, Kind
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
@@ -37,8 +37,6 @@ model's vector is 0.82 on average."""
 _MOST_TEXTS = 10
 """The time for replacing drafts grows with the number of texts up to this one."""
 
-
-_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
 
 _TITLES = 20
 """Titles, the nearest by draft, that get the model's vector."""
@@ -64,8 +62,6 @@ _MIN_WORDS = 8
 
 _NEAREST_CHUNKS = 40
 """Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
-
-_DEFINITIONS = (Kind.FUNCTION.value, Kind.METHOD.value, Kind.CLASS.value)
 
 
 def like(
@@ -130,7 +126,7 @@ def _compare(
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Compared:
         scoped = Scoped(view_id, overlay, filters)
         near = similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
-        return _Compared(near, read_with_parts(db, view_id, overlay, _KINDS) if with_documents else None)
+        return _Compared(near, read_with_parts(db, view_id, overlay, DOCUMENTS) if with_documents else None)
 
     result = view.read(ask)
     candidates = [each.chunk_id for found in result.found.near for each in found]
@@ -228,7 +224,7 @@ def with_like(
     found = like(
         workspace,
         [chunk_text(each.chunk) for each in definitions],
-        filters=Filters(kinds=_DEFINITIONS),
+        filters=Filters(kinds=DEFINITIONS),
         limit=_NEAREST_CHUNKS,
         at_least=min(threshold, named_alike),
     )
