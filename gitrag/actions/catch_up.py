@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
-from gitrag.actions.sharing.background import pull_first, push_after
 from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
@@ -21,7 +20,6 @@ from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
-from gitrag.machine.log import logged
 from gitrag.machine.refusals import refusal
 from gitrag.machine.strain import Strain
 from gitrag.workspace import Workspace
@@ -101,6 +99,8 @@ def _told(directory: Path, stage: str, error: Exception) -> GitragError:
     """Return why a stage failed; what is nobody's but ours goes into the log with its traceback."""
     known = refusal(error)
     if known is None:
+        from gitrag.machine.log import logged
+
         with logged(directory) as log:
             log.error("%s failed", stage, exc_info=error)
     return known or StageError(f"{stage} failed: {reason_of(error)}")
@@ -147,6 +147,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
     own = refreshed.overlay.entries if refreshed is not None else ()
     few = False
     with stage("pulling shared vectors"):
+        from gitrag.actions.sharing.background import pull_first
+
         pull_first(workspace, own, asked)
     with stage("looking for draft vectors"):
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
@@ -163,6 +165,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
+        from gitrag.actions.sharing.background import push_after
+
         push_after(workspace, asked)
     if failures:
         raise failures[0]
@@ -250,12 +254,11 @@ def _read_commits(
     workspace: Workspace, now: Snapshot, revision: str | None, asked: Callable[[], bool]
 ) -> None:
     """Read what the commits say that lead to HEAD, and to the revision asked for last."""
-    from gitrag.indexing.history import read_history
     from gitrag.store import views
 
     for commit in dict.fromkeys([now.head.commit, revision]):
         if commit is not None:
-            read_history(workspace.store, workspace.repo, commit, stop=asked, older=workspace.older)
+            workspace.read_history(commit, asked)
     if now.head.commit is not None:
         with workspace.store.read() as db:
             view = views.current(db, now.slot)
@@ -271,7 +274,6 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     """
     from gitrag.indexing import older_commits
     from gitrag.indexing.draft_commits import draft
-    from gitrag.indexing.history import read_history
 
     store, older, repo = workspace.store, workspace.older, workspace.repo
     if not draft(store, stop=asked):
@@ -281,7 +283,7 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     is_read = True
     for own in dict.fromkeys([*head, *wanted]):
         if is_read and (tips := older_commits.tips_of(repo, own)) is not None:
-            is_read = read_history(store, repo, tips, stop=asked, older=older)
+            is_read = workspace.read_history(tips, asked)
             is_read = is_read and older_commits.read_older(older, store, repo, tips, stop=asked)
         if is_read and own in wanted:
             older_commits.unwant(older, own)

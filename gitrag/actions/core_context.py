@@ -18,7 +18,7 @@ from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
 from gitrag.memory.projects import Project, has_namesake, project_at, project_called
-from gitrag.model import Chunk, Kind
+from gitrag.model import DEFINITIONS, Chunk, Kind
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
@@ -32,7 +32,6 @@ _LISTED = 3
 """Paths named in a note."""
 
 _LONGEST_SIGNATURE = 120
-_DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
 _HALF_LIFE_S = 182 * 86_400
 """A change of half a year ago counts half."""
@@ -286,7 +285,7 @@ def _is_code(path: str) -> bool:
 
 
 def _key(chunks: Sequence[Chunk]) -> list[str]:
-    defined = [chunk for chunk in chunks if chunk.kind in _DEFINITIONS and chunk.signature]
+    defined = [chunk for chunk in chunks if chunk.kind in DEFINITIONS and chunk.signature]
     first = {
         chunk.qualified_name: chunk for chunk in reversed(defined)
     }  # a long definition has several chunks

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.core_context import core_context, marked_files, project_of
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached, searched
-from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.bearings import KINDS, PRESETS, Bearing, Unreached, find_unreached, searched
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.issues import parse_since
 from gitrag.actions.overview import Overview, overview
@@ -170,8 +169,6 @@ def _commits(workspace: Workspace, limit: str) -> list[Commit]:
 
 TOP = 5
 """Decisions shown for a topic, and as many specifications."""
-
-KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
 class SessionStart(Struct, frozen=True):

@@ -93,15 +93,15 @@ def impact(
     names, broken is a definition that is removed and still named, untested one that is called, and by no
     test, a companion a file that usually changes too, a decision one that bears on it and is not named.
     """
-    from gitrag.actions.governance.change_impact import change_impact
+    from gitrag.actions.governance.change_impact import ChangeRequest, change_impact
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
-        found = change_impact(workspace, span, calls_within, progress.update)
+        found = change_impact(workspace, ChangeRequest(span, calls_s=calls_within), progress.update)
     if program is not None and output != "json":
         directory = "" if program == "cargo" else directory_of(session, workspace)  # its targets are names
         tests = arguments(seen_from(directory, [each.path for each in found.tests]), program)
-        for note in (*(found.callers.left_out if found.callers else ()), *found.notes):
+        for note in (*(found.impact.left_out if found.impact else ()), *found.notes):
             session.terminal.note(note)
         if tests:
             session.terminal.print(joined(tests))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.bearings import Bearing, Unreached
+from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
+from gitrag.actions.governance.likeness import MOST_COMPARED
 from gitrag.actions.governance.related import NONE_RELATED, Duplicates, Related
-from gitrag.actions.governance.review import Added, Review
+from gitrag.actions.touched import Touched
 from gitrag.report.commits import instead_lines
 from gitrag.report.impact import impact_lines, removed_lines
 from gitrag.report.parts import Style, lines_of, plain, shown, standing
@@ -102,7 +104,7 @@ def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
     return joined([less, *(_alike(each, style) for each in found.nearest)])
 
 
-def review_markdown(found: Review, style: Style = plain) -> Text:
+def review_markdown(found: ChangeImpact, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
     lines = [f"## Review: {found.span}"]
     called = [line for each in found.removed for line in removed_lines(each, style)]
@@ -134,24 +136,24 @@ def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
     return lines
 
 
-def _none_asked(found: Review, style: Style) -> list[str]:
+def _none_asked(found: ChangeImpact, style: Style) -> list[str]:
     """Return that nothing has to be named, as far as was asked."""
     if found.named:
         return [f"It names what scores enough of what it touches: {', '.join(found.named)}."]
-    asked = ["the commits' messages"] if found.by_messages else []
+    asked = ["the commits' messages"] if "" in found.asked else []
     if found.files:
-        asked.append(f"{found.asked} of {count(found.files, 'changed file')}")
+        asked.append(f"{sum(map(bool, found.asked))} of {count(len(found.files), 'changed file')}")
     lines = [f"Asked by {' and '.join(asked)}."] if asked else ["The change has no file and no message."]
     return lines + (unreached_lines(found.unreached, style) if found.unreached is not None else [])
 
 
-def _none_like(found: Review) -> str:
+def _none_like(found: ChangeImpact) -> str:
     """Return that nothing is like what a change adds, as far as it was compared."""
-    if not found.compared:
+    if not found.new:
         return "It adds no definition that is compared: tests, moved and very short ones are not."
     all_new = count(found.new, "definition") + " that it adds"
-    what = all_new if found.compared == found.new else f"{found.compared} of the {all_new}"
-    return f"No definition outside tests has a cosine of {found.threshold:.2f} or more to {what}."
+    what = all_new if found.new <= MOST_COMPARED else f"{MOST_COMPARED} of the {all_new}"
+    return f"No definition outside tests has a cosine of {found.threshold or 0:.2f} or more to {what}."
 
 
 def _question(each: Bearing, style: Style) -> Iterator[str]:
@@ -162,9 +164,9 @@ def _question(each: Bearing, style: Style) -> Iterator[str]:
         yield f"  {style(each.note, 'dim')}"
 
 
-def _added(each: Added, style: Style) -> Iterator[str]:
+def _added(each: Touched, style: Style) -> Iterator[str]:
     place = f"{shown(each.path)}:{each.chunk.line_start}"
-    yield f"- `{style(each.chunk.qualified_name, 'name')}` ({place}) is like:"
+    yield f"- `{style(each.name, 'name')}` ({place}) is like:"
     for other in each.existing:
         yield f"  {_alike(other, style)}"
 

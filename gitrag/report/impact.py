@@ -83,9 +83,9 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
     if not found.definitions:
         yield f"None: no function, method or class differs in the {count(len(found.files), 'file')}."
         return
-    risky = [each for each in found.definitions if each.risk or each.called]
+    risky = [each for each in found.by_risk if each.risk or each.called]
     for each in risky[:MOST_DEFINITIONS]:
-        place = form(f"{shown(each.path)}:{each.line_start}", "path")
+        place = form(f"{shown(each.path)}:{each.chunk.line_start}", "path")
         yield f"- {form(each.name, 'name')} {place} {_fate(each)}"
         if each.called and each.called.callers:
             yield f"  {_callers(each.called.callers, form)}"
@@ -98,8 +98,8 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
         yield f"- … and {count(len(risky) - MOST_DEFINITIONS, 'more definition')} with callers"
     if any(edge.confidence < 1 for each in risky for edge in _shown_edges(each)):
         yield _LIKELY
-    rest = [each for each in found.definitions if each not in risky]
-    where = found.callers.looked_at if found.callers else ""
+    rest = [each for each in found.by_risk if each not in risky]
+    where = found.impact.looked_at if found.impact else ""
     gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
     unsure = [each for each in rest if each.known and not each.known.is_without_caller]
     for each in unsure[:MOST_DEFINITIONS]:
@@ -214,10 +214,10 @@ def _question_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
         name = form(each.name, "name")
         where = form(shown(each.touched_by), "path") if each.touched_by else "the commits' messages"
         yield f"- {name} {form(each.document.title, 'title')} ({each.score:.2f}), by {where}"
-    if found.documents.named:
-        yield f"It names {', '.join(form(each, 'name') for each in found.documents.named)}."
-    elif not found.questions and found.documents.unreached is not None:
-        near = found.documents.unreached
+    if found.named:
+        yield f"It names {', '.join(form(each, 'name') for each in found.named)}."
+    elif not found.questions and found.unreached is not None:
+        near = found.unreached
         yield near.sentence + (" The nearest:" if near.nearest else "")
         for document in near.nearest:
             name = form(document.name, "name")
