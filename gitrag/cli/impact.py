@@ -11,7 +11,6 @@ from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.git.meant import seen_from
 from gitrag.report.impact import PATHS, RUNNERS, arguments
 from gitrag.words.control_characters import joined
 
@@ -99,8 +98,7 @@ def impact(
     with session.terminal.progress("Reviewing") as progress:
         found = change_impact(workspace, span, calls_within, progress.update)
     if program is not None and output != "json":
-        directory = "" if program == "cargo" else directory_of(session, workspace)  # its targets are names
-        tests = arguments(seen_from(directory, [each.path for each in found.tests]), program)
+        tests = arguments(found.tests, program, directory_of(session, workspace))
         for note in (*(found.callers.left_out if found.callers else ()), *found.notes):
             session.terminal.note(note)
         if tests:

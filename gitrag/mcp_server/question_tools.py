@@ -113,7 +113,7 @@ def related(
         review = review_action.review(workspace, diff, threshold, call.advance)
         markdown = governance.review_markdown(review)
         bearing = change_impact_action.bearing_tests(workspace, diff, review.impact)
-        tests = arguments([each.path for each in bearing], PATHS)
+        tests = arguments(bearing, PATHS)
         if tests:
             more = ", …" if len(tests) > MOST_TESTS else ""
             markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")
