@@ -239,10 +239,14 @@ def _callers(
         log_failure(workspace, "callers could not be read", failure)
         said.append(f"Callers could not be read: {failure or type(failure).__name__}")
     found = tuple(_called(workspace, done, [edge for edge in edges if counts(edge)]))
-    with_callers = {each.node for each in found}
-    alone = tuple(node for node in done if node not in with_callers)
+    alone = _without(done, found)
     states = tuple(known.get(node, _UNSEARCHED) for node in alone)
     return Impact(found, alone, states, len(wanted), looked_at, tuple(said), reached)
+
+
+def _without(nodes: Iterable[Node], found: Iterable[Called]) -> tuple[Node, ...]:
+    known = {each.node for each in found}
+    return tuple(node for node in nodes if node not in known)
 
 
 def _reaching(

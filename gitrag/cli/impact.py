@@ -84,9 +84,10 @@ def impact(
     files that usually changed together with it before, and do not here; decisions and specifications that it
     does not name; issues that it may close. Callers are those in the files as they are now.
 
-    With --tests: the files of tests that call what changed, are named after a changed file, or changed
-    together with one before. Paths are seen from where you stand. For go the packages, for cargo --test=NAME
-    or --lib. Names with blanks or quotes are left out.
+    With --tests: the files of tests that call what changed, also by way of two others, are named after a
+    changed file or definition, or changed together with one before. Paths are seen from where you stand. For
+    go the packages of the module you stand in, for cargo its packages and targets. Names with blanks or
+    quotes are left out.
 
     Markdown is fit for a comment on a pull request; docs/ci.md says how it is posted. Of what --fail-on
     names, broken is a definition that is removed and still named, untested one that is called, and by no
