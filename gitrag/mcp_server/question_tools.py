@@ -106,7 +106,7 @@ def related(
     if diff:
         review = change_impact(workspace, reviewing(diff, threshold, with_tests=True), call.advance)
         markdown = governance.review_markdown(review)
-        tests = arguments([each.path for each in review.tests], PATHS)
+        tests = arguments(review.tests, PATHS)
         if tests:
             more = ", …" if len(tests) > MOST_TESTS else ""
             markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")

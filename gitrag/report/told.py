@@ -42,8 +42,8 @@ _CALLED = f"{_NODE} places=len(callers) files test_places=len(tests)"
 _IMPACT = "with_callers=len(called) without_callers{} definitions looked_at left_out"
 
 TOLD: Final[Mapping[str, str]] = {
-    "actions.governance.change_impact.BearingTest": "path calls named_alike=is_named_alike together=companion"
-    " changed=is_changed",
+    "actions.governance.change_impact.BearingTest": "path calls through named_alike=is_named_alike"
+    " together=companion changed=is_changed",
     "actions.governance.change_impact.ChangeImpact": "range=span change=said files"
     " definitions=by_risk callers_looked_at=impact.looked_at tests tests_to_run=runnable(tests) companions"
     " commits_looked_at=searched questions@ReviewQuestion named"

@@ -14,17 +14,17 @@ from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import PRESETS, Bearing, Unreached
 from gitrag.actions.governance.likeness import MOST_COMPARED, alike, is_compared
-from gitrag.actions.governance.meant_change import meant_change
+from gitrag.actions.governance.meant_change import current_content, meant_change
 from gitrag.actions.governance.related import THRESHOLD
 from gitrag.actions.governance.unnamed import queries_of, unnamed
-from gitrag.actions.impact import Called, Impact, callers_of_change
+from gitrag.actions.impact import MOST_CALLS, Called, Impact, callers_of_change
 from gitrag.actions.issues import read_issue
 from gitrag.actions.left_out import LeftOut
 from gitrag.actions.touched import Touched, cutting_once, still_named, touched_by
 from gitrag.chunking import language_of
 from gitrag.chunking.languages import is_code
 from gitrag.corpus.layout import DOCUMENTS, CollectionKind
-from gitrag.corpus.testing import subject_of_test
+from gitrag.corpus.testing import cargo_arguments, go_modules, name_of_source, plain_name, subject_of_test
 from gitrag.errors import GitragError
 from gitrag.git.difference import (
     ChangedFile,
@@ -51,6 +51,9 @@ _MOST_GIVEN = 50
 _LOOKED_AT = 60
 """Companions of which is looked at whether they are still there."""
 
+_LEAST_NAME = 4
+"""Letters of a definition's name that a file of tests is taken to be named after."""
+
 _FEWEST = 2
 """Commits that two files have in common at least, to be told of."""
 
@@ -65,16 +68,22 @@ class BearingTest(Struct, frozen=True):
     Attributes:
         path: The file.
         calls: How many of its tests call what is changed.
-        is_named_alike: Whether it is named after a changed file.
+        through: By how many calls, more than one, it calls what is changed; 0 if it does not.
+        is_named_alike: Whether it is named after a changed file or definition.
         companion: How often it changed together with a changed file; None if never.
         is_changed: Whether the change touches it too.
+        module: The directory of its module; Go only.
+        targets: The arguments by which Cargo runs its tests; Rust only.
     """
 
     path: str
     calls: int
+    through: int
     is_named_alike: bool
     companion: Companion | None
     is_changed: bool
+    module: str = ""
+    targets: tuple[str, ...] = ()
 
 
 class Closing(Struct, frozen=True):
@@ -298,7 +307,7 @@ def _with_tests(
     shown = [each for each in together if not _is_of_tests(each.path) or each.is_usual]
     return replace(
         found,
-        tests=_tests(files, found.impact, together, every),
+        tests=_tests(workspace, files, found.impact, together, every),
         test_files=sum(_is_test(path) for path in every),
         companions=tuple(each for at, each in enumerate(shown) if at < MOST_COMPANIONS or each.is_usual),
     )
@@ -318,7 +327,7 @@ def bearing_tests(workspace: Workspace, span: str, callers: Impact | None) -> tu
     """Return the files of tests that bear on a change, the likeliest first."""
     files = changed_files(workspace.repo, span)
     together, _ = _companions(workspace, span, [file.path for file in files], [])
-    return _tests(files, callers, together, _every_path(workspace))
+    return _tests(workspace, files, callers, together, _every_path(workspace))
 
 
 def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[Touched]:
@@ -393,23 +402,44 @@ def _is_test(path: str) -> bool:
 
 
 def _tests(
-    files: Sequence[ChangedFile], callers: Impact | None, together: Sequence[Companion], every: Sequence[str]
+    workspace: Workspace,
+    files: Sequence[ChangedFile],
+    callers: Impact | None,
+    together: Sequence[Companion],
+    every: Sequence[str],
 ) -> tuple[BearingTest, ...]:
     """Return the files of tests that bear on a change: by calls, by name, by what changed together."""
     calls: dict[str, set[str]] = {}
     for called in callers.called if callers else ():
         for edge in called.tests:
             calls.setdefault(edge.caller.path, set()).add(edge.caller.name)
+    through = dict(callers.reached_by) if callers else {}
     changed = {file.path for file in files}
-    subjects = {_stem(path) for path in changed if not _is_test(path)}
+    subjects = {name_of_source(path) for path in changed if not _is_test(path)}
+    nodes = (*(each.node for each in callers.called), *callers.uncalled) if callers else ()
+    names = {node.name.rpartition(".")[2] for node in nodes}
+    subjects |= {plain_name(name) for name in names if len(name) >= _LEAST_NAME}
+    subjects.discard("")  # of `.eslintrc.js`
     alike = {path for path in every if _is_test(path) and subject_of_test(path) in subjects}
     beside: Mapping[str, Companion] = {each.path: each for each in together if _is_test(each.path)}
     own = {path for path in changed if _is_test(path)}
     deleted = {file.path for file in files if file.after is None and file.before is not None}
+    paths = {path for path in (*calls, *through, *alike, *beside, *own) if not path.endswith("/__init__.py")}
+    there = frozenset(every)
+    modules = go_modules(paths, there)
+    targets = cargo_arguments(paths, there, lambda path: current_content(workspace, path))
     found = [
-        BearingTest(path, len(calls.get(path, ())), path in alike, beside.get(path), path in changed)
-        for path in {*calls, *alike, *beside, *own} - deleted
-        if not path.endswith("/__init__.py")
+        BearingTest(
+            path,
+            len(calls.get(path, ())),
+            through.get(path, 0),
+            path in alike,
+            beside.get(path),
+            path in changed,
+            modules.get(path, ""),
+            targets.get(path, ()),
+        )
+        for path in paths - deleted
     ]
     return tuple(
         sorted(
@@ -418,15 +448,12 @@ def _tests(
                 -each.is_changed,
                 -each.calls,
                 -each.is_named_alike,
+                each.through or MOST_CALLS + 1,
                 -(each.companion.score if each.companion else 0.0),
                 each.path,
             ),
         )
     )
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0].lower()
 
 
 def _closing(workspace: Workspace, said: Sequence[str], documents: Iterable[Bearing]) -> tuple[Closing, ...]:

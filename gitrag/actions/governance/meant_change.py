@@ -57,10 +57,10 @@ def _untracked(workspace: Workspace, span: str, notes: list[str]) -> list[Change
     paths = untracked_files(workspace.repo)
     if len(paths) > _MOST_UNTRACKED:
         notes.append(f"Of {len(paths):,} untracked files the first {_MOST_UNTRACKED} were looked at.")
-    return [ChangedFile(path, None, _content(workspace, path)) for path in paths[:_MOST_UNTRACKED]]
+    return [ChangedFile(path, None, current_content(workspace, path)) for path in paths[:_MOST_UNTRACKED]]
 
 
-def _content(workspace: Workspace, path: str) -> bytes | None:
+def current_content(workspace: Workspace, path: str) -> bytes | None:
     try:
         data = read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
         return as_stored(workspace.repo, path, data)

@@ -206,3 +206,15 @@ def test_agents_are_told_who_calls(project):
         assert data_of(answer)["impact"]["called"][0]["name"] == "rate"
     assert data_of(answer)["tests"] == ["tests/test_tax.py"]
     assert "Tests to run: tests/test_tax.py" in text_of(answer)
+
+
+def test_tests_that_reach_a_change_through_others_are_told_apart(project):
+    project.write(
+        {
+            "shop/tax.py": FILES["shop/tax.py"].replace("value = BASE", "value = BASE + 1"),
+            "tests/test_view.py": "from shop.view import page\n\n\ndef test_page():\n    page()\n",
+        }
+    )
+    workspace = open_app(project)
+    found = callers_of_change(workspace, "HEAD", changed_files(workspace.repo, "HEAD"))
+    assert found.reached_by == (("tests/test_view.py", 2),)
