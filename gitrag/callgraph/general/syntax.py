@@ -1001,6 +1001,8 @@ class QueryReader:
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]
+        if any(each.named_children[-1].type == "function_body" for each in captures.get("_whole", ())):
+            return  # of Kotlin
         result = captures.get("type")
         type_ = self._type(result[0]) if result else ""
         yield Declaration(self._class_around(node), self._text(node), type_, None)
