@@ -93,16 +93,9 @@ def without_callers(
     @cache  # a name is often that of many
     def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
         lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        said = [
-            (line, may_use(line.path, line.text, name, language, loaded.files.get(line.path, ("",))[0]))
-            for line in lines
-        ]
-        property_ = property_of(name, language)
-        said += [
-            (line, True)
-            for line in read.get(property_, ())
-            if may_read(line.path, line.text, property_, language)
-        ]
+        own = {line.path: loaded.files.get(line.path, ("",))[0] for line in lines}
+        said = [(line, may_use(line.path, line.text, name, language, own[line.path])) for line in lines]
+        said += [(line, True) for line in _reading(read, property_of(name, language), language)]
         return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     @cache
@@ -134,6 +127,10 @@ def without_callers(
         registered, base = _registered(workspace, members, loaded, bases_of)
         found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched))
     return found
+
+
+def _reading(read: Mapping[str, Sequence[GrepLine]], name: str, language: str) -> list[GrepLine]:
+    return [line for line in read.get(name, ()) if may_read(line.path, line.text, name, language)]
 
 
 def _properties_of(loaded: Loaded, members: Sequence[Node]) -> set[str]:
@@ -309,8 +306,8 @@ def _marks_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> tuple[s
     is_constructor = owner and _last(node) in {owner.rpartition(".")[2], *CONSTRUCTORS}
     for each in loaded.files[node.path][1].definitions if is_constructor else ():
         if each.kind == "class" and each.name == owner:
-            head = Node(node.path, each.name, each.line_start, each.line_end, each.kind)
-            return registrations(_head(lines, head), _last(head))
+            head = node._replace(line_start=each.line_start)
+            return registrations(_head(lines, head), owner.rpartition(".")[2])
     return ()
 
 
