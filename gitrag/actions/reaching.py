@@ -24,7 +24,7 @@ from gitrag.callgraph.unnamed import (
     stem_of,
     takes_any_of,
 )
-from gitrag.callgraph.uses import may_reach, may_use, registrations
+from gitrag.callgraph.uses import may_reach, may_use
 from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
@@ -78,12 +78,6 @@ class Beyond:
         for node in members:
             language = self._loaded.files[node.path][0]
             lines = self._lines_of(node.path)
-            if last_of(node) in CONSTRUCTORS:  # of a class that a framework knows, and makes
-                for each in self._loaded.files[node.path][1].definitions:
-                    if each.kind == "class" and each.name == node.name.rpartition(".")[0]:
-                        yield from registrations(
-                            head_of(lines, each.line_start), each.name.rpartition(".")[2]
-                        )
             own = lines[node.line_start - 1 : node.line_end]
             if "." in node.name and node.kind == "function" and overrides(own, last_of(node), language):
                 yield "what it overrides"

@@ -27,7 +27,9 @@ from gitrag.actions.reaching import (
     with_word,
     word,
 )
+from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
@@ -37,16 +39,22 @@ from gitrag.callgraph.uses import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
     BY_ITS_OBJECT,
+    BY_ITS_PROPERTY,
     OUTSIDE,
     calls_by_computed_names,
     implemented,
+    interface_outside,
+    is_accessor_of_a_bean,
     is_called_by_its_name,
     is_of_an_object,
+    is_unarchived,
     may_be_called_by,
     may_reach,
+    may_read,
     may_set,
     may_use,
     only_declares,
+    property_of,
     registrations,
 )
 from gitrag.errors import GitragError
@@ -66,6 +74,9 @@ _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:class|interface)\b")
 _OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
 """Languages in which a base, or a protocol, may call a function of the class itself."""
+
+_DECLARING = (".kt", ".java", ".cs", ".swift", ".php", ".scala", ".dart", ".ts")
+"""Ends of files whose methods have a body in braces, or none."""
 
 _BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
 
@@ -91,8 +102,14 @@ def without_callers(
     there, is_whole = grep(workspace.repo, list(map(said, wanted)), names=True)
     by_name = {name: with_word(name, there) for name in wanted}
     spoken = spoken_in(workspace, loaded)
-    lines_with = cache(_Uses(calls, loaded, by_name, spoken).lines_with)  # a name is often that of many
+    read = _properties(workspace, loaded, asked)
+    uses = _Uses(workspace, calls, loaded, by_name, spoken)
     alone = Counter(names_of(members[0]) for members in asked if len(members) == 1)
+
+    @cache  # a name is often that of many
+    def lines_with(name: str, language: str) -> list[tuple[GrepLine, bool]]:
+        reading = _reading(read, property_of(name, language), language)
+        return [*uses.lines_with(name, language), *((line, True) for line in reading)]
 
     @cache
     def bases_of(family: str) -> dict[str, list[str]]:
@@ -120,6 +137,7 @@ def without_callers(
             and workspace.repo.root is not None  # a bare repository has no lines
             and any(map(names_of, members))  # the code of a file runs with an import of it
             and all(name in by_name for node in members for name in names_of(node))
+            and all(each in read for each in _properties_of(loaded, members))
         )
         registered, base = _registered(workspace, members, loaded, bases_of)
         known = Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched)
@@ -165,11 +183,30 @@ def _doubtful(
             yield f"{line.path}:{line.number}"
 
 
+def _reading(read: Mapping[str, Sequence[GrepLine]], name: str, language: str) -> list[GrepLine]:
+    return [line for line in read.get(name, ()) if may_read(line.path, line.text, name, language)]
+
+
+def _properties_of(loaded: Loaded, members: Sequence[Node]) -> set[str]:
+    return {property_of(last_of(node), loaded.files[node.path][0]) for node in members} - {""}
+
+
+def _properties(
+    workspace: Workspace, loaded: Loaded, asked: Sequence[Sequence[Node]]
+) -> Mapping[str, Sequence[GrepLine]]:
+    """Return the lines with the properties that accessors are of, by name; only if there are not too many."""
+    every = sorted(set[str]().union(*(_properties_of(loaded, members) for members in asked)))
+    wanted = [name for name in every if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
+    there, is_whole = grep(workspace.repo, wanted, names=True)
+    return {name: with_word(name, there) for name in wanted} if is_whole else {}
+
+
 class _Uses:
     """Tells which lines with a name are known to mean another definition, or to define one."""
 
     def __init__(
         self,
+        workspace: Workspace,
         calls: ResolvedCalls,
         loaded: Loaded,
         by_name: Mapping[str, Sequence[GrepLine]],
@@ -196,7 +233,7 @@ class _Uses:
             for edge in edges
             for line in edge.lines
             for part in edge.callee.name.split(".")[-2:]
-            if edge.confidence == 1
+            if edge.confidence == 1 and not _is_bodiless(workspace, edge.callee)
         }
         self._heads: set[tuple[str, int, str]] = set()
         for name, lines in by_name.items():
@@ -236,6 +273,17 @@ class _Uses:
         return found
 
 
+def _is_bodiless(workspace: Workspace, node: Node) -> bool:
+    """Tell whether a method is only declared, by an interface: what is called is another."""
+    if node.kind == "class" or not node.path.endswith(_DECLARING):
+        return False
+    try:
+        last = file_lines(workspace, node.path)[node.line_end - 1]
+    except (GitragError, IndexError):
+        return False
+    return "}" not in last and "=" not in last.rpartition(")")[2]
+
+
 def _lies_in(line: GrepLine, node: Node) -> bool:
     is_there = line.path == node.path and node.name != MODULE
     return is_there and node.line_start <= line.number <= node.line_end
@@ -266,6 +314,8 @@ def _registered(
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _is_own(lines[node.line_start - 1], language):
                 base = _base_outside(node, bases_of(family_of(language)))
+                base = base or _interface_outside(workspace, lines, node)
+                marks = _marks_of_class(lines, node, loaded)
             found.update(dict.fromkeys(marks))
             found.update(dict.fromkeys(_unnamed(lines, node, loaded, is_alone=node == members[0])))
     for place, node in enumerate(members):
@@ -276,12 +326,40 @@ def _registered(
     return tuple(found), base
 
 
+def _interface_outside(workspace: Workspace, lines: Sequence[str], node: Node) -> str:
+    """Return the package of others whose interface may list a method of Go."""
+    if not node.path.endswith(".go"):
+        return ""
+    module, folder = "", node.path
+    while folder and not module:
+        folder = folder.rpartition("/")[0]
+        with suppress(GitragError):
+            manifest = file_lines(workspace, f"{folder}/go.mod".lstrip("/"))
+            module = next((line[7:].strip() for line in manifest if line.startswith("module ")), "")
+    return interface_outside(lines, lines[node.line_start - 1], module)
+
+
+def _marks_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> tuple[str, ...]:
+    """Return the marks of the class that a constructor is of, by which a container comes to make one."""
+    owner = node.name.rpartition(".")[0]
+    is_constructor = owner and last_of(node) in {owner.rpartition(".")[2], *CONSTRUCTORS}
+    for each in loaded.files[node.path][1].definitions if is_constructor else ():
+        if each.kind == "class" and each.name == owner:
+            return registrations(head_of(lines, each.line_start), owner.rpartition(".")[2])
+    return ()
+
+
 def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool) -> Iterator[str]:
     """Yield by what a definition is called that does not say its name."""
     language = loaded.files[node.path][0]
     is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1])
     if is_member and not _is_of_class(lines, node, loaded):
         yield BY_ITS_OBJECT
+    line = lines[node.line_start - 1]
+    if is_accessor_of_a_bean(lines, last_of(node), language):
+        yield BY_ITS_PROPERTY
+    if is_unarchived(line, language):
+        yield BY_ITS_NAME
     is_named = "." in node.name or language == "bash"
     if is_alone and is_named and calls_by_computed_names(lines, language):
         yield BY_A_COMPUTED_NAME
@@ -326,13 +404,16 @@ def _beside(owner: str, above: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
     """Return the last parts of the names of the bases of all classes of a family of languages."""
-    every = [
-        (path, each)
-        for path, (language, facts) in loaded.files.items()
-        if family_of(language) == family
-        for each in facts.definitions
-        if each.kind == "class"
-    ]
+    every: list[tuple[str, DefinitionFacts]] = []
+    ours: set[str] = set()  # names of which not only extensions are here, as Swift has them
+    for path, (language, facts) in loaded.files.items():
+        if family_of(language) != family:
+            continue
+        extending = unpacked_body(facts.read_rows()[0]).statics if language == "swift" else ()
+        for index, each in enumerate(facts.definitions):
+            if each.kind == "class":
+                every.append((path, each))
+                ours |= set() if index in extending else {each.name.rpartition(".")[2]}
     around: dict[str, set[str]] = {}  # by name what may stand before it: its module, or what it is in
     alone = set[tuple[str, str]]()  # names that need nothing before them, and in which file; empty: in all
     for path, each in every:
@@ -349,6 +430,6 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
             is_ours = (
                 outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})
             )
-            is_outside = name in around and (not is_ours or name == own)
+            is_outside = name in around and (not is_ours or name == own or name not in ours)
             bases.append(f"{OUTSIDE if is_outside else ''}{name}")
     return above

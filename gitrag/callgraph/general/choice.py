@@ -119,7 +119,8 @@ class Choice:
         scores: dict[Id, int] = {}
         for own, _ in found:
             taken = self._tables.body(own[0]).signatures.get(own[1])
-            score = 0 if taken is None else self._fit(given, taken, own)
+            is_typed = self._tables.language(own[0]) in CHOOSING  # of Kotlin names are known
+            score = self._fit(given, taken, own) if taken is not None and is_typed else 0
             if score is not None:
                 scores[own] = score
         sure = {own: scores[own] for own, confidence in found if confidence == CERTAIN and own in scores}

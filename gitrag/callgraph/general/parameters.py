@@ -77,7 +77,7 @@ def signature(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
 def given_to(call: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
     """Return what a call gives, as `WrittenCall.given` says; None if its arguments are not to be found."""
     arguments = call.child_by_field_name("arguments")
-    if arguments is None and call.type == "field_initializer":
+    if arguments is None and call.type in {"field_initializer", "constructor_initializer"}:
         arguments = call.named_children[-1]
     if arguments is None:
         return None
@@ -113,6 +113,31 @@ def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | N
         if each.type == "value_argument"
     ]
     return (*chain.from_iterable(labels), *blocks)
+
+
+def taken_in_kotlin(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
+    """Return the names of a function's parameters, with ``=`` where one may be left out."""
+    names, variadic = [], False
+    for each, after in pairwise([*(each for each in node.children if each.type not in _COMMENTS), node]):
+        if each.type == "parameter":
+            names.append(f":{text(each.named_children[0])}{'=' if after.type == '=' else ''}")
+        variadic = variadic or (each.type == "parameter_modifiers" and "vararg" in text(each).split())
+    return Signature(function, tuple(names), 0, variadic)
+
+
+def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+    """Return the names by which a call gives its arguments, ``:_`` without one, and `BLOCK` for a block."""
+    suffix = called.next_named_sibling
+    if suffix is None or suffix.type != "call_suffix":
+        return None
+    given = []
+    for each in suffix.named_children:
+        if each.type == "annotated_lambda":
+            given.append(BLOCK)
+        for one in each.named_children if each.type == "value_arguments" else ():
+            is_named = one.type == "value_argument" and any(part.type == "=" for part in one.children)
+            given.append(f":{text(one.named_children[0])}" if is_named else ":_")
+    return tuple(given)
 
 
 def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> Signature:

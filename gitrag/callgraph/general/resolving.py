@@ -75,6 +75,8 @@ class Resolver(Receivers):
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
+        if len(found) > 1:
+            found = self._told_apart(found, call, caller)
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
@@ -86,7 +88,9 @@ class Resolver(Receivers):
         functions = [
             (own, sure)
             for own, sure in found
-            if sure > least and self._tables.definition(own).kind == "function"
+            if sure > least
+            and self._tables.definition(own).kind == "function"
+            and not (own[1] in self._tables.body(own[0]).properties and own[0].endswith(".cs"))
         ]
         return functions if len(functions) <= _FEW else []
 
@@ -104,6 +108,43 @@ class Resolver(Receivers):
         return len(missing) <= len(given) - len(named) <= len(labels) - len(named) and all(
             label in rest for label in named
         )
+
+    def _told_apart(self, found: Found, call: WrittenCall, caller: Id) -> Found:
+        """Choose among functions of one class: in Kotlin by the arguments, in Swift by whose they are."""
+        language = self._tables.language(caller[0])
+        if language == "kotlin" and call.given is not None:
+            given = call.given
+            fits = {own for own, _ in found if self._takes(own, given)}
+        elif language == "swift":
+            head = call.parts[-2] if len(call.parts) > 1 else "self"
+            own_type = head[:1].isupper() and not head.endswith("()")
+            if head == "self":
+                scopes = self._tables.outwards(caller)
+                own_type = any(scope[1] in self._tables.body(scope[0]).statics for scope in scopes)
+            fits = {own for own, _ in found if (own[1] in self._tables.body(own[0]).statics) == own_type}
+        else:
+            return found
+        named: dict[tuple[str, str], list[Id]] = {}
+        for own, _ in found:
+            named.setdefault((own[0], self._tables.definition(own).name), []).append(own)
+        left = {
+            own
+            for every in named.values()
+            for own in ([own for own in every if own in fits] if len(every) > 1 else every) or every
+        }
+        return [each for each in found if each[0] in left]
+
+    def _takes(self, own: Id, given: Sequence[str]) -> bool:
+        """Tell whether a function of Kotlin takes as many arguments, and those that are named."""
+        taken = self._tables.body(own[0]).signatures.get(own[1])
+        if taken is None:
+            return True
+        named = {each for each in given if each not in {BLOCK, ":_"}}
+        others = [each for each in taken.types if each.rstrip("=") not in named]
+        if not named <= {each.rstrip("=") for each in taken.types}:
+            return False
+        least = sum(each[-1] != "=" for each in others)
+        return taken.variadic or least <= len(given) - len(named) <= len(others)
 
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
@@ -341,7 +382,7 @@ class Resolver(Receivers):
                     each for base in self._bases(owner) for each in self._made(base, only_constructors=True)
                 ]
                 return certain(made if language in CHOOSING else made[:1])
-            if name == "Self" or (name == "this" and language == "java"):
+            if name == "Self" or (name == "this" and language in CHOOSING):
                 return certain(self._made(owner))
             if name == "new" and owner.kind == "type":
                 return certain(self._made(owner))

@@ -15,12 +15,12 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@where``: what stands where a variable is of the type, if its name does not: a branch.
 - ``@method``: a string that names a method, of ``@on``, or else of its own object; ``@markup``: HEEx.
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
-- ``@static``: a function of a class itself, where an instance's may have the same name; or one that extends
+- ``@static``: what is of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type; of PHP a private one; with ``@value``, a namespace.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
-- ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run.
-  ``@property``: one that runs where it is read.
+- ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run; or
+  set, of what is ``@made``. ``@property``: one that runs where it is read.
 - ``@returns``: the return type of the enclosing function; ``@returned``: what one of PHP returns.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
@@ -54,10 +54,12 @@ from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import (
     given_in_elixir,
+    given_in_kotlin,
     given_in_swift,
     given_to,
     signature,
     taken_in_elixir,
+    taken_in_kotlin,
     taken_in_swift,
 )
 from gitrag.callgraph.general.records import (
@@ -220,7 +222,11 @@ _IN_PATHS = frozenset({"identifier", "self", "super", "crate", "primitive_type",
 
 _Kind = Literal["module", "function", "class"]
 
-_TAKEN: dict[str, Callable[..., Signature]] = {"elixir": taken_in_elixir, "swift": taken_in_swift}
+_TAKEN: dict[str, Callable[..., Signature]] = {
+    "elixir": taken_in_elixir,
+    "kotlin": taken_in_kotlin,
+    "swift": taken_in_swift,
+}
 """What reads a function's parameters, where it is not by their types."""
 
 _ROUTED = late_re(r"(?<!:):(?!:)|@")
@@ -295,7 +301,7 @@ class QueryReader:
             elif "needed" in captures:
                 needs += self._needed(captures)
             elif "read" in captures:
-                calls += self._read_of(captures["read"][0])
+                calls += self._read_of(captures["read"][0], captures.get("made", [None])[0])
             elif "property" in captures:
                 properties.append(self._around(captures["property"][0]))
             elif "ivar" in captures:
@@ -392,7 +398,9 @@ class QueryReader:
             calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(**names)
-        calls += self._read_alone(alone, properties, {each.node.start_byte for each in variables}, scopes)
+        calls += self._read_alone(
+            alone, properties, {each.node.start_byte for each in variables}, scopes, {own for own, _ in bases}
+        )
         calls += self._handed_on(handed, scopes)
         calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
@@ -497,8 +505,12 @@ class QueryReader:
     ) -> None:
         """Order the definitions, each with its parent; also variables that are called like functions."""
         rows: list[tuple[int, int, _Kind, str, int, int]] = []
+        prototypes = set[tuple[int, int]]()
         for each in found:
-            if each.minor and (each.kind is Kind.FUNCTION or _SUITE.match(self._source, each.start)):
+            is_prototype = each.minor and each.kind is Kind.FUNCTION
+            if is_prototype and self._language.name == "kotlin":
+                prototypes.add((each.start, each.end))  # of an interface, it is called
+            elif each.minor and (is_prototype or _SUITE.match(self._source, each.start)):
                 continue  # a prototype, or tests under a heading, which nobody calls
             name = ".".join([*each.owners, each.name])
             kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
@@ -518,6 +530,8 @@ class QueryReader:
         self._spans = [(0, len(self._source) + 1)]
         for start, end, kind, name, first, last in sorted(rows, key=lambda row: (row[0], -row[1])):
             parent = self._innermost(start, end)
+            if (start, end) in prototypes and self._rows[parent][0] != "class":
+                continue
             outer = self._rows[parent][1]
             self._rows.append((kind, f"{outer}.{name}" if outer else name, first, last, parent))
             self._spans.append((start, end))
@@ -600,6 +614,8 @@ class QueryReader:
             given = given_in_elixir(node)
         elif self._language.name == "swift":
             given = given_in_swift(node, self._text)
+        elif self._language.name == "kotlin":
+            given = given_in_kotlin(node, self._text)
         elif self._language.name in OVERLOADING and node.parent is not None:
             given = given_to(node.parent, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
@@ -692,11 +708,13 @@ class QueryReader:
             known = self._given[place] = names, of_this
         return known
 
-    def _read_of(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Yield what is read of something, unless it is called."""
+    def _read_of(
+        self, node: tree_sitter.Node, made: tree_sitter.Node | None
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield what is read of something, unless it is called; or what is set of what is made."""
         no_reads = _CALLS | {"assignment_expression"} if self._language.name in SCRIPTS else _CALLS
         called = node.parent if node.parent is not None and node.parent.type in no_reads else None
-        parts = parts_of(self._text(node))
+        parts = parts_of(f"{self._text(made)}().{self._text(node)}" if made else self._text(node))
         if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
             parts = ["?", *parts]
         if self._language.name == "dart":
@@ -712,10 +730,14 @@ class QueryReader:
         properties: Sequence[int],
         bound: Collection[int],
         scopes: Scopes,
+        inheriting: Collection[int],
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
         is_scala = self._language.name == "scala"
+        if self._language.name == "csharp":
+            yield from self._read_in_class(nodes, last, scopes, inheriting)
+            return
         for node in nodes if last else ():
             name = self._text(node)
             around = node.parent if name in last else None
@@ -731,6 +753,21 @@ class QueryReader:
             if not scopes.hide(name, place, node):
                 parts = (name,) if is_scala else ("self", name)
                 yield WrittenCall(place, parts, node.start_point[0] + 1, read=True), node
+
+    def _read_in_class(
+        self,
+        nodes: Sequence[tree_sitter.Node],
+        own: Collection[str],
+        scopes: Scopes,
+        inheriting: Collection[int],
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the names that may read a property of C# of the class itself, or of a base of it."""
+        for node in nodes:
+            name, place = self._text(node), self._around(node)
+            is_head = self._source[node.end_byte : node.end_byte + 1] == b"."  # mostly a class
+            is_inherited = not is_head and self._class_around(node) in inheriting
+            if (name in own or is_inherited) and not scopes.hide(name, place, node):
+                yield WrittenCall(place, ("self", name), node.start_point[0] + 1, read=True), node
 
     def _called_by(self, call: tree_sitter.Node) -> str:
         """Return the name of the function that a call of Kotlin calls."""
@@ -964,6 +1001,8 @@ class QueryReader:
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]
+        if any(each.named_children[-1].type == "function_body" for each in captures.get("_whole", ())):
+            return  # of Kotlin
         result = captures.get("type")
         type_ = self._type(result[0]) if result else ""
         yield Declaration(self._class_around(node), self._text(node), type_, None)

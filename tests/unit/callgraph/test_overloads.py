@@ -106,3 +106,23 @@ def test_the_number_of_arguments():
     assert fit(["int"], two, unknown) is not None
     assert fit(["int", "boolean"], two, unknown) == MISFIT
     assert fit(["int", "String", ""], two, unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "lines"),
+    [
+        ("a.kt", "fun p(a: Int) {}\nfun p(a: Int, b: Int = 1, c: Int) {}\nfun f() { p(1) }\n", {1}),
+        ("a.kt", "fun p(a: Int) {}\nfun p(a: Int, b: Int = 1, c: Int) {}\nfun f() { p(1, c = 2) }\n", {2}),
+        ("a.kt", "fun p(a: Int) {}\nfun p(b: Int) {}\nfun f() { p(b = 2) }\n", {2}),
+        ("a.kt", "fun p() {}\nfun p(a: Int, b: () -> Unit) {}\nfun f() { p(1) { p() } }\n", {1, 2}),
+        ("a.swift", "class S {\nvar n: Int { 1 }\nstatic var n: Int { 2 }\nfunc f() -> Int { n }\n}\n", {2}),
+        ("a.swift", "class S {\nfunc n() {}\nclass func n() {}\nstatic func f() { n() }\n}\n", {3}),
+        ("a.swift", "class S {\nfunc n() {}\nstatic func n() {}\nfunc f() { S.n() }\n}\n", {3}),
+        ("a.swift", "class S {\nfunc n() {}\nstatic func n() {}\nfunc f(s: S) { s.n() }\n}\n", {2}),
+        ("a.cs", "class B {\nB(int a) {}\nB() {}\nB(string s) : this(1) {}\n}\n", {2}),
+    ],
+)
+def test_what_of_one_name_is_meant(path, source, lines):
+    calls = calls_of({path: source})
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    assert {(edge.callee.line_start, edge.confidence) for edge in edges} == {(line, 1) for line in lines}

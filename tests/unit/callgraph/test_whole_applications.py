@@ -121,7 +121,124 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "B.kt": "interface Actions { fun save(n: Int) }\n"
             "class Page : Actions { override fun save(n: Int) {} }\n",
         },
-        {"Holder.set ~> Page.save"},
+        {"Holder.set -> Actions.save", "Holder.set ~> Page.save"},
+    ),
+    "kotlin, a method of an interface of another file": (
+        {
+            "a.kt": "interface Dao { @Query fun load(id: Int): Item?\n fun drop() }\n",
+            "b.kt": "class Repo(private val dao: Dao) { fun go() { dao.load(1) } }\nexpect fun top(): Int\n",
+        },
+        {"Repo.go -> Dao.load"},
+    ),
+    "kotlin, many have what their base only declares": (
+        {
+            "a.kt": "abstract class B { abstract fun make(): Int\n fun go() { make() } }\n"
+            + "".join(f"class K{n} : B() {{ override fun make() = {n} }}\n" for n in range(16))
+        },
+        {"B.go -> B.make", *(f"B.go ~> K{n}.make" for n in range(16))},
+    ),
+    "kotlin, overloads take other numbers of arguments, or names": (
+        {
+            "a.kt": """
+                class Box {
+                    fun one(a: Int) { two(a, 1) }
+                    fun one(a: Int, b: Int) { one(a, c = 1) }
+                    fun one(a: Int, c: Int = 1, d: Int = 2) { one(1) { } }
+                    fun one(a: Int, run: () -> Unit) { one(1, 2, 3, 4) }
+                    fun one(vararg a: Int) {}
+                    fun two(a: Int) {}
+                    fun two(a: Int, b: Int) { two(a) }
+                    fun three(a: Int = 1) { three("") }
+                }
+            """
+        },
+        {
+            "Box.one:3 -> Box.two:9",
+            "Box.one:4 -> Box.one:5",
+            *(f"Box.one:5 ~> Box.one:{line}" for line in (4, 5, 6, 7)),
+            "Box.one:6 -> Box.one:7",
+            "Box.two:9 -> Box.two:8",
+            "Box.three -> Box.three",
+        },
+    ),
+    "java, a constructor as a value": (
+        {"A.java": "class Item { Item(String a) {} }\nclass Use { Object f() { return map(Item::new); } }\n"},
+        {"Use.f -> Item.Item"},
+    ),
+    "csharp, constructors that are called without their name": (
+        {
+            "a.cs": """
+                class Base { public Base(int a) {} public Base() {} }
+                class D : Base { public D() : base(1) {} public D(int x) : this() {} }
+                class Item { Item(int a) {}
+                    Item q = new(1);
+                    static Item Make() => new(2);
+                    Item More() { return new(3); } }
+            """
+        },
+        {
+            "D.D:3 -> Base.Base:2",
+            "D.D:3 -> D.D:3",
+            "Item -> Item.Item",
+            "Item.Make -> Item.Item",
+            "Item.More -> Item.Item",
+        },
+    ),
+    "csharp, properties that are read, or set, alone": (
+        {
+            "a.cs": """
+                class Item { public bool Full => Name != null; public string Name { get; set; }
+                    void F() { if (Full) {} var s = $"{Name:N}"; }
+                    void G(string Name) { H(Name); } }
+                class D : Item { void U() { Name = ""; } }
+                class E { object P() => new Item { Name = "" }; void Q() { Full = 1; } }
+            """
+        },
+        {
+            "Item.Full -> Item.Name",
+            "Item.F -> Item.Full",
+            "Item.F -> Item.Name",
+            "D.U -> Item.Name",
+            "E.P -> Item",
+            "E.P -> Item.Name",
+        },
+    ),
+    "csharp, what a container is told to make, and functions of others handed on": (
+        {
+            "a.cs": """
+                interface IThing {}
+                class Thing : IThing { public Thing(int x) {} }
+                class Helper { public static void Run() {} public void Done() {} public int Y { get; set; } }
+                class U { void F(Helper y) { services.AddScoped<IThing, Thing>(); Changed += y.Done;
+                    Do(Helper.Run); Do(y.Y); } }
+            """
+        },
+        {"U.F ~> Thing.Thing", "U.F ~> Helper.Done", "U.F ~> Helper.Run", "U.F -> Helper.Y"},
+    ),
+    "swift, a class's own function and property beside an instance's": (
+        {
+            "a.swift": """
+                class S {
+                    static var name: String { one() }
+                    var name: String { two() }
+                    func f() -> String { return name }
+                    static func g() -> String { return name }
+                    func h() -> String { return S.name }
+                    func one() { go() }
+                    func two() { S.go() }
+                    class func go() { }
+                }
+            """
+        },
+        {
+            "S.name:3 -> S.one",
+            "S.name:4 -> S.two",
+            "S.f -> S.name:4",
+            "S.g -> S.name:3",
+            "S.h -> S.name:3",
+            "S.one -> S.go",
+            "S.two -> S.go",
+        },
     ),
     "jvm, Java called by Kotlin": (
         {

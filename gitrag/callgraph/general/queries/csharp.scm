@@ -56,5 +56,33 @@
 (invocation_expression function: (member_access_expression expression: (_) @ranged)
   arguments: (argument_list . (argument (lambda_expression parameters: (implicit_parameter) @var))))
 (argument . (identifier) @handed .)
-(argument . (member_access_expression expression: "this") @handed .)
-(assignment_expression "+=" right: [(identifier) (member_access_expression expression: "this")] @handed)
+(argument . (member_access_expression expression: ["this" (identifier)]) @handed .)
+(assignment_expression "+=" right: [(identifier) (member_access_expression)] @handed)
+(constructor_initializer ["base" "this"] @call)
+(object_creation_expression type: (_) @made
+  initializer: (initializer_expression (assignment_expression left: (identifier) @read)))
+
+; What a container of dependencies is told to make.
+(generic_name (identifier) @_name (type_argument_list (_) @handed .)
+  (#match? @_name "^(Try)?(Add|Use|Register)[A-Z]"))
+
+; A constructor of the type that is expected.
+(variable_declaration type: (_) @call (variable_declarator (implicit_object_creation_expression)))
+(property_declaration type: (_) @call value: (implicit_object_creation_expression))
+(method_declaration returns: (_) @call body: [(arrow_expression_clause (implicit_object_creation_expression))
+  (block (return_statement (implicit_object_creation_expression)))])
+
+; Properties of its own, or of a base.
+([(binary_expression (identifier) @alone) (argument . (identifier) @alone .) (assignment_expression (identifier) @alone)
+  (return_statement (identifier) @alone) (arrow_expression_clause (identifier) @alone)
+  (if_statement condition: (identifier) @alone) (while_statement condition: (identifier) @alone)
+  (prefix_unary_expression (identifier) @alone) (postfix_unary_expression (identifier) @alone)
+  (parenthesized_expression (identifier) @alone) (interpolation (identifier) @alone)
+  (conditional_expression (identifier) @alone) (await_expression (identifier) @alone)
+  (variable_declarator name: (_) (identifier) @alone) (conditional_access_expression . (identifier) @alone)
+  (switch_expression . (identifier) @alone) (switch_statement value: (identifier) @alone)
+  (is_pattern_expression expression: (identifier) @alone) (element_access_expression expression: (identifier) @alone)
+  (foreach_statement right: (identifier) @alone) (initializer_expression (identifier) @alone)
+  (cast_expression value: (identifier) @alone) (lambda_expression body: (identifier) @alone)
+  (member_access_expression expression: (identifier) @alone)]
+  (#match? @alone "^[A-Z]"))

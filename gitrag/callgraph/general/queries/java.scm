@@ -1,6 +1,7 @@
 (method_invocation object: (_)? @receiver name: (identifier) @name)
 (object_creation_expression type: (_) @call)
 (method_reference . (_) @receiver (identifier) @name)
+(method_reference . (_) @call "new" .)
 (method_declaration parameters: (_) @parameters)
 (constructor_declaration parameters: (_) @parameters)
 (superclass (_) @base)

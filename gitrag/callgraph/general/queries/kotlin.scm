@@ -45,3 +45,6 @@
   consequence: (control_structure_body [(jump_expression) (statements (jump_expression) .)]) @_leaves)
 (when_expression (when_subject (simple_identifier) @var)
   (when_entry . (when_condition (type_test "is" (user_type) @type)) @where . (control_structure_body)))
+
+[(function_declaration (function_value_parameters) @parameters) (secondary_constructor (function_value_parameters) @parameters)]
+(class_body (function_declaration (simple_identifier) @needed) @_whole)

@@ -52,3 +52,7 @@
   [(try_expression (call_expression . (_) @made)) (await_expression (call_expression . (_) @made))
     (try_expression (await_expression (call_expression . (_) @made)))])
 [(function_declaration) (init_declaration)] @parameters
+
+(function_declaration "class" "func") @static
+([(function_declaration (modifiers (property_modifier) @_own)) (property_declaration (modifiers (property_modifier) @_own))]
+  @static (#eq? @_own "static"))
