@@ -75,8 +75,15 @@ def refresh_after_write(workspace: Workspace, kind: CollectionKind) -> bool:
     return True
 
 
-def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
+def run_worker(
+    workspace: Workspace,
+    settled: Callable[[], None] = lambda: None,
+    keep: Callable[[Workspace], None] = lambda _workspace: None,
+) -> bool:
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
+
+    Args:
+        keep: Called on each once its text and calls are up to date.
 
     Returns:
         Whether this process did the work; False when another worker was running: it has been told
@@ -92,7 +99,7 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
             else Workspace.open(place, environ=workspace.environ, say=workspace.say)
         )
         if at.repo.common_dir == workspace.repo.common_dir:  # marks may have come with an archive
-            catch_up(at, asked)
+            catch_up(at, asked, keep=keep)
 
     return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 
@@ -110,12 +117,18 @@ class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
 
-def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | None = None) -> None:
+def catch_up(
+    workspace: Workspace,
+    asked: Callable[[], bool],
+    strain: Strain | None = None,
+    keep: Callable[[Workspace], None] = lambda _workspace: None,
+) -> None:
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
+        keep: Called once text and calls are up to date.
 
     Raises:
         GitragError: A stage failed; the first one.
@@ -156,6 +169,8 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed)
+        with stage("keeping what sessions are told"):
+            keep(workspace)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):

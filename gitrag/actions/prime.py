@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,22 +11,27 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.core_context import core_context, marked_files, project_of
+from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached, searched
+from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached
 from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.instead import NOTHING, Instead, find_instead
-from gitrag.actions.issues import parse_since
+from gitrag.actions.kept import TEXTS, digest, files_key, read, sign, write
 from gitrag.actions.overview import Overview, overview
-from gitrag.actions.search import SearchOptions
-from gitrag.actions.status import read_status
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.git.commits import Commit, read_commits
 from gitrag.git.environment import GitTimeoutError
-from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
+from gitrag.indexing.embed_texts import texts_per_s
+from gitrag.indexing.known import recorded
+from gitrag.indexing.notices import prime_updates, refreshed_line, stale_line, unembedded_line
+from gitrag.indexing.recipe import recipe
 from gitrag.memory.core_files import CoreFiles
+from gitrag.store.connection import StoreMissingError
+from gitrag.store.file_state import NAME, state_of
+from gitrag.store.memo import Memo
 from gitrag.words import commit_message
+from gitrag.words.control_characters import Text, joined
 from gitrag.workspace import Workspace
 
 MOST_COMMITS = 2_000
@@ -143,6 +149,8 @@ def _begin(workspace: Workspace, given: str) -> tuple[str, str]:
 
 
 def _after(given: str) -> str:
+    from gitrag.actions.issues import parse_since
+
     return f"--since=@{int(parse_since(given, datetime.now(UTC)).timestamp())}"
 
 
@@ -222,8 +230,6 @@ def prime(
         NotSetUpError: There is no index.
         UsageError: ``since`` is neither a point in time nor a revision.
     """
-    from gitrag.indexing.embed_texts import texts_per_s
-
     workspace.require_index()
     notes = []
     if prime_updates(age := workspace.age()):
@@ -236,9 +242,7 @@ def prime(
     found = _about(workspace, topic) if topic else _all(workspace)
     entries = tuple(each for each in found if each.score >= least)
     if not for_agent:
-        standing = read_status(workspace)
-        seconds = standing.unembedded / texts_per_s(workspace.store.directory)
-        notes.append(unembedded_line(standing.unembedded_chunks, seconds))
+        notes.append(_unembedded_note(workspace, *_standing(workspace)[1:]))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)
@@ -258,6 +262,24 @@ def prime(
     )
 
 
+def _standing(workspace: Workspace) -> tuple[float, int, int]:
+    """Return when the index was brought up to date, its texts without a vector, and how many are chunks."""
+    from gitrag.store import vectors, views
+
+    now = workspace.snapshot()
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is not None:
+            entries = recorded(db, now, view).entries
+            texts, chunks = vectors.pending_counts(db, entries, view.view_id, Memo(lasting=True))
+            return workspace.moved_at(db) or 0.0, texts, chunks
+    return 0.0, 0, 0
+
+
+def _unembedded_note(workspace: Workspace, texts: int, chunks: int) -> str | None:
+    return unembedded_line(chunks, texts / texts_per_s(workspace.store.directory)) if chunks else None
+
+
 def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
     return [(kind, document.path) for kind, document, _ in indexed_documents(workspace, KINDS)]
 
@@ -268,8 +290,113 @@ def _all(workspace: Workspace) -> list[Bearing]:
 
 def _about(workspace: Workspace, topic: str) -> list[Bearing]:
     """Return the documents nearest to a topic, best first in each kind, with all their text as notes."""
+    from gitrag.actions.governance.bearings import searched
+    from gitrag.actions.search import SearchOptions
     from gitrag.search.sections import Wanted
 
     found = searched(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP, min_score=0.0))
     texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
     return [replace(each, note=texts.get(hit.path, hit.chunk.text)) for each, hit in found]
+
+
+_WORKTREES = 16
+
+_TEXTS = dict[bytes, tuple[bytes, bytes, tuple[bytes, ...], bytes, float, int, int]]
+"""By worktree: the hash of what a session's text was made of, the text, the paths in it that must still be
+files; the state of the index that the rest is of: when it was brought up to date, its texts without a vector,
+and how many of them are chunks."""
+
+_COUNTING_S = 60.0
+"""For the background worker to count callers in: ten times as long as 2,000 files take."""
+
+
+def known_text(workspace: Workspace, core: CoreFiles) -> Text | None:
+    """Return what a session in this worktree is told, if nothing that it is made of has changed since.
+
+    The index is opened only where it has changed. How old it was is said once.
+    """
+    path, own, root = workspace.store.directory / TEXTS, _worktree(workspace), workspace.repo.root
+    held = read(path, _TEXTS) or {}
+    state = _index_state(workspace)
+    if own not in held or root is None or not state:
+        return None
+    of, text, shown, seen, moved, texts, chunks = held[own]
+    marked = marked_files(core, project_of(workspace))
+    if of != _text_key(workspace, marked) or not all((root / os.fsdecode(each)).is_file() for each in shown):
+        return None
+    if seen != state:
+        moved, texts, chunks = _standing(workspace)
+    age = workspace.since(moved)
+    stale = stale_line(age, workspace.config.staleness_threshold)
+    if stale or seen != state:
+        said = moved + age.total_seconds() if stale else moved
+        write(path, held | {own: (of, text, shown, state, said, texts, chunks)})
+    notes = (stale, _unembedded_note(workspace, texts, chunks), marked.doubt)
+    lines = [note for note in notes if note]
+    whole = text.decode("utf-8", "surrogateescape")
+    return Text(f"{joined(lines)}\n\n{whole}" if lines else whole)
+
+
+def want_text(workspace: Workspace) -> None:
+    """Have the background worker keep what a session in this worktree is told, now and after each commit."""
+    from gitrag.actions.catch_up import start_worker
+
+    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    held = read(path, _TEXTS) or {}
+    if own not in held:
+        others = list(held.items())[: _WORKTREES - 1]
+        write(path, {own: (b"", b"", (), b"", 0.0, 0, 0), **dict(others)})
+    if path.exists():
+        start_worker(workspace)
+
+
+def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[str, SessionStart]]) -> None:
+    """Keep what a session in this worktree is told, where that is wanted.
+
+    Args:
+        make: Returns it as Markdown, without notes, and what that was made of.
+    """
+    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    held = read(path, _TEXTS) or {}
+    if own not in held:
+        return
+    marked = marked_files(core, project_of(workspace))
+    before = _text_key(workspace, marked)
+    if before == held[own][0]:
+        return
+    workspace.update()
+    if not marked.files:
+        suggest(workspace, (), graph_s=_COUNTING_S)
+    text, made = make()
+    shown = [os.fsencode(each.path) for each in made.overview.core] if made.overview else []
+    new = (before, text.encode("utf-8", "surrogateescape"), shown, _index_state(workspace))
+    standing = _standing(workspace)
+    if _text_key(workspace, marked) == before:  # the files have been the same from first to last
+        write(path, {**(read(path, _TEXTS) or {}), own: (*new, *standing)})
+
+
+def _worktree(workspace: Workspace) -> bytes:
+    return os.fsencode(workspace.repo.worktree)
+
+
+def _index_state(workspace: Workspace) -> bytes:
+    """Return a hash of the index file and the rate at which texts are embedded; empty where there is none."""
+    directory = workspace.store.directory
+    state = state_of(directory / NAME)
+    return digest(state, texts_per_s(directory)) if state is not None else b""
+
+
+def _text_key(workspace: Workspace, marked: MarkedFiles) -> bytes:
+    """Return a hash of all that a session is told of the files, whatever the index has."""
+    repo, now = workspace.repo, workspace.snapshot()
+    return digest(
+        recipe(workspace.model),
+        files_key(workspace, now),
+        now.key,
+        workspace.config,
+        workspace.name,
+        [(entry.key, entry.value) for entry in repo.configuration.entries()],
+        [sign(repo.common_dir / name) for name in ("shallow", "info/grafts")],
+        marked.files,
+        marked.doubt,
+    )
