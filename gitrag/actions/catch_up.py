@@ -121,7 +121,7 @@ def catch_up(
     workspace: Workspace,
     asked: Callable[[], bool],
     strain: Strain | None = None,
-    keep: Callable[[Workspace], None] = lambda _workspace: None,
+    keep: Callable[[Workspace], None] = lambda _: None,
 ) -> None:
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
@@ -146,8 +146,7 @@ def catch_up(
         except Exception as error:  # noqa: BLE001 - raised below; the next stage may well succeed
             failures.append(_told(workspace.store.directory, name, error))
 
-    refreshed: Refreshed | None = None
-    revision: str | None = None
+    refreshed = revision = few = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)
         if is_first:
@@ -158,7 +157,6 @@ def catch_up(
         with stage("reading commits"):
             _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
-    few = False
     with stage("pulling shared vectors"):
         pull_first(workspace, own, asked)
     with stage("looking for draft vectors"):
@@ -168,9 +166,7 @@ def catch_up(
             _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
-            _make_facts(workspace, now, refreshed)
-        with stage("keeping what sessions are told"):
-            keep(workspace)
+            _make_facts(workspace, now, refreshed, keep)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
@@ -183,13 +179,16 @@ def catch_up(
         raise failures[0]
 
 
-def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> None:
-    """Extract the facts about calls in advance, so that no query has to wait for them."""
+def _make_facts(
+    workspace: Workspace, now: Snapshot, refreshed: Refreshed, keep: Callable[[Workspace], None]
+) -> None:
+    """Extract the facts about calls in advance, so that no query has to wait for them, nor a session's start."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
         rows = rows_of(db, refreshed.view.view_id, refreshed.overlay, missing_only=True)
     facts_of(workspace.store, now, rows)
+    keep(workspace)
 
 
 def _embed_waiting(

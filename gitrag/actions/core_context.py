@@ -241,8 +241,8 @@ def suggest(
         path
         for path in {*changes, *callers}
         if path not in known
-        and not traits(path) & OUTSIDE_THE_PRODUCT
         and _is_code(path)
+        and not traits(path, OUTSIDE_THE_PRODUCT)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]

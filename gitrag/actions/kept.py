@@ -53,7 +53,7 @@ def counts(workspace: Workspace, now: Snapshot, *, earlier: bool) -> tuple[dict[
         Also what to call an earlier state, "" for now, and whether all files were looked at.
     """
     held = read(workspace.store.directory / COUNTS, list[_Counts]) or []
-    wanted = files_key(workspace, now)
+    wanted = _key(workspace, now)
     for of, name, is_whole, callers in sorted(held, key=lambda each: each[0] != wanted):
         if (of == wanted and is_whole) or earlier:
             found = {os.fsdecode(path): number for path, number in callers.items()}
@@ -65,18 +65,24 @@ def keep_counts(workspace: Workspace, now: Snapshot, callers: Mapping[str, int],
     """Keep how many files call each path, of the files as they are now."""
     if now.head.commit is None:
         return
-    path, of = workspace.store.directory / COUNTS, files_key(workspace, now)
+    path, of = workspace.store.directory / COUNTS, _key(workspace, now)
     name = now.head.commit[:7] + " and edits" * bool(now.dirty)
     others = [each for each in read(path, list[_Counts]) or [] if each[0] != of]
     own = {os.fsencode(path): number for path, number in callers.items()}
     write(path, [(of, name, is_whole, own), *others[: _STATES - 1]])
 
 
-def files_key(workspace: Workspace, now: Snapshot) -> bytes:
+def _key(workspace: Workspace, now: Snapshot) -> bytes:
     """Return a hash of what decides who calls what."""
+    return digest(now.head.tree, now.key[2:], FACTS_VERSION, made_here(workspace))
+
+
+def made_here(workspace: Workspace) -> tuple[object, ...]:
+    """Return what changes with a compiler's index, and the directory: what an archive brings is not read."""
     root = workspace.repo.root
     compiled = workspace.config.scip_index or (root and root / NAME)
-    return digest(now.head.tree, now.changes, now.rules_key, FACTS_VERSION, compiled and sign(compiled))
+    place = workspace.store.directory.stat()
+    return compiled and sign(compiled), place.st_ino, place.st_dev
 
 
 def digest(*facts: object) -> bytes:
@@ -88,7 +94,7 @@ def sign(path: Path) -> tuple[int, ...]:
     """Return what changes when a file does; empty where there is none."""
     with suppress(OSError):
         found = path.stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+        return *found[1:3], found.st_size, found.st_mtime_ns
     return ()
 
 

@@ -126,7 +126,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
 
 
 def _is_shown(path: str, paths: frozenset[str]) -> bool:
-    return path in paths and not traits(path) & OUTSIDE_THE_PRODUCT and is_code(language_of(path) or "")
+    return path in paths and is_code(language_of(path) or "") and not traits(path, OUTSIDE_THE_PRODUCT)
 
 
 def _tree(now: Snapshot) -> tuple[frozenset[str], Read]:

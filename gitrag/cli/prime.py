@@ -50,8 +50,11 @@ def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output
     workspace, core = session.workspace(), session.core_files()
     form = form_of(output, workspace.config.output, session.terminal)
     is_start = form == "markdown" and not topic and since is None
-    if is_start and (told := action.known_text(workspace, core)):
+    if is_start and (known := action.known_text(workspace, core)):
+        told, is_whole = known
         session.terminal.print(told)
+        if not is_whole:
+            action.want_text(workspace)
         return OK
     primed = action.prime(session.index_first(workspace), " ".join(topic), core, since=since)
     print_finding(session.terminal, output, workspace.config.output, primed)
