@@ -182,7 +182,7 @@ def catch_up(
 def _make_facts(
     workspace: Workspace, now: Snapshot, refreshed: Refreshed, keep: Callable[[Workspace], None]
 ) -> None:
-    """Extract the facts about calls in advance, so that no query has to wait for them, nor a session's start."""
+    """Extract the facts about calls in advance, so that nobody has to wait for them."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
