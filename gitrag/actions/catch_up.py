@@ -73,8 +73,15 @@ def refresh_after_write(workspace: Workspace, kind: CollectionKind) -> bool:
     return True
 
 
-def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
+def run_worker(
+    workspace: Workspace,
+    settled: Callable[[], None] = lambda: None,
+    keep: Callable[[Workspace], None] = lambda _workspace: None,
+) -> bool:
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
+
+    Args:
+        keep: Called on each once its text and calls are up to date.
 
     Returns:
         Whether this process did the work; False when another worker was running: it has been told
@@ -90,7 +97,7 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
             else Workspace.open(place, environ=workspace.environ, say=workspace.say)
         )
         if at.repo.common_dir == workspace.repo.common_dir:  # marks may have come with an archive
-            catch_up(at, asked)
+            catch_up(at, asked, keep=keep)
 
     return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 
@@ -110,12 +117,18 @@ class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
 
-def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | None = None) -> None:
+def catch_up(
+    workspace: Workspace,
+    asked: Callable[[], bool],
+    strain: Strain | None = None,
+    keep: Callable[[Workspace], None] = lambda _: None,
+) -> None:
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
+        keep: Called once text and calls are up to date.
 
     Raises:
         GitragError: A stage failed; the first one.
@@ -133,8 +146,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         except Exception as error:  # noqa: BLE001 - raised below; the next stage may well succeed
             failures.append(_told(workspace.store.directory, name, error))
 
-    refreshed: Refreshed | None = None
-    revision: str | None = None
+    refreshed = revision = few = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)
         if is_first:
@@ -145,7 +157,6 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         with stage("reading commits"):
             _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
-    few = False
     with stage("pulling shared vectors"):
         from gitrag.actions.sharing.background import pull_first
 
@@ -157,7 +168,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
             _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
-            _make_facts(workspace, now, refreshed)
+            _make_facts(workspace, now, refreshed, keep)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
@@ -172,13 +183,16 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         raise failures[0]
 
 
-def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> None:
-    """Extract the facts about calls in advance, so that no query has to wait for them."""
+def _make_facts(
+    workspace: Workspace, now: Snapshot, refreshed: Refreshed, keep: Callable[[Workspace], None]
+) -> None:
+    """Extract the facts about calls in advance, so that nobody has to wait for them."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
         rows = rows_of(db, refreshed.view.view_id, refreshed.overlay, missing_only=True)
     facts_of(workspace.store, now, rows)
+    keep(workspace)
 
 
 def _embed_waiting(

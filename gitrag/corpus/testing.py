@@ -41,6 +41,9 @@ _RUNNER = re.compile(
 )
 """A command that runs tests."""
 
+_READ_WHOLE = re.compile(r"mvn|gradle|xcodebuild|CARGO|\\[xuU]")
+"""What is any distance from the word for tests, stands in an expression, or may be any letter."""
+
 _NO_TESTS = re.compile(
     r"\b(?:install|upgrade|cache|echo)\b|--version|-e \S*(?:flake8|lint|style|mypy|types?|check|docs|cov)\b"
 )
@@ -110,7 +113,7 @@ def files_of_tests(paths: Iterable[str]) -> tuple[FilesOfTests, ...]:
     groups: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for path in paths:
-        if traits(path) & Trait.TEST and is_code(language_of(path) or ""):
+        if is_code(language_of(path) or "") and traits(path, Trait.TEST):
             for named, shown in _NAMES:
                 if found := named.fullmatch(basename(path)):
                     groups.setdefault(found.expand(shown), []).append(dirname(path))
@@ -290,6 +293,9 @@ def _word(command: str) -> Callable[[bytes, frozenset[str]], Iterator[str]]:
 
 def _pipeline(data: bytes, name: str) -> Iterator[str]:
     """Yield the lines of a pipeline's scripts that run tests."""
+    raw = re.sub(r"\\\n\s*", "", data.decode("utf-8", "replace")).replace("\\n", " ")
+    if not _READ_WHOLE.search(raw) and not _RUNNER.search(" ".join(raw.split())):
+        return  # to parse it takes a hundred times as long
     for text in _scripts_of(parse_mapping(data, name, MANIFEST_BYTES)):
         for line in re.sub(r"\\\n\s*", "", text).splitlines():
             command = _EXPRESSION.sub(lambda found: f"${found[1]}", line[:_LONGEST_LINE]).strip()

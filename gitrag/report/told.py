@@ -299,6 +299,7 @@ def _type_at(kind: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
 
 @cache
 def _hints(of: Any) -> dict[str, Any]:
+    from gitrag.actions.history import CommitMatch
     from gitrag.corpus.layout import CollectionKind
     from gitrag.search.engine import Hit
     from gitrag.search.sections import AnswerSection
@@ -306,7 +307,8 @@ def _hints(of: Any) -> dict[str, Any]:
     from gitrag.store.inspection import ViewCounts
 
     # Where they are named, they are imported for type checkers only.
-    late = {each.__name__: each for each in (AnswerSection, CollectionKind, Hit, StoredCommit, ViewCounts)}
+    named = (AnswerSection, CollectionKind, CommitMatch, Hit, StoredCommit, ViewCounts)
+    late = {each.__name__: each for each in named}
     return get_type_hints(of, localns=late)
 
 

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.chunking import chunk, language_of
 from gitrag.corpus import code
 from gitrag.corpus.documents import Document
@@ -30,6 +29,7 @@ from gitrag.workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gitrag.actions.search import SearchOptions
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.bearing import Facts
     from gitrag.search.engine import Hit
@@ -169,6 +169,8 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
     Raises:
         UsageError: The text has no words.
     """
+    from gitrag.actions.search import NoCollectionError, search
+
     try:
         answer = search(workspace, text, options)
     except NoCollectionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -239,6 +240,8 @@ def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
     assert question.asks == "Should this PR reference ADR-0004?"
     assert question.section.startswith("ADR-0004: Limit calls per client")
     assert "**Should this PR reference ADR-0004?**" in governance.review_markdown(found)
+    on_a_terminal = governance.review_markdown(found, lambda text, _role: text)
+    assert not re.search(r"\*\*|^#|^- `|^  `", on_a_terminal, re.MULTILINE)
     (row, *_) = plain_data(found)["questions"]
     assert (row["question"], row["touched_by"]) == (
         "Should this PR reference ADR-0004?",
