@@ -30,9 +30,8 @@ from gitrag.actions.catch_up import start_worker
 from gitrag.actions.exact_search import search_exactly
 from gitrag.actions.governance import check as check_action
 from gitrag.actions.governance import related as related_action
-from gitrag.actions.governance import review as review_action
-from gitrag.actions.governance.bearings import Bearing, Unreached
-from gitrag.actions.governance.presets import USES
+from gitrag.actions.governance.bearings import USES, Bearing, Unreached
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
@@ -339,13 +338,13 @@ class Workspace:
         _require_range("threshold", threshold, -1, 1)
         with self._turn() as inner:
             issues_action.sync_before_reading(inner, self._listener())
-            found = review_action.review(inner, span, threshold, progress)
+            found = change_impact(inner, reviewing(span, threshold), progress)
             heard = self._notes()
         left_out = found.impact.left_out if found.impact is not None else ()
         return replace(
             found,
             documents=_rounded(found.documents),
-            added=tuple(replace(each, existing=_like(each.existing)) for each in found.added),
+            definitions=tuple(replace(each, existing=_like(each.existing)) for each in found.definitions),
             notes=self._told(heard, [*_unreached(found.unreached), *left_out]),
         )
 

@@ -13,16 +13,16 @@ from gitrag.actions.embed import EmbeddedHere as Embedded
 from gitrag.actions.governance.bearings import Bearing as GoverningDocument
 from gitrag.actions.governance.bearings import Bearing as RelatedDocument
 from gitrag.actions.governance.bearings import Bearing as TouchedDocument
+from gitrag.actions.governance.change_impact import ChangeImpact as ReviewAnswer
 from gitrag.actions.governance.check import Checked as CheckAnswer
 from gitrag.actions.governance.related import Duplicates as DuplicatesAnswer
 from gitrag.actions.governance.related import Related as RelatedAnswer
-from gitrag.actions.governance.review import Added as AddedDefinition
-from gitrag.actions.governance.review import Review as ReviewAnswer
 from gitrag.actions.impact import Called as CalledDefinition
 from gitrag.actions.lines import Range as FileLines
 from gitrag.actions.references import Reference as NameReference
 from gitrag.actions.requests import SearchRequest as SearchOptions
 from gitrag.actions.search import Answer
+from gitrag.actions.touched import Touched as AddedDefinition
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode
 from gitrag.search.engine import Hit

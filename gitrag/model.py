@@ -25,6 +25,9 @@ class Kind(StrEnum):
     SECTION = "section"  # a heading's part of a prose document
 
 
+DEFINITIONS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+
+
 class Chunk(Struct, frozen=True):
     """A contiguous piece of a file.
 

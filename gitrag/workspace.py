@@ -24,7 +24,7 @@ from gitrag.errors import BusyError, ModelError, NotSetUpError, RepositoryError,
 from gitrag.git import DirtyPath, Repository, Untracked
 from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
-from gitrag.indexing.history import is_read, read_few
+from gitrag.indexing.history import is_read, read_few, read_history
 from gitrag.indexing.known import Refreshed
 from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.notices import stale_line
@@ -40,6 +40,7 @@ from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
+    from gitrag.git.commits import Tips
     from gitrag.store.connection import Connection
     from gitrag.store.inspection import ViewCounts
 
@@ -342,6 +343,10 @@ class Workspace:
             with suppress(StoreError, BusyError), noting as db:
                 views.touch(db, refreshed.view)
         return line
+
+    def read_history(self, tips: Tips | str, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Read what the newest commits say; see `gitrag.indexing.history.read_history`."""
+        return read_history(self.store, self.repo, tips, stop=stop, older=self.older)
 
     def moved_at(self, db: Connection) -> float | None:
         """Return when the worktree's view was last brought up to date, in Unix seconds."""

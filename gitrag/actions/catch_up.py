@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
-from gitrag.actions.sharing.background import pull_first, push_after
 from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
@@ -21,7 +20,6 @@ from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
 from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
-from gitrag.machine.log import logged
 from gitrag.machine.refusals import refusal
 from gitrag.machine.strain import Strain
 from gitrag.workspace import Workspace
@@ -75,8 +73,15 @@ def refresh_after_write(workspace: Workspace, kind: CollectionKind) -> bool:
     return True
 
 
-def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None) -> bool:
+def run_worker(
+    workspace: Workspace,
+    settled: Callable[[], None] = lambda: None,
+    keep: Callable[[Workspace], None] = lambda _workspace: None,
+) -> bool:
     """Be the background worker: bring text and vectors up to date, for all worktrees that ask while it runs.
+
+    Args:
+        keep: Called on each once its text and calls are up to date.
 
     Returns:
         Whether this process did the work; False when another worker was running: it has been told
@@ -92,7 +97,7 @@ def run_worker(workspace: Workspace, settled: Callable[[], None] = lambda: None)
             else Workspace.open(place, environ=workspace.environ, say=workspace.say)
         )
         if at.repo.common_dir == workspace.repo.common_dir:  # marks may have come with an archive
-            catch_up(at, asked)
+            catch_up(at, asked, keep=keep)
 
     return worker.Worker(workspace.store.directory).run(workspace.place, work, settled)
 
@@ -101,6 +106,8 @@ def _told(directory: Path, stage: str, error: Exception) -> GitragError:
     """Return why a stage failed; what is nobody's but ours goes into the log with its traceback."""
     known = refusal(error)
     if known is None:
+        from gitrag.machine.log import logged
+
         with logged(directory) as log:
             log.error("%s failed", stage, exc_info=error)
     return known or StageError(f"{stage} failed: {reason_of(error)}")
@@ -110,12 +117,18 @@ class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
 
-def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | None = None) -> None:
+def catch_up(
+    workspace: Workspace,
+    asked: Callable[[], bool],
+    strain: Strain | None = None,
+    keep: Callable[[Workspace], None] = lambda _: None,
+) -> None:
     """Bring a worktree's text, facts and vectors up to date; a stage that fails does not stop the next.
 
     Args:
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
+        keep: Called once text and calls are up to date.
 
     Raises:
         GitragError: A stage failed; the first one.
@@ -133,8 +146,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         except Exception as error:  # noqa: BLE001 - raised below; the next stage may well succeed
             failures.append(_told(workspace.store.directory, name, error))
 
-    refreshed: Refreshed | None = None
-    revision: str | None = None
+    refreshed = revision = few = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)
         if is_first:
@@ -145,8 +157,9 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
         with stage("reading commits"):
             _read_commits(workspace, now, revision, asked)
     own = refreshed.overlay.entries if refreshed is not None else ()
-    few = False
     with stage("pulling shared vectors"):
+        from gitrag.actions.sharing.background import pull_first
+
         pull_first(workspace, own, asked)
     with stage("looking for draft vectors"):
         few = workspace.count_unembedded(own) <= _FEW_TEXTS
@@ -155,7 +168,7 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
             _embed_waiting(workspace, own, asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
-            _make_facts(workspace, now, refreshed)
+            _make_facts(workspace, now, refreshed, keep)
         with stage("reading older commits"):
             _read_older(workspace, now, asked)
     with stage(worker.REFINING):
@@ -163,18 +176,23 @@ def catch_up(workspace: Workspace, asked: Callable[[], bool], strain: Strain | N
     with stage("counting vectors"):
         workspace.note_coverage()
     with stage("pushing vectors"):
+        from gitrag.actions.sharing.background import push_after
+
         push_after(workspace, asked)
     if failures:
         raise failures[0]
 
 
-def _make_facts(workspace: Workspace, now: Snapshot, refreshed: Refreshed) -> None:
-    """Extract the facts about calls in advance, so that no query has to wait for them."""
+def _make_facts(
+    workspace: Workspace, now: Snapshot, refreshed: Refreshed, keep: Callable[[Workspace], None]
+) -> None:
+    """Extract the facts about calls in advance, so that nobody has to wait for them."""
     from gitrag.indexing.call_facts import facts_of, rows_of
 
     with workspace.store.read() as db:
         rows = rows_of(db, refreshed.view.view_id, refreshed.overlay, missing_only=True)
     facts_of(workspace.store, now, rows)
+    keep(workspace)
 
 
 def _embed_waiting(
@@ -250,12 +268,11 @@ def _read_commits(
     workspace: Workspace, now: Snapshot, revision: str | None, asked: Callable[[], bool]
 ) -> None:
     """Read what the commits say that lead to HEAD, and to the revision asked for last."""
-    from gitrag.indexing.history import read_history
     from gitrag.store import views
 
     for commit in dict.fromkeys([now.head.commit, revision]):
         if commit is not None:
-            read_history(workspace.store, workspace.repo, commit, stop=asked, older=workspace.older)
+            workspace.read_history(commit, asked)
     if now.head.commit is not None:
         with workspace.store.read() as db:
             view = views.current(db, now.slot)
@@ -271,7 +288,6 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     """
     from gitrag.indexing import older_commits
     from gitrag.indexing.draft_commits import draft
-    from gitrag.indexing.history import read_history
 
     store, older, repo = workspace.store, workspace.older, workspace.repo
     if not draft(store, stop=asked):
@@ -281,7 +297,7 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     is_read = True
     for own in dict.fromkeys([*head, *wanted]):
         if is_read and (tips := older_commits.tips_of(repo, own)) is not None:
-            is_read = read_history(store, repo, tips, stop=asked, older=older)
+            is_read = workspace.read_history(tips, asked)
             is_read = is_read and older_commits.read_older(older, store, repo, tips, stop=asked)
         if is_read and own in wanted:
             older_commits.unwant(older, own)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gitrag.actions.kept import counts as kept_counts
+from gitrag.actions.kept import keep_counts
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
 from gitrag.git.commits import ChangeCount
@@ -18,7 +20,7 @@ from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text, under
 from gitrag.memory.projects import Project, has_namesake, project_at, project_called
-from gitrag.model import Chunk, Kind
+from gitrag.model import DEFINITIONS, Chunk, Kind
 from gitrag.store.connection import StoreMissingError
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
@@ -32,7 +34,6 @@ _LISTED = 3
 """Paths named in a note."""
 
 _LONGEST_SIGNATURE = 120
-_DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
 _HALF_LIFE_S = 182 * 86_400
 """A change of half a year ago counts half."""
@@ -213,17 +214,25 @@ def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]
 
 
 def suggest(
-    workspace: Workspace, marked: Sequence[CoreFile], most: int = SUGGESTIONS, graph_s: float = _GRAPH_S
+    workspace: Workspace,
+    marked: Sequence[CoreFile],
+    most: int = SUGGESTIONS,
+    graph_s: float = _GRAPH_S,
+    *,
+    earlier: bool = False,
 ) -> Suggestions:
     """Suggest files to mark as core, with the reason; marks nothing. Callers are looked for in `graph_s`.
 
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
+
+    Args:
+        earlier: Whether callers do that were counted in an earlier state, which is said.
     """
     from gitrag.git.commits import recent_changes
 
     commits, changes = recent_changes(workspace.repo)
-    callers, all_known = _calling_files(workspace, graph_s)
+    callers, at, all_known = _calling_files(workspace, graph_s, earlier=earlier)
     known = {each.path for each in marked}
     newest = max((count.last for count in changes.values()), default=0)
     root = workspace.repo.root
@@ -231,8 +240,8 @@ def suggest(
         path
         for path in {*changes, *callers}
         if path not in known
-        and not traits(path) & OUTSIDE_THE_PRODUCT
         and _is_code(path)
+        and not traits(path, OUTSIDE_THE_PRODUCT)
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]
@@ -243,23 +252,32 @@ def suggest(
             for path, each in changed.items()
         }
     )
-    central = _shares({path: len(callers.get(path, ())) for path in paths})
+    central = _shares({path: callers.get(path, 0) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:most]
     found = tuple(
-        Suggested(path, _reason(len(callers.get(path, ())), all_known, changed[path].commits, commits))
+        Suggested(path, _reason(callers.get(path, 0), at, all_known, changed[path].commits, commits))
         for path in best
         if lively[path] or central[path]
     )
     return Suggestions(found, commits, all_known)
 
 
-def _calling_files(workspace: Workspace, graph_s: float) -> tuple[dict[str, set[str]], bool]:
-    """Map each file to the files, tests excepted, that call it; return also whether that is complete."""
+def _calling_files(
+    workspace: Workspace, graph_s: float, *, earlier: bool
+) -> tuple[dict[str, int], str, bool]:
+    """Count the files, tests excepted, that call each file, as `kept_counts`."""
+    if not workspace.store.exists():
+        return {}, "", False
+    now = workspace.snapshot()
+    if kept := kept_counts(workspace, now, earlier=earlier):
+        return kept
     from gitrag.actions.graph import calling_files
 
-    if not workspace.store.exists():
-        return {}, False
-    return calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, graph_s)
+    files, is_whole = calling_files(workspace, lambda path: not traits(path) & OUTSIDE_THE_PRODUCT, graph_s)
+    callers = {path: len(calling) for path, calling in files.items()}
+    if workspace.snapshot().key == now.key:
+        keep_counts(workspace, now, callers, is_whole=is_whole)
+    return callers, "", is_whole
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:
@@ -267,11 +285,12 @@ def _shares(values: Mapping[str, float]) -> dict[str, float]:
     return {path: math.log1p(value) / most if most else 0.0 for path, value in values.items()}
 
 
-def _reason(callers: int, all_known: bool, number: int, commits: int) -> str:
+def _reason(callers: int, at: str, all_known: bool, number: int, commits: int) -> str:
     said = []
     if callers:
         more = "" if all_known else " or more"
-        said.append(f"called from {callers}{more} file{'s' * (callers != 1 or not all_known)}")
+        files = f"file{'s' * (callers != 1 or not all_known)}"
+        said.append(f"called from {callers}{more} {files}{f' at {at}' if at else ''}")
     if number:
         times = "once" if number == 1 else f"{number} times"
         said.append(f"changed {times} in the last {commits:,} commit{'s' * (commits != 1)}")
@@ -286,7 +305,7 @@ def _is_code(path: str) -> bool:
 
 
 def _key(chunks: Sequence[Chunk]) -> list[str]:
-    defined = [chunk for chunk in chunks if chunk.kind in _DEFINITIONS and chunk.signature]
+    defined = [chunk for chunk in chunks if chunk.kind in DEFINITIONS and chunk.signature]
     first = {
         chunk.qualified_name: chunk for chunk in reversed(defined)
     }  # a long definition has several chunks

@@ -11,7 +11,6 @@ from msgspec import Struct
 from gitrag.actions.catch_up import awaited, start_worker
 from gitrag.actions.model import fetch_model, forget_fetch_failure
 from gitrag.actions.progress import ShowProgress
-from gitrag.actions.sharing.background import pull_before
 from gitrag.embedding.local_model import DOWNLOAD_BYTES, ModelFetch
 from gitrag.indexing.worker import running
 from gitrag.workspace import Workspace
@@ -77,6 +76,8 @@ def embed_waiting(
         return
     if not workspace.model_is_there():
         yield fetch_model(workspace.model_dir, progress, workspace.model)
+    from gitrag.actions.sharing.background import pull_before
+
     begin = time.monotonic()
 
     def over() -> bool:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from gitrag.errors import GitragError
 from gitrag.indexing import older_commits
-from gitrag.indexing.history import read_history
 from gitrag.indexing.known import known
 from gitrag.indexing.snapshot import REVISION
 from gitrag.machine.files import write_private
@@ -87,7 +86,7 @@ def _keep_older(workspace: Workspace) -> None:
     head = workspace.repo.head().commit
     if head is not None and workspace.older.exists():
         with suppress(StoreMissingError):
-            read_history(workspace.store, workspace.repo, head, older=workspace.older)
+            workspace.read_history(head)
             older_commits.read_older(workspace.older, workspace.store, workspace.repo, head, from_git=False)
 
 

@@ -132,7 +132,6 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
         CommitError: git cannot read the refs.
         NotSetUpError: There is no index, or no commit.
     """
-    from gitrag.indexing.history import read_history
     from gitrag.search.history import newest
 
     require_together(options)
@@ -144,7 +143,7 @@ def history(workspace: Workspace, query: str, options: HistoryOptions = _ALL) ->
     workspace.require_index()
     options = _from_top(workspace.repo.root, options)
     tips = _tips(workspace, options)
-    read_history(workspace.store, workspace.repo, tips, older=workspace.older)
+    workspace.read_history(tips)
     notes: list[str] = []
     touching = commits_touching(workspace, tips.name, options.touches, notes) if options.touches else None
     known = known_commits(workspace, tips, question.hashes if question else ())

@@ -11,7 +11,7 @@ from gitrag.actions.graph import calls_of, log_failure, tests_of
 from gitrag.actions.lines import file_lines
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph.extraction import LANGUAGES
-from gitrag.callgraph.graph import MODULE, Edge, Followed, Node, graph
+from gitrag.callgraph.graph import MODULE, SURE, Edge, Followed, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled, reach
 from gitrag.callgraph.resolution import ResolvedCalls
@@ -30,6 +30,16 @@ _FIRST_BATCH = 8
 """Definitions whose callers are looked for at once; each further batch is twice as large."""
 
 _MOST_LANGUAGES = 3
+
+_UNSEARCHED = Uncalled(is_searched=False)
+"""Of a definition before whose turn the time was over."""
+
+MOST_CALLS = 3
+"""Calls between a test and what is changed, of which each but the first is another definition's."""
+
+_MOST_BETWEEN = 100
+"""Definitions on the way of which the callers are looked for, at each distance."""
+
 Id = tuple[str, int]
 Spans = Mapping[str, Sequence[tuple[int, int]]]
 """First and last line of the parts of files that are asked about, by path."""
@@ -101,6 +111,7 @@ class Impact(Struct, frozen=True):
         definitions: How many definitions are asked about.
         looked_at: What was read for it: ``12 files``.
         left_out: What was not looked at, a sentence each.
+        reached_by: The files of tests that call these definitions through others, and by how many calls.
     """
 
     called: tuple[Called, ...]
@@ -109,6 +120,7 @@ class Impact(Struct, frozen=True):
     definitions: int = 0
     looked_at: str = ""
     left_out: tuple[str, ...] = ()
+    reached_by: tuple[tuple[str, int], ...] = ()
 
     @property
     def without_callers(self) -> tuple[NoCaller, ...]:
@@ -150,7 +162,7 @@ def callers_of_change(
             f"{count(differing, 'file')} of the change {'differs' if differing == 1 else 'differ'} from the"
             " working tree: callers were not looked for there; check its branch out to have them."
         )
-    return _callers(workspace, spans, {}, left_out, timeout_s)
+    return _callers(workspace, spans, {}, left_out, timeout_s, through=MOST_CALLS)
 
 
 def callers_from_outside(
@@ -176,11 +188,13 @@ def _callers(
     inside: Mapping[str, str],
     left_out: Sequence[str],
     timeout_s: float | None,
+    through: int = 1,
 ) -> Impact:
     """Find the callers of the definitions in parts of files.
 
     Args:
         inside: The file or directory calls from which do not count, by path; empty to count them.
+        through: How many calls there may be between a test and them.
     """
     timeout_s = TIMEOUT_S if timeout_s is None else timeout_s
     said = list(left_out)
@@ -194,6 +208,7 @@ def _callers(
     done: list[Node] = []
     looked_at = ""
     known: dict[Node, Uncalled] = {}
+    reached: tuple[tuple[str, int], ...] = ()
 
     def counts(edge: Edge) -> bool:
         return edge.caller != edge.callee and is_outside(edge.callee, edge.caller.path)
@@ -214,21 +229,49 @@ def _callers(
                 done += batch
             called = {edge.callee for edge in edges if counts(edge)}
             uncalled = [node for node in done if node not in called]
-            asked = [(node,) for node in uncalled]
-            none = without_callers(workspace, calls, loaded, asked, is_outside)
+            none = without_callers(workspace, calls, loaded, [(node,) for node in uncalled], is_outside)
             known = dict(zip(uncalled, none, strict=True))
             said += Followed(doubtful=calls.doubtful(done, lambda _path: True), limits=calls.notes).notes
+            reached = _reaching(workspace, calls, edges, through)
     except TimeoutReachedError:
         said.append(_cut_short(len(done), len(wanted), timeout_s))
     except (RecursionError, MemoryError, UnicodeError, ValueError) as failure:
         log_failure(workspace, "callers could not be read", failure)
         said.append(f"Callers could not be read: {failure or type(failure).__name__}")
     found = tuple(_called(workspace, done, [edge for edge in edges if counts(edge)]))
-    with_callers = {each.node for each in found}
-    alone = tuple(node for node in done if node not in with_callers)
-    unsearched = Uncalled(is_searched=False)  # the time was over before
-    states = tuple(known.get(node, unsearched) for node in alone)
-    return Impact(found, alone, states, len(wanted), looked_at, tuple(said))
+    alone = _without(done, found)
+    states = tuple(known.get(node, _UNSEARCHED) for node in alone)
+    return Impact(found, alone, states, len(wanted), looked_at, tuple(said), reached)
+
+
+def _without(nodes: Iterable[Node], found: Iterable[Called]) -> tuple[Node, ...]:
+    known = {each.node for each in found}
+    return tuple(node for node in nodes if node not in known)
+
+
+def _reaching(
+    workspace: Workspace, calls: ResolvedCalls, edges: Iterable[Edge], most: int
+) -> tuple[tuple[str, int], ...]:
+    """Return the files of tests that call what has some callers through others, and by how many calls.
+
+    Args:
+        edges: The calls by those callers.
+        most: How many calls there may be.
+    """
+    ids = {node: own for own, node in calls.nodes()} if most > 1 else {}
+    seen = {edge.callee for edge in edges}
+    found: dict[str, int] = {}
+    for between in range(1, most + 1):
+        sure = {edge.caller for edge in edges if edge.confidence >= SURE and not edge.rule} - seen
+        tests = tests_of(workspace, graph(sure, ()))
+        for node in sorted(tests) if between > 1 else ():
+            found.setdefault(node.path, between)
+        callers = sorted(node for node in sure - tests if node.name != MODULE)[:_MOST_BETWEEN]
+        if between == most or not callers:
+            break
+        seen |= sure
+        edges = calls.callers([ids[node] for node in callers])
+    return tuple(found.items())
 
 
 def _unsupported(paths: Collection[str]) -> Iterator[str]:

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.actions.history import CommitMatch, history
-from gitrag.actions.requests import HistoryOptions
-from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitrag.actions.history import CommitMatch
     from gitrag.search.engine import Hit
 
 _FILES = 6
@@ -41,6 +39,9 @@ NOTHING = Instead()
 
 def find_instead(workspace: Workspace, text: str) -> Instead:
     """Ask the code and the commits about a text."""
+    from gitrag.actions.history import history
+    from gitrag.actions.requests import HistoryOptions
+    from gitrag.actions.search import SearchOptions, search
     from gitrag.search.sections import Wanted
 
     options = SearchOptions(wanted=Wanted((CollectionKind.CODE,)), limit=_FILES, as_it_is=True)

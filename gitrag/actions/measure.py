@@ -20,7 +20,7 @@ from gitrag.embedding.draft import has_table
 from gitrag.errors import GitragError, NotSetUpError
 from gitrag.git.commits import Commit, commit_ids, is_shallow, read_commits
 from gitrag.git.grep import count_words
-from gitrag.indexing.history import MOST_COMMITS, read_history
+from gitrag.indexing.history import MOST_COMMITS
 from gitrag.late import np
 from gitrag.search.question import STOP_WORDS
 from gitrag.search.sections import Wanted, choose
@@ -185,7 +185,7 @@ class _Before:
         """Its files of code; it is indexed for them, and its history read."""
         if self._paths is None:
             own = self._workspace
-            read_history(own.store, own.repo, self.commit, older=own.older)
+            own.read_history(self.commit)
             view = CurrentView(own, revision=self.commit, with_issues=False, budget_s=_CATCH_UP_S)
             result = view.read(_paths_of_code)
             if not has_table(own.model) and own.encoder_if_ready() is not None:

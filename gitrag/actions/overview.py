@@ -8,6 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from gitrag.actions.core_context import Suggested, suggest
+from gitrag.actions.current_view import CurrentView
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.entry_points import EntryPoint, Read, entry_points
 from gitrag.corpus.manifests import MANIFEST_BYTES
@@ -84,24 +85,19 @@ class Overview(Struct, frozen=True):
     runs: tuple[CommandForTests, ...]
 
 
-def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overview | None:
-    """Look at a repository as it is now; None where this worktree is not indexed.
+def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overview:
+    """Look at a repository as it is now; its index is brought up to date for that.
 
     Args:
         marked: The files that the user marked as core; where there are any, none is suggested.
     """
-    from gitrag.store import inspection, views
+    from gitrag.store import inspection
 
-    # First: the calls are read from the files as they are now, and the index brought up to date for that.
-    core = () if marked else suggest(workspace, (), _CORE, _GRAPH_S).files
-    now = workspace.snapshot()
-    outlines = None
-    with suppress(StoreMissingError), workspace.store.read() as db:
-        view = views.current(db, workspace.repo.worktree)
-        if view is not None:
-            outlines = inspection.outlines(db, view, recorded(db, now, view), "main", "#[test]")
-    if outlines is None:
-        return None
+    seen = CurrentView(workspace, says_staleness=False).read(
+        lambda db, view_id, overlay: inspection.outlines(db, view_id, overlay, "main", "#[test]")
+    )
+    outlines, now = seen.found, seen.now
+    core = () if marked else suggest(workspace, (), _CORE, _GRAPH_S, earlier=True).files
     counted: dict[str, list[int]] = {}
     for each in outlines:
         if is_code(each.language):
@@ -130,7 +126,7 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
 
 
 def _is_shown(path: str, paths: frozenset[str]) -> bool:
-    return path in paths and not traits(path) & OUTSIDE_THE_PRODUCT and is_code(language_of(path) or "")
+    return path in paths and is_code(language_of(path) or "") and not traits(path, OUTSIDE_THE_PRODUCT)
 
 
 def _tree(now: Snapshot) -> tuple[frozenset[str], Read]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,22 +12,31 @@ from datetime import UTC, datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.core_context import core_context, marked_files, project_of
+from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import Bearing, Unreached, find_unreached, searched
-from gitrag.actions.governance.presets import PRESETS
+from gitrag.actions.governance.bearings import KINDS, PRESETS, Bearing, Unreached, find_unreached, searched
 from gitrag.actions.instead import NOTHING, Instead, find_instead
-from gitrag.actions.issues import parse_since
+from gitrag.actions.kept import TEXTS, digest, made_here, read, sign, write
 from gitrag.actions.overview import Overview, overview
-from gitrag.actions.search import SearchOptions
-from gitrag.actions.status import read_status
+from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.layout import CollectionKind
+from gitrag.corpus.manifests import is_manifest
 from gitrag.errors import UsageError
 from gitrag.git.commits import Commit, read_commits
+from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.environment import GitTimeoutError
-from gitrag.indexing.notices import prime_updates, refreshed_line, unembedded_line
+from gitrag.indexing.embed_texts import texts_per_s
+from gitrag.indexing.known import recorded
+from gitrag.indexing.notices import prime_updates, refreshed_line, stale_line, unembedded_line
+from gitrag.indexing.recipe import recipe
+from gitrag.indexing.snapshot import Snapshot
 from gitrag.memory.core_files import CoreFiles
+from gitrag.store.connection import StoreMissingError
+from gitrag.store.file_state import NAME, state_of
+from gitrag.store.memo import Memo
 from gitrag.words import commit_message
+from gitrag.words.control_characters import Text, joined
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 MOST_COMMITS = 2_000
@@ -143,6 +154,8 @@ def _begin(workspace: Workspace, given: str) -> tuple[str, str]:
 
 
 def _after(given: str) -> str:
+    from gitrag.actions.issues import parse_since
+
     return f"--since=@{int(parse_since(given, datetime.now(UTC)).timestamp())}"
 
 
@@ -170,8 +183,6 @@ def _commits(workspace: Workspace, limit: str) -> list[Commit]:
 
 TOP = 5
 """Decisions shown for a topic, and as many specifications."""
-
-KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 
 
 class SessionStart(Struct, frozen=True):
@@ -222,8 +233,6 @@ def prime(
         NotSetUpError: There is no index.
         UsageError: ``since`` is neither a point in time nor a revision.
     """
-    from gitrag.indexing.embed_texts import texts_per_s
-
     workspace.require_index()
     notes = []
     if prime_updates(age := workspace.age()):
@@ -236,9 +245,7 @@ def prime(
     found = _about(workspace, topic) if topic else _all(workspace)
     entries = tuple(each for each in found if each.score >= least)
     if not for_agent:
-        standing = read_status(workspace)
-        seconds = standing.unembedded / texts_per_s(workspace.store.directory)
-        notes.append(unembedded_line(standing.unembedded_chunks, seconds))
+        notes.append(_unembedded_note(workspace, *_standing(workspace)[1:]))
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)
@@ -258,6 +265,24 @@ def prime(
     )
 
 
+def _standing(workspace: Workspace) -> tuple[float, int, int]:
+    """Return when the index was brought up to date, its texts without a vector, and how many are chunks."""
+    from gitrag.store import vectors, views
+
+    now = workspace.snapshot()
+    with suppress(StoreMissingError), workspace.store.read() as db:
+        view = views.current(db, workspace.repo.worktree)
+        if view is not None:
+            entries = recorded(db, now, view).entries
+            texts, chunks = vectors.pending_counts(db, entries, view.view_id, Memo(lasting=True))
+            return workspace.moved_at(db) or 0.0, texts, chunks
+    return 0.0, 0, 0
+
+
+def _unembedded_note(workspace: Workspace, texts: int, chunks: int) -> str | None:
+    return unembedded_line(chunks, texts / texts_per_s(workspace.store.directory)) if chunks else None
+
+
 def _places(workspace: Workspace) -> list[tuple[CollectionKind, str]]:
     return [(kind, document.path) for kind, document, _ in indexed_documents(workspace, KINDS)]
 
@@ -268,8 +293,197 @@ def _all(workspace: Workspace) -> list[Bearing]:
 
 def _about(workspace: Workspace, topic: str) -> list[Bearing]:
     """Return the documents nearest to a topic, best first in each kind, with all their text as notes."""
+    from gitrag.actions.search import SearchOptions
     from gitrag.search.sections import Wanted
 
     found = searched(workspace, topic, SearchOptions(wanted=Wanted(KINDS), limit=TOP, min_score=0.0))
     texts = {document.path: text for _kind, document, text in indexed_documents(workspace, KINDS)}
     return [replace(each, note=texts.get(hit.path, hit.chunk.text)) for each, hit in found]
+
+
+_WORKTREES = 16
+
+_OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
+
+_COUNTING_S = 60.0
+"""For the background worker to count callers in: ten times as long as 2,000 files take."""
+
+_MOST_CHANGED = 200
+"""Files that may have changed since for a session to be told the overview of before them, which is said."""
+
+
+class _Kept(Struct, frozen=True, array_like=True):
+    """What a session in a worktree is told.
+
+    Attributes:
+        of: The hash of what it was made of, files and commits apart; empty where it is only wanted.
+        files: HEAD's commit and tree, and content and mode of each path that differs from it.
+        text: Markdown, without notes.
+        shown: The paths in it that must still be files.
+        index: The state of the index that the rest is of.
+        moved: When the worktree's view was brought up to date, Unix seconds.
+        texts: Its texts without a vector.
+        chunks: How many of them are chunks.
+    """
+
+    of: bytes = b""
+    files: tuple[str, str, dict[bytes, tuple[str, int]]] = ("", "", {})
+    text: bytes = b""
+    shown: tuple[bytes, ...] = ()
+    index: bytes = b""
+    moved: float = 0.0
+    texts: int = 0
+    chunks: int = 0
+
+
+_Texts = dict[bytes, _Kept]
+"""By worktree."""
+
+
+def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | None:
+    """Return what a session in this worktree is told, and whether all of it is of now; None to make it anew.
+
+    Where nothing but some code has changed since, decisions, specifications and core files are as they were,
+    and the overview says of which commit it is. The index is opened only where it has changed. How old it was
+    is said once.
+    """
+    path, own, root = workspace.store.directory / TEXTS, _worktree(workspace), workspace.repo.root
+    held = read(path, _Texts) or {}
+    index, kept = _index_state(workspace), held.get(own)
+    if kept is None or root is None or not index:
+        return None
+    marked, now = marked_files(core, project_of(workspace)), workspace.snapshot()
+    if kept.of != _key(workspace, now, marked):
+        return None
+    if not all((root / os.fsdecode(each)).is_file() for each in kept.shown):
+        return None
+    text = kept.text.decode("utf-8", "surrogateescape")
+    is_whole = kept.files == _files(now)
+    if not is_whole:
+        changed = _changed(workspace, kept, now)
+        before, heading, after = text.partition("\n## Overview of ")
+        if changed is None or not heading or changed & {each.path for each in marked.files}:
+            return None
+        title, _, rest = after.partition("\n")
+        since = f"{count(len(changed), 'file')} {'has' if len(changed) == 1 else 'have'} changed since."
+        commit, _, edits = kept.files
+        text = f"{before}{heading}{title} at {commit[:7]}{' and edits' if edits else ''}; {since}\n{rest}"
+    new = kept
+    if kept.index != index:
+        moved, texts, chunks = _standing(workspace)
+        new = replace(kept, index=index, moved=moved, texts=texts, chunks=chunks)
+    age = workspace.since(new.moved)
+    stale = stale_line(age, workspace.config.staleness_threshold) if is_whole else None
+    if stale:
+        new = replace(new, moved=new.moved + age.total_seconds())
+    if new is not kept:
+        write(path, held | {own: new})
+    notes = (stale, _unembedded_note(workspace, new.texts, new.chunks), marked.doubt)
+    lines = [note for note in notes if note]
+    return Text(f"{joined(lines)}\n\n{text}" if lines else text), is_whole
+
+
+def want_text(workspace: Workspace) -> None:
+    """Have the background worker keep what a session in this worktree is told, now and after each commit."""
+    from gitrag.actions.catch_up import start_worker
+
+    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    held = read(path, _Texts) or {}
+    if own not in held:
+        others = list(held.items())[: _WORKTREES - 1]
+        write(path, {own: _Kept(), **dict(others)})
+    if path.exists():
+        start_worker(workspace)
+
+
+def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[str, SessionStart]]) -> None:
+    """Keep what a session in this worktree is told, where that is wanted.
+
+    Args:
+        make: Returns it as Markdown, without notes, and what that was made of.
+    """
+    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    held = (read(path, _Texts) or {}).get(own)
+    marked, now = marked_files(core, project_of(workspace)), workspace.snapshot()
+    if held is None or now.head.commit is None:
+        return
+    of, files = _key(workspace, now, marked), _files(now)
+    if (held.of, held.files) == (of, files):
+        return
+    workspace.update()
+    if not marked.files:
+        suggest(workspace, (), graph_s=_COUNTING_S)
+    text, made = make()
+    core_paths = made.overview.core if made.overview else ()
+    new = _Kept(
+        of,
+        files,
+        text.encode("utf-8", "surrogateescape"),
+        tuple(os.fsencode(each.path) for each in core_paths),
+        _index_state(workspace),
+        *_standing(workspace),
+    )
+    if workspace.snapshot().key == now.key:  # the files have been the same from first to last
+        write(path, {**(read(path, _Texts) or {}), own: new})
+
+
+def _worktree(workspace: Workspace) -> bytes:
+    return os.fsencode(workspace.repo.worktree)
+
+
+def _files(now: Snapshot) -> tuple[str, str, dict[bytes, tuple[str, int]]]:
+    """Return HEAD's commit and tree, and content and mode of each path that differs, none of a deleted."""
+    changes = {
+        os.fsencode(each.path): (each.entry.blob, each.entry.mode) if each.entry else ("", 0)
+        for each in now.changes
+    }
+    return now.head.commit or "", now.head.tree, changes
+
+
+def _changed(workspace: Workspace, kept: _Kept, now: Snapshot) -> set[str] | None:
+    """Return the paths that have another content than when a text was kept; None if not all are code alone.
+
+    Where globs of the user's own say what a document is, code may be one.
+    """
+    (_, old_tree, old_changes), (_, tree, changes) = kept.files, _files(now)
+    if not _OBJECT_ID.fullmatch(old_tree):
+        return None
+    options = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", *RUN_NOTHING)
+    done = workspace.repo.git("diff-tree", *options, old_tree, tree, "--")
+    fields = done.stdout.split(b"\0")[:-1]
+    if done.returncode or workspace.config.adrs or workspace.config.specs or len(fields) > 2 * _MOST_CHANGED:
+        return None
+    trees = {}
+    for said, path in zip(fields[::2], fields[1::2], strict=True):
+        old_mode, mode, old, blob, _ = said.decode().removeprefix(":").split(" ")
+        trees[path] = (old.strip("0") and old, int(old_mode, 8)), (blob.strip("0") and blob, int(mode, 8))
+    found = set()
+    for path in {*trees, *old_changes, *changes}:
+        before, after = trees.get(path, (None, None))
+        if old_changes.get(path, before) != changes.get(path, after):
+            found.add(os.fsdecode(path))
+    is_code_alone = all(is_code(language_of(path) or "") and not is_manifest(path) for path in found)
+    return found if is_code_alone and len(found) <= _MOST_CHANGED else None
+
+
+def _index_state(workspace: Workspace) -> bytes:
+    """Return a hash of the index file and the rate at which texts are embedded; empty where there is none."""
+    directory = workspace.store.directory
+    state = state_of(directory / NAME)
+    return digest(state, texts_per_s(directory)) if state is not None else b""
+
+
+def _key(workspace: Workspace, now: Snapshot, marked: MarkedFiles) -> bytes:
+    """Return a hash of all that a session is told of but files and commits, whatever the index has."""
+    repo = workspace.repo
+    return digest(
+        recipe(workspace.config.model or ""),
+        made_here(workspace),
+        now.rules_key,
+        workspace.config,
+        workspace.name,
+        [(entry.key, entry.value) for entry in repo.configuration.entries()],
+        [sign(repo.common_dir / name) for name in ("shallow", "info/grafts")],
+        marked.files,
+        marked.doubt,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from gitrag.errors import GitragError
 
 if TYPE_CHECKING:
     from gitrag.git import Repository
+    from gitrag.workspace import Workspace
 
 WORKER = "worker"
 """Not a hook: the process that a command starts to do its remaining work in the background."""
@@ -23,11 +24,19 @@ _WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each intermedia
 _FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
 
 
-def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, str]) -> None:
+def run(
+    name: str,
+    args: Sequence[str],
+    *,
+    start: Path,
+    environ: Mapping[str, str],
+    keep: Callable[[Workspace], None] = lambda _workspace: None,
+) -> None:
     """Bring the index up to date after a hook; never raises, never prints.
 
     Args:
         name: The hook, or `WORKER`.
+        keep: Called on each worktree once its text and calls are up to date.
         environ: Its environment. GIT_DIR in it tells which repository this is (a linked worktree, a bare
             repository of dotfiles); the other variables that git sets for hooks are removed where git is run.
     """
@@ -49,7 +58,7 @@ def run(name: str, args: Sequence[str], *, start: Path, environ: Mapping[str, st
     place = repository.root or repository.git_dir
     environ = _without_leaks(repository, place, environ)
     environ = {key: value for key, value in environ.items() if key != _STARTING}
-    _run_logged(name, store, place, environ, starting)
+    _run_logged(name, store, place, environ, starting, keep)
 
 
 def detach(keep: int | None = None) -> None:
@@ -101,7 +110,12 @@ def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, st
 
 
 def _run_logged(
-    name: str, store: Path, start: Path, environ: Mapping[str, str], starting: int | None
+    name: str,
+    store: Path,
+    start: Path,
+    environ: Mapping[str, str],
+    starting: int | None,
+    keep: Callable[[Workspace], None],
 ) -> None:
     from gitrag.machine.log import close_log, open_log
     from gitrag.machine.refusals import refusal
@@ -125,7 +139,7 @@ def _run_logged(
         from gitrag.workspace import Workspace
 
         workspace = Workspace.open(start, environ=environ, say=log.info)
-        if run_worker(workspace, settled):
+        if run_worker(workspace, settled, keep):
             collect_rarely(workspace)
             note_heads(workspace)
             log.info("%s: done", name)

@@ -27,8 +27,9 @@ from gitrag.git.repository import BlobError, Repository
 from gitrag.indexing.history import MOST_COMMITS
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
-from gitrag.model import Chunk, Kind
+from gitrag.model import DEFINITIONS, Chunk, ChunkOfFile
 from gitrag.search.lookup import dotted, lies_in
+from gitrag.search.similar_chunks import SimilarChunk
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 Cut: TypeAlias = Callable[[str, bytes], Sequence[Chunk]]
 """Cuts a side of a file, given its path and content, into chunks."""
 
-_DEFINITIONS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 _MOST_COMPARED = 400
 """Files of code whose definitions are compared."""
 
@@ -53,34 +53,35 @@ _SHORTEST_NAME = 4
 
 _CALL = re.compile(r"\w[.:>]+\w+[!?]?\(|\b\w+\(|<%|\{\{")
 
+_MOVES = {"added": "removed", "removed": "added"}
 _UNTESTED = 2
 """A definition that no test calls counts so many times."""
 
 
-class Touched(Struct, frozen=True):
+class Touched(ChunkOfFile, Struct, frozen=True):
     """A definition that a change adds, changes or removes.
 
     Attributes:
         path: Its file.
-        name: Qualified name.
-        kind: function, method or class.
+        chunk: Its first chunk; of a removed one as it was.
         how: ``added``, ``changed`` or ``removed``.
-        line_start: Its first line; of a removed one the first that it had.
+        is_moved: Whether the change removes it elsewhere, or adds it there.
         called: Who calls it; None where nobody was found, or it was not looked for.
         is_looked_for: Whether its callers were looked for; of a removed one, what still has its name.
         known: Where no call was resolved to it, what else is known of who calls it.
         named: Of a removed one the lines outside the change that still have its name.
+        existing: Definitions that are like it, best first.
     """
 
     path: str
-    name: str
-    kind: str
+    chunk: Chunk
     how: str
-    line_start: int
+    is_moved: bool = False
     called: Called | None = None
     is_looked_for: bool = False
     named: tuple[GrepLine, ...] = ()
     known: Uncalled | None = None
+    existing: tuple[SimilarChunk, ...] = ()
 
     @property
     def still_named(self) -> tuple[str, ...]:
@@ -102,17 +103,13 @@ def cutting_once() -> Cut:
     return cache(lambda path, data: tuple(chunk(data, language_of(path, data))))
 
 
-def touched_by(
-    files: Sequence[ChangedFile], cut: Cut, notes: list[str]
-) -> tuple[list[Touched], list[Touched]]:
-    """Return the definitions that a change adds or alters, and those that it removes and does not move.
+def touched_by(files: Sequence[ChangedFile], cut: Cut, notes: list[str]) -> list[Touched]:
+    """Return the definitions that a change adds, alters and removes, by file.
 
     Args:
         notes: What was not looked at is added here, a sentence each.
     """
     found: list[Touched] = []
-    gone: list[tuple[Touched, str]] = []
-    new: set[str] = set()
     code = [file for file in files if is_code(language_of(file.path) or "")]
     unread = [file for file in code if file.before is None and file.after is None]
     if unread:
@@ -125,16 +122,20 @@ def touched_by(
     for file in code[:_MOST_COMPARED]:
         before, after = (definitions_of(file.path, side, cut) for side in (file.before, file.after))
         for name, (first, text) in after.items():
-            if name not in before:
-                new.add(chunk_text(first))
-                found.append(Touched(file.path, name, first.kind.value, "added", first.line_start))
-            elif before[name][1] != text:
-                found.append(Touched(file.path, name, first.kind.value, "changed", first.line_start))
-        for name, (first, _) in before.items():
-            if name not in after:
-                own = Touched(file.path, name, first.kind.value, "removed", first.line_start)
-                gone.append((own, chunk_text(first)))
-    return found, [own for own, text in gone if text not in new]
+            if name not in before or before[name][1] != text:
+                how = "changed" if name in before else "added"
+                found.append(Touched(file.path, first, how))
+        found += [
+            Touched(file.path, first, "removed") for name, (first, _) in before.items() if name not in after
+        ]
+    texts = [chunk_text(each.chunk) if each.how in _MOVES else "" for each in found]
+    by_how = {
+        how: {text for each, text in zip(found, texts, strict=True) if each.how == how} for how in _MOVES
+    }
+    return [
+        replace(each, is_moved=True) if text in by_how.get(_MOVES.get(each.how, ""), ()) else each
+        for each, text in zip(found, texts, strict=True)
+    ]
 
 
 def still_named(
@@ -199,7 +200,7 @@ def definitions_of(path: str, data: bytes | None, cut: Cut) -> dict[str, tuple[C
     """Return a file's definitions by qualified name: the first chunk of each, and the text of all."""
     found: dict[str, tuple[Chunk, str]] = {}
     for each in cut(path, data) if data is not None and language_of(path) is not None else ():
-        if each.kind in _DEFINITIONS and each.name:
+        if each.kind in DEFINITIONS and each.name:
             first, text = found.get(each.qualified_name, (each, ""))
             found[each.qualified_name] = first, f"{text}\n{each.text}"
     return found
@@ -231,12 +232,14 @@ def touched_by_commits(
 def _touched_by_commit(repo: Repository, commit: str, cut: Cut) -> tuple[str, ...] | None:
     missing: list[str] = []
     try:
-        added, removed = touched_by(changed_files(repo, f"{commit}^..{commit}", PLAIN_GRAPH), cut, missing)
+        touched = touched_by(changed_files(repo, f"{commit}^..{commit}", PLAIN_GRAPH), cut, missing)
     except GitragError:  # among them that it has no parent
         return None
     if missing:
         return None
-    ordered = sorted([*added, *removed], key=lambda each: bool(traits(each.path) & Trait.TEST))
+    kept = [each for each in touched if each.how != "removed"]
+    kept += [each for each in touched if each.how == "removed" and not each.is_moved]
+    ordered = sorted(kept, key=lambda each: bool(traits(each.path) & Trait.TEST))
     return tuple(dict.fromkeys(each.name for each in ordered))
 
 

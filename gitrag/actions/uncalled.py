@@ -7,10 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import groupby
+from itertools import groupby, islice
+
+from msgspec.structs import replace
 
 from gitrag.actions.lines import file_lines
+from gitrag.actions.reaching import (
+    MOST_NAMES,
+    PRIVATE,
+    Beyond,
+    head_of,
+    is_prose,
+    last_of,
+    lines_of,
+    names_of,
+    owner_of,
+    said,
+    spoken_in,
+    with_word,
+    word,
+)
+from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
@@ -20,17 +39,24 @@ from gitrag.callgraph.uses import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
     BY_ITS_OBJECT,
+    BY_ITS_PROPERTY,
     OUTSIDE,
     calls_by_computed_names,
     implemented,
+    interface_outside,
+    is_accessor_of_a_bean,
     is_called_by_its_name,
     is_of_an_object,
+    is_unarchived,
     may_be_called_by,
+    may_reach,
+    may_read,
+    may_set,
     may_use,
     only_declares,
+    property_of,
     registrations,
 )
-from gitrag.chunking.languages import is_code, language_of
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
 from gitrag.workspace import Workspace
@@ -38,19 +64,19 @@ from gitrag.workspace import Workspace
 _SHORTEST_NAME = 3
 """A shorter name stands in too many lines to say anything."""
 
-_MOST_NAMES = 100
-"""Names that are looked for as text at once."""
+_MOST_WAYS = 5
 
 _LINES_ABOVE = 4
-_LINES_OF_HEAD = 8
-"""Lines above and at the start of a definition in which its decorators and annotations stand."""
+"""Lines at the start of a class in which its kind stands."""
 
-_PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
-"""What says of a method that no base of its class calls it."""
+_OF_TESTS = re.compile(r"^Test|Tests?$|TestCase$|Spec$")
 _STATIC = re.compile(r"\bstatic\b")
 _CLASS = re.compile(r"\b(?:class|interface)\b")
 _OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
 """Languages in which a base, or a protocol, may call a function of the class itself."""
+
+_DECLARING = (".kt", ".java", ".cs", ".swift", ".php", ".scala", ".dart", ".ts")
+"""Ends of files whose methods have a body in braces, or none."""
 
 _BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
 
@@ -71,18 +97,19 @@ def without_callers(
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.
     """
-    names = {name: None for members in asked for node in members for name in _names(node)}
-    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:_MOST_NAMES]
-    there, is_whole = grep(workspace.repo, wanted, names=True)
-    by_name = {name: _with_word(name, there) for name in wanted}
-    uses = _Uses(calls, loaded, by_name)
-    alone = Counter(_names(members[0]) for members in asked if len(members) == 1)
+    names = {name: None for members in asked for node in members for name in names_of(node)}
+    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
+    there, is_whole = grep(workspace.repo, list(map(said, wanted)), names=True)
+    by_name = {name: with_word(name, there) for name in wanted}
+    spoken = spoken_in(workspace, loaded)
+    read = _properties(workspace, loaded, asked)
+    uses = _Uses(workspace, calls, loaded, by_name, spoken)
+    alone = Counter(names_of(members[0]) for members in asked if len(members) == 1)
 
     @cache  # a name is often that of many
-    def lines_of(name: str, language: str) -> list[tuple[GrepLine, bool]]:
-        lines = [line for line in by_name.get(name, ()) if not uses.mean_another(line, name)]
-        said = [(line, may_use(line.path, line.text, name, language)) for line in lines]
-        return [each for each in said if each[1] or not only_declares(each[0].path, each[0].text, name)]
+    def lines_with(name: str, language: str) -> list[tuple[GrepLine, bool]]:
+        reading = _reading(read, property_of(name, language), language)
+        return [*uses.lines_with(name, language), *((line, True) for line in reading)]
 
     @cache
     def bases_of(family: str) -> dict[str, list[str]]:
@@ -91,35 +118,101 @@ def without_callers(
     found = []
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
-        inside = members if alone[_names(members[0])] < 2 else ()
+        inside = members if alone[names_of(members[0])] < 2 else ()
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
+        others: list[tuple[Node, str, GrepLine]] = []
         for node in members:
             language = loaded.files[node.path][0]
-            for name in _names(node):
-                for line, is_use in lines_of(name, language):
+            for name in names_of(node):
+                for line, is_use in lines_with(name, language):
                     if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
                         continue
                     kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
-        mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
+                    others += [] if is_use else [(node, name, line)]
+        mentions = sorted((place for place in mentioned if place not in unresolved), key=is_prose)
         is_searched = (
             is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
-            and any(map(_names, members))  # the code of a file runs with an import of it
-            and all(name in by_name for node in members for name in _names(node))
+            and any(map(names_of, members))  # the code of a file runs with an import of it
+            and all(name in by_name for node in members for name in names_of(node))
+            and all(each in read for each in _properties_of(loaded, members))
         )
         registered, base = _registered(workspace, members, loaded, bases_of)
-        found.append(Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched))
-    return found
+        known = Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched)
+        if known.is_without_caller and others:
+            known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
+        found.append(known)
+    return _looked_further(asked, found, Beyond(workspace, loaded, spoken))
+
+
+def _looked_further(
+    asked: Sequence[Sequence[Node]], found: Sequence[Uncalled], beyond: Beyond
+) -> list[Uncalled]:
+    """Add what may reach definitions of which "no caller" would be said."""
+    bare = [members for members, known in zip(asked, found, strict=True) if known.is_without_caller]
+    beyond.read([node for members in bare for node in members])
+    return [
+        replace(known, registered=tuple(dict.fromkeys(islice(beyond.ways(members), _MOST_WAYS))))
+        if known.is_without_caller
+        else known
+        for members, known in zip(asked, found, strict=True)
+    ]
+
+
+def _doubtful(
+    mentions: Sequence[tuple[Node, str, GrepLine]],
+    workspace: Workspace,
+    loaded: Loaded,
+    spoken: Callable[[str], str],
+) -> Iterator[str]:
+    """Yield the places that name a definition as a value, in a string, or where it is given one."""
+    for node, name, line in mentions:
+        language = loaded.files[node.path][0]
+        around = node.name.rpartition(".")[0]  # in a function it is called by its name alone
+        kinds = {each.kind for each in loaded.files[node.path][1].definitions if each.name == around}
+        is_alone = "class" not in kinds
+        head = head_of(lines_of(workspace, node.path), node.line_start)
+        is_set = any(
+            re.search(rf"\bset\s+{re.escape(name)}\s*\(|\b{re.escape(name)}\.setter\b", each) for each in head
+        )
+        if may_reach(line.path, line.text, name, language, spoken(line.path), alone=is_alone) or (
+            is_set and may_set(line.text, name)
+        ):
+            yield f"{line.path}:{line.number}"
+
+
+def _reading(read: Mapping[str, Sequence[GrepLine]], name: str, language: str) -> list[GrepLine]:
+    return [line for line in read.get(name, ()) if may_read(line.path, line.text, name, language)]
+
+
+def _properties_of(loaded: Loaded, members: Sequence[Node]) -> set[str]:
+    return {property_of(last_of(node), loaded.files[node.path][0]) for node in members} - {""}
+
+
+def _properties(
+    workspace: Workspace, loaded: Loaded, asked: Sequence[Sequence[Node]]
+) -> Mapping[str, Sequence[GrepLine]]:
+    """Return the lines with the properties that accessors are of, by name; only if there are not too many."""
+    every = sorted(set[str]().union(*(_properties_of(loaded, members) for members in asked)))
+    wanted = [name for name in every if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
+    there, is_whole = grep(workspace.repo, wanted, names=True)
+    return {name: with_word(name, there) for name in wanted} if is_whole else {}
 
 
 class _Uses:
     """Tells which lines with a name are known to mean another definition, or to define one."""
 
     def __init__(
-        self, calls: ResolvedCalls, loaded: Loaded, by_name: Mapping[str, Sequence[GrepLine]]
+        self,
+        workspace: Workspace,
+        calls: ResolvedCalls,
+        loaded: Loaded,
+        by_name: Mapping[str, Sequence[GrepLine]],
+        spoken: Callable[[str], str],
     ) -> None:
+        self._by_name, self._spoken = by_name, spoken
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
         self._nodes: dict[str, list[tuple[tuple[str, int], Node]]] = {path: [] for path in paths}
         for own, node in calls.nodes():
@@ -140,23 +233,31 @@ class _Uses:
             for edge in edges
             for line in edge.lines
             for part in edge.callee.name.split(".")[-2:]
-            if edge.confidence == 1
+            if edge.confidence == 1 and not _is_bodiless(workspace, edge.callee)
         }
         self._heads: set[tuple[str, int, str]] = set()
         for name, lines in by_name.items():
             for path in {line.path for line in lines}:
                 numbers = [line.number for line in lines if line.path == path]
                 for _, node in self._nodes.get(path, ()):
-                    if name in _names(node):
+                    if name in names_of(node):
                         head = next((each for each in numbers if node.line_start <= each <= node.line_end), 0)
                         self._heads.add((path, head, name))
+
+    def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
+        """Return the lines with a name that may mean a definition, and whether each may use it."""
+        lines = [line for line in self._by_name.get(name, ()) if not self.mean_another(line, name)]
+        known = [
+            (line, may_use(line.path, line.text, name, language, self._spoken(line.path))) for line in lines
+        ]
+        return [each for each in known if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
     def mean_another(self, line: GrepLine, name: str) -> bool:
         """Tell whether a line is known to call or to define another definition of the name."""
         key = (line.path, line.number, name)
         if key in self._heads:
             return True
-        if key in self._resolved and len(_word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
+        if key in self._resolved and len(word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
             return True
         # A method that an interface of Go lists without a body.
         if not line.path.endswith(".go") or not line.text.lstrip().startswith(f"{name}("):
@@ -172,29 +273,15 @@ class _Uses:
         return found
 
 
-def _names(node: Node) -> tuple[str, ...]:
-    """Return the names by which a definition is called: a constructor by its class's."""
-    owner, _, name = node.name.rpartition(".")
-    if node.name == MODULE:
-        return ()
-    if name not in CONSTRUCTORS or not owner:
-        return (name,)
-    cls = owner.rpartition(".")[2]
-    is_plain = name in {"init", "initialize"} and not node.path.endswith((".swift", ".rb"))
-    return (name, cls) if is_plain else (cls,)
-
-
-@cache
-def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-
-
-def _with_word(name: str, lines: Sequence[GrepLine]) -> list[GrepLine]:
-    return [line for line in lines if name in line.text and _word(name).search(line.text)]
-
-
-def _is_prose(place: str) -> bool:
-    return not is_code(language_of(place.rpartition(":")[0]) or "")
+def _is_bodiless(workspace: Workspace, node: Node) -> bool:
+    """Tell whether a method is only declared, by an interface: what is called is another."""
+    if node.kind == "class" or not node.path.endswith(_DECLARING):
+        return False
+    try:
+        last = file_lines(workspace, node.path)[node.line_end - 1]
+    except (GitragError, IndexError):
+        return False
+    return "}" not in last and "=" not in last.rpartition(")")[2]
 
 
 def _lies_in(line: GrepLine, node: Node) -> bool:
@@ -220,21 +307,46 @@ def _registered(
         for node in nodes:
             if node.name == MODULE:
                 continue
-            marks = registrations(_head(lines, node), _last(node))
+            marks = registrations(head_of(lines, node.line_start), last_of(node))
             if node != members[0]:  # a class is not called by what its methods override
                 marks = tuple(mark for mark in marks if not mark.lower().endswith("override"))
             elif language == "rust":
                 marks += implemented(lines[: node.line_start])
             elif not marks and not _is_own(lines[node.line_start - 1], language):
                 base = _base_outside(node, bases_of(family_of(language)))
+                base = base or _interface_outside(workspace, lines, node)
+                marks = _marks_of_class(lines, node, loaded)
             found.update(dict.fromkeys(marks))
             found.update(dict.fromkeys(_unnamed(lines, node, loaded, is_alone=node == members[0])))
     for place, node in enumerate(members):
         is_own = place == 0 or "." not in node.name  # a class is not called by its methods' names
-        is_made = "." in node.name and _last(node) in CONSTRUCTORS  # called by its class's name
-        if is_own and not is_made and is_called_by_its_name(_last(node), language):
+        is_made = "." in node.name and last_of(node) in CONSTRUCTORS  # called by its class's name
+        if is_own and not is_made and is_called_by_its_name(last_of(node), language):
             found[BY_ITS_NAME] = None
     return tuple(found), base
+
+
+def _interface_outside(workspace: Workspace, lines: Sequence[str], node: Node) -> str:
+    """Return the package of others whose interface may list a method of Go."""
+    if not node.path.endswith(".go"):
+        return ""
+    module, folder = "", node.path
+    while folder and not module:
+        folder = folder.rpartition("/")[0]
+        with suppress(GitragError):
+            manifest = file_lines(workspace, f"{folder}/go.mod".lstrip("/"))
+            module = next((line[7:].strip() for line in manifest if line.startswith("module ")), "")
+    return interface_outside(lines, lines[node.line_start - 1], module)
+
+
+def _marks_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> tuple[str, ...]:
+    """Return the marks of the class that a constructor is of, by which a container comes to make one."""
+    owner = node.name.rpartition(".")[0]
+    is_constructor = owner and last_of(node) in {owner.rpartition(".")[2], *CONSTRUCTORS}
+    for each in loaded.files[node.path][1].definitions if is_constructor else ():
+        if each.kind == "class" and each.name == owner:
+            return registrations(head_of(lines, each.line_start), owner.rpartition(".")[2])
+    return ()
 
 
 def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool) -> Iterator[str]:
@@ -243,6 +355,11 @@ def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool
     is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1])
     if is_member and not _is_of_class(lines, node, loaded):
         yield BY_ITS_OBJECT
+    line = lines[node.line_start - 1]
+    if is_accessor_of_a_bean(lines, last_of(node), language):
+        yield BY_ITS_PROPERTY
+    if is_unarchived(line, language):
+        yield BY_ITS_NAME
     is_named = "." in node.name or language == "bash"
     if is_alone and is_named and calls_by_computed_names(lines, language):
         yield BY_A_COMPUTED_NAME
@@ -250,7 +367,7 @@ def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool
 
 def _is_own(line: str, language: str) -> bool:
     is_static = language not in _OVERRIDING_STATICS and _STATIC.search(line.partition("(")[0])
-    return bool(is_static or _PRIVATE.search(line))
+    return bool(is_static or PRIVATE.search(line))
 
 
 def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
@@ -266,21 +383,37 @@ def _is_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> bool:
 
 def _base_outside(node: Node, above: Mapping[str, Sequence[str]]) -> str:
     """Return the class outside of the repository that may call a method of one that inherits from it."""
-    owner = node.name.rpartition(".")[0].rpartition(".")[2]
-    if not owner or node.kind == "class" or _last(node) in CONSTRUCTORS:
+    owner = owner_of(node)
+    if not owner or last_of(node) in CONSTRUCTORS:
         return ""
-    return may_be_called_by(above.get(owner, ()), above)
+    return may_be_called_by(above.get(owner, ()), above) or may_be_called_by(_beside(owner, above), above)
+
+
+def _beside(owner: str, above: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the other bases of the classes that inherit from one: of what a mixin is mixed into."""
+    own, grown = {owner}, True
+    while grown and len(own) < MOST_NAMES:
+        more = {
+            name
+            for name, bases in above.items()
+            if name not in own and not own.isdisjoint(bases) and not _OF_TESTS.search(name)
+        }
+        own, grown = own | more, bool(more)
+    return sorted({base for name in own - {owner} for base in above[name]} - own)
 
 
 def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
     """Return the last parts of the names of the bases of all classes of a family of languages."""
-    every = [
-        (path, each)
-        for path, (language, facts) in loaded.files.items()
-        if family_of(language) == family
-        for each in facts.definitions
-        if each.kind == "class"
-    ]
+    every: list[tuple[str, DefinitionFacts]] = []
+    ours: set[str] = set()  # names of which not only extensions are here, as Swift has them
+    for path, (language, facts) in loaded.files.items():
+        if family_of(language) != family:
+            continue
+        extending = unpacked_body(facts.read_rows()[0]).statics if language == "swift" else ()
+        for index, each in enumerate(facts.definitions):
+            if each.kind == "class":
+                every.append((path, each))
+                ours |= set() if index in extending else {each.name.rpartition(".")[2]}
     around: dict[str, set[str]] = {}  # by name what may stand before it: its module, or what it is in
     alone = set[tuple[str, str]]()  # names that need nothing before them, and in which file; empty: in all
     for path, each in every:
@@ -297,21 +430,6 @@ def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
             is_ours = (
                 outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})
             )
-            is_outside = name in around and (not is_ours or name == own)
+            is_outside = name in around and (not is_ours or name == own or name not in ours)
             bases.append(f"{OUTSIDE if is_outside else ''}{name}")
     return above
-
-
-def _head(lines: Sequence[str], node: Node) -> Sequence[str]:
-    start = node.line_start - 1
-    while (
-        start > 0
-        and node.line_start - start <= _LINES_ABOVE
-        and lines[start - 1].lstrip().startswith(("@", "[", "#["))
-    ):
-        start -= 1
-    return lines[start : node.line_start - 1 + _LINES_OF_HEAD]
-
-
-def _last(node: Node) -> str:
-    return node.name.rpartition(".")[2]

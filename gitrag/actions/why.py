@@ -29,7 +29,7 @@ from gitrag.git.meant import own_file, target_of
 from gitrag.git.repository import Repository
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
-from gitrag.model import Kind
+from gitrag.model import DEFINITIONS
 from gitrag.words import commit_message
 from gitrag.words.commit_message import Said
 from gitrag.workspace import Workspace
@@ -242,9 +242,7 @@ def _definition(path: str, lines: Sequence[str], first: int, last: int) -> tuple
     around = [
         (each.line_end - each.line_start, each.line_start, each.line_end, each.qualified_name)
         for each in chunk(data, language_of(path, data))
-        if each.kind in {Kind.FUNCTION, Kind.METHOD, Kind.CLASS}
-        and each.line_start <= first
-        and last <= each.line_end
+        if each.kind in DEFINITIONS and each.line_start <= first and last <= each.line_end
     ]
     return min(around)[1:] if around else None
 

@@ -66,7 +66,7 @@ def named(target: str, nodes: Sequence[Node]) -> list[int]:
                 if fold(node.path).endswith(where) and _is_called(fold(node.name), what)
             ]
             found = found or _at_line(where, what, nodes, fold)
-        dotted = wanted.replace("::", ".").replace("#", ".").removesuffix("()")
+        dotted = re.sub(r"::|(?<=[^.])#", ".", wanted).removesuffix("()")  # `A#go`; but `A.#own` is private
         found = found or [i for i, node in enumerate(nodes) if fold(node.name) == dotted]
         found = found or [i for i, node in enumerate(nodes) if _is_called(fold(node.name), dotted)]
         found = found or [i for i, node in enumerate(nodes) if _is_dotted(node, dotted, fold)]

@@ -116,7 +116,8 @@ class Uncalled(Struct, frozen=True):
         mentioned: Places that only have its name.
         registered: Decorators, annotations, modifiers and traits by which a framework calls it; ``its name``
             where the language, or what runs tests, calls it by that.
-        base_outside: The last name of a base of its class that is outside of the repository: it may call it.
+        base_outside: The last name of a base of its class that is outside of the repository: it may call it;
+            of Go the package, an interface of which may list it.
         is_searched: Whether all places were looked for.
     """
 
@@ -149,7 +150,12 @@ def no_caller(looked_at: str, found: Uncalled, where: str = "") -> str:
     if found.registered:
         said.append(f"registered by {_listed(found.registered)}")
     if found.base_outside:
-        said.append(f"{found.base_outside}, a base outside of the repository, may call it")
+        is_package = "/" in found.base_outside
+        said.append(
+            f"an interface of {found.base_outside} may call it"
+            if is_package
+            else f"{found.base_outside}, a base outside of the repository, may call it"
+        )
     if found.unresolved:
         number = count(len(found.unresolved), "place")
         said.append(f"unresolved in {number}: {_listed(found.unresolved)}")

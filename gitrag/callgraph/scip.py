@@ -200,8 +200,11 @@ class CompiledCalls:
 
     def called_by(self, path: str, line: int, name: str) -> set[Id]:
         """Return what a line calls by a name, as far as it knows."""
-        symbols = self._document(path).named.get((line, name), ())
-        return {each for symbol in symbols for each in self._target(symbol)}
+        return {each for symbol in self.symbols_at(path, line, name) for each in self._target(symbol)}
+
+    def symbols_at(self, path: str, line: int, name: str) -> Sequence[str]:
+        """Return the symbols that a line calls by a name, of the repository or not."""
+        return self._document(path).named.get((line, name), ())
 
     def _note(self, path: str, edges: Edges) -> None:
         for caller, line, symbol in self._document(path).calls:

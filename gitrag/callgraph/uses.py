@@ -50,10 +50,12 @@ _TEMPLATES = (
         ".ftl",
         ".fxml",
         ".axaml",
+        ".plist",
     ),
 )
 """Suffixes of files whose text may call code."""
 
+_SERVICES = "META-INF/services/"
 _SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini", ".json", ".neon", ".properties")
 """Suffixes of files whose text may name code by its module or class: ``shop.cli:main``."""
 
@@ -64,6 +66,11 @@ _WITH_C = frozenset({"c", "cpp", "zig", "lua"})
 """Languages that call C, or that C calls, by the same names."""
 
 _STRING = late_re(r"\"[^\"]*\"|'[^']*'")
+
+_PROSE = frozenset("markdown rst text gettext csv css scss less html svg asciidoc".split())
+"""Languages of files that no program runs."""
+_COMPARED = late_re(r"(?:[=!]==?|\b(?:case|when|in|is))\s*$")
+_TRAILING = late_re(r"\s(?://|#)\s.*$")
 
 _NO_CODE = frozenset({"protobuf", "graphql"})
 """Languages that only declare."""
@@ -134,9 +141,10 @@ BY_ITS_NAME = "its name"
 """What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
 BY_ITS_OBJECT = "the object that has it"
 BY_A_COMPUTED_NAME = "a call whose name is computed"
+BY_ITS_PROPERTY = "the property that it is the accessor of"
 _IN_OBJECT = late_re(
     r"\s*(?:(?:(?:async|get|set)\b|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
-    r"|\s*(?!(?:this|exports|module\.exports)\.|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
+    r"|\s*(?!(?:this|exports|module\.exports)\.[\w$]+\s*=|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
 )
 """How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
 _COMPUTED = {
@@ -144,28 +152,40 @@ _COMPUTED = {
         r"(?:->|::)\s*(?:\{[^}]{0,200}\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]{0,200}\]|\bcall_user_func"
     ),
     "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
-    "javascript": late_re(r"\bthis\[(?!\d)[^\]]{1,200}\]\s*(?:\?\.)?\("),
+    "javascript": late_re(r"\bthis\[(?!\d|(['\"])[^'\"]*\1\])[^\]]{1,200}\](?!\s*[-+*/|&?]{0,2}=(?!=))"),
+    "python": late_re(r"\bgetattr\(\s*(?:self|cls)\s*,\s*+(?!f?['\"])"),
     "bash": late_re(r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|eval|time)\s)\s*[\"']?[\w:-]*\$(?!\()"),
-    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]\s*\("),
+    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]+\s*(?:\(|or\b.*\)\s*\()"),
 }
 """A call of an object's own functions by a name that the source does not say, by family of languages."""
-_JVM = "main|toString|equals|hashCode|compareTo"
-_SCRIPT = r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback"
+_JVM = (
+    "main|toString|equals|hashCode|compareTo|(?:read|write)Object|readResolve|writeReplace|finalize"
+    "|(?:pre|agent)main"
+)
+_NATIVE = r"main|w?WinMain|DllMain|Java_\w+|JNI_On\w+"
+_SCRIPT = (
+    r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback|ng(?:On|Do|After)[A-Z]\w+"
+    r"|on(?:Module|Application)[A-Z]\w+"
+)
 _CALLED = {
     "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
     "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP|RoundTrip"
-    r"|Len|Less|Swap|Push|Pop|Read|ReadAt|ReadDir|ReadFrom|Write|WriteAt|WriteTo|Close|Seek|Stat|Scan|Value"
-    r"|(?:Unm|M)arshal[A-Z]\w*",
+    r"|Len|Less|Swap|Push|Pop|(?:Read|Write)(?:At|Byte|Dir|File|From|Header|Rune|String|To)?|Close|Seek|Stat|Scan"
+    r"|Value|Set|Get|Format|GoString|Is|As|Temporary|Timeout|(?:Unm|M)arshal[A-Z]\w*|Gob(?:En|De)code|Name|Size|Mode"
+    r"|ModTime|IsDir|Sys|Info|Type|Open|Glob|Sub|Header|Flush|Hijack|Cookies|SetCookies|Lock|Unlock|Sum|Reset"
+    r"|BlockSize|Deadline|Done|Err|Enabled|Handle|With(?:Attrs|Group)|LogValue|Network|Accept|Addr|(?:Local|Remote)Addr"
+    r"|Set(?:Read|Write)?Deadline|Int63|Uint64|Seed|Bounds|At|ColorModel|Visit",
     "rust": "main",
-    "c": "main|w?WinMain|DllMain",
-    "cpp": "main|w?WinMain|DllMain",
+    "c": _NATIVE,
+    "cpp": rf"{_NATIVE}|operator.*|~\w+",
     "java": _JVM,
     "kotlin": _JVM,
     "scala": rf"{_JVM}|apply|update|unapply(?:Seq)?",
     "dart": "main",
     "zig": "main|panic|format|jsonStringify|jsonParse",
     "lua": r"__\w+",
-    "csharp": "Main|Dispose|ToString|Equals|GetHashCode|CompareTo|GetEnumerator",
+    "csharp": "Main|Dispose(?:Async)?|ToString|Equals|GetHashCode|CompareTo|Get(?:Async)?Enumerator|MoveNext"
+    "|Deconstruct|Add|GetAwaiter|operator|this|~.*|Configure(?:Services)?|Invoke(?:Async)?|On(?:Get|Post)\\w*",
     "ruby": r"to_\w+|inspect|method_missing|respond_to_missing\?|included|inherited|extended|prepended"
     r"|test_\w+|setup|teardown",
     "php": r"__\w+|test\w+|setUp|tearDown",
@@ -173,23 +193,99 @@ _CALLED = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "solidity": "receive|fallback",
-    "swift": "deinit",
+    "swift": "deinit|subscript|error(?:Description|Code|UserInfo|Domain)|failureReason|recoverySuggestion"
+    "|helpAnchor|description|debugDescription|customMirror|hash|encode|id|rawValue|allCases|body|previews",
 }
+_UNARCHIVED = late_re(r"\binit[?!]?\s*\((?:from\s+\w+\s*:|coder\b|rawValue\b)")
+"""Initializers of Swift that protocols ask for: what decodes, or unarchives, calls them."""
 
 
-_MADE_BY_NAME = {"php": r"(?:::class\b|@\w+[\"']|[\"'])"}
-"""What follows a class's name where something else makes one of it: a container, or a route."""
+_MADE_BY_NAME = {
+    "php": r"(?:::class\b|@\w+[\"']|[\"'])",
+    "java": r"(?:\s*::\s*new\b|\.class\b)",
+}
+"""What follows a class's name where something else makes one of it: a container, a route."""
+
+_BEANS = late_re(
+    r"\s*import\s+(?:static\s+)?\S*\b(?:jackson|gson|moshi|jsonb|persistence|bind|springframework|hibernate|mybatis"
+    r"|yaml|bson|micronaut|quarkus|freemarker|velocity|thymeleaf|faces|beans|simple|mongodb|lombok)\b"
+)
+"""Libraries of Java that find accessors by the names of properties."""
+_ACCESSOR = late_re(r"(?:get|is|set|has)(?=[A-Z\d])(\w+)")
+_OF_LARAVEL = late_re(r"(?P<of>get|set|scope)(?P<name>[A-Z]\w*?)(?P<end>Attribute)?")
+_READING = ("kotlin", "scala", "groovy")
+"""Languages that read the properties of Java's objects."""
 
 
-def may_use(path: str, text: str, name: str, language: str) -> bool:
+def property_of(name: str, language: str) -> str:
+    """Return the property by which others may read or set what an accessor does; empty if it is none."""
+    laravel = _OF_LARAVEL.fullmatch(name) if language == "php" else None
+    if laravel and laravel["end"]:
+        return re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", laravel["name"]).lower()
+    if laravel and laravel["of"] == "scope":
+        return laravel["name"][0].lower() + laravel["name"][1:]
+    found = _ACCESSOR.fullmatch(name) if language in {"java", "php"} else None
+    return found[1][0].lower() + found[1][1:] if found else ""
+
+
+def may_read(path: str, text: str, name: str, language: str) -> bool:
+    """Tell whether a line may read or set a property: in a template, or in what has properties itself."""
+    is_template = path.endswith(_TEMPLATES) or ".blade." in path
+    if not is_template and language != "php" and (language_of(path) or "") not in _READING:
+        return False
+    ways = r"\.|\?\.|->" if is_template or language != "php" else "->|::"
+    return re.search(rf"(?:{ways})\s*{re.escape(name)}(?!\w)", text) is not None
+
+
+def is_accessor_of_a_bean(lines: Iterable[str], name: str, language: str) -> bool:
+    """Tell whether a library that a file of Java imports may call an accessor by its property."""
+    is_one = language == "java" and _ACCESSOR.fullmatch(name)
+    return bool(is_one) and any(_BEANS.match(line) for line in lines)
+
+
+def is_unarchived(line: str, language: str) -> bool:
+    """Tell whether a definition of Swift begins as what decodes or unarchives calls."""
+    return language == "swift" and _UNARCHIVED.search(line) is not None
+
+
+_GO_IMPORT = late_re(r'\s*(?:import\s+)?(?:[\w.]+\s+)?"((?:[\w-]+\.)+[\w-]+/[^"\s]+)"\s*(?://.*)?$')
+_EXPORTED = late_re(r"func\s*\([^)]*\)\s*[A-Z]")
+
+
+def interface_outside(lines: Sequence[str], line: str, module: str) -> str:
+    """Return a package of others that a file of Go imports, an interface of which may list a method.
+
+    Args:
+        lines: The file.
+        line: The first of the method; of one that is not exported only its own package knows.
+        module: The path of the module that the file is of.
+    """
+    if not _EXPORTED.match(line):
+        return ""
+    for each in lines:
+        if each.startswith(("func ", "type ")):
+            break
+        found = _GO_IMPORT.match(each)
+        if found and not f"{found[1]}/".startswith(f"{module or '?'}/"):
+            return found[1]
+    return ""
+
+
+def may_use(path: str, text: str, name: str, language: str, own: str = "") -> bool:
     """Tell whether a line may call a definition, or hand it on.
 
     Args:
         path: The line's file.
         name: The definition's last name.
         language: Its language: code in others that have a call graph cannot call it.
+        own: The language of the file, where its path does not tell.
     """
-    own = language_of(path) or ""
+    own = language_of(path) or own
+    is_of_c = own in _WITH_C and family_of(language) == "java"  # by JNI
+    if _SERVICES in path or is_of_c:
+        return not is_of_c or f'"{name}"' in text or f'/{name}"' in text
+    if language == "ruby" and name.endswith("="):
+        return not _COMMENT.match(text) and may_set(text, name[:-1])
     if path.endswith(_SETTINGS):
         return _in_settings(name).search(text) is not None
     is_template = path.endswith(_TEMPLATES) or ".blade." in path
@@ -207,13 +303,43 @@ def may_use(path: str, text: str, name: str, language: str) -> bool:
     if is_template:
         return False
     bare = text if own == "bash" else _STRING.sub(_without_prose, text)
-    ways = (*_handed(name), *((_alone(name),) if own in _BARE else ()))
+    ways = (*_handed(name), *((_alone(name, own in {"ruby", "erb"}),) if own in _BARE else ()))
     return any(
         not _is_declared(bare, each.start("name"), own)
         and not _IN_SIGNATURE.search(bare[: each.start("name")])
         for way in ways
         for each in way.finditer(bare)
     )
+
+
+def may_reach(path: str, text: str, name: str, language: str, own: str = "", *, alone: bool = False) -> bool:
+    """Tell whether a line that does not call a definition as others do may still name it.
+
+    Args:
+        path, text, name, language, own: As of ``may_use``.
+        alone: Whether its name may stand for it without what it is a member of.
+    """
+    own = language_of(path) or own
+    is_ours = is_code(own) and own not in _NO_CODE and not _is_other(own, language)
+    if _COMMENT.match(text) or not (is_code(own) or path.endswith(_SETTINGS) or own not in _PROSE):
+        return False
+    if any(not _COMPARED.search(text[: each.start()]) for each in _as_string(name).finditer(text)):
+        return True
+    if not is_ours:
+        return _in_settings(name).search(text) is not None or _is_value(name).search(text) is not None
+    if not alone or _IMPORTING.match(text):
+        return False
+    bare = _TRAILING.sub("", _STRING.sub(_without_prose, text))
+    return any(
+        not _is_declared(bare, each.start("name"), own)
+        and not _IN_SIGNATURE.search(bare[: each.start("name")])
+        for each in _by_itself(name).finditer(bare)
+    )
+
+
+def may_set(text: str, name: str) -> bool:
+    """Tell whether a line may give a property a value, alone or with others."""
+    return _given(name).search(text) is not None
 
 
 def only_declares(path: str, text: str, name: str) -> bool:
@@ -298,6 +424,7 @@ def _is_other(own: str, language: str) -> bool:
     return own in LANGUAGES and family_of(own) != family_of(language)
 
 
+_LINES_OF_IMPL = 4
 _IMPL = late_re(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")
 
 
@@ -308,9 +435,12 @@ def implemented(lines: Sequence[str]) -> tuple[str, ...]:
         lines: Those above the function, and its first.
     """
     within = _indent(lines[-1]) if lines else 0
-    for line in reversed(lines):
-        if line.strip() and (_indent(line) < within or line is lines[-1]):
+    for at in range(len(lines) - 1, -1, -1):
+        line = lines[at]
+        if line.strip() and (_indent(line) < within or at == len(lines) - 1):
             found = _IMPL.match(line)
+            if found and "{" not in line:  # in several lines
+                found = _IMPL.match(" ".join(lines[at : at + _LINES_OF_IMPL]))
             if found:
                 return (f"impl {found[1]}",) if found[1] else ()
             if line.lstrip().startswith("}"):
@@ -354,8 +484,10 @@ def _renamed(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _alone(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w@$\"'])(?P<name>{re.escape(name)})(?![\w\"'?!]|:(?!:)|\s*=(?![=>~]))")
+def _alone(name: str, is_ruby: bool) -> re.Pattern[str]:
+    more = "?!" if is_ruby else ""
+    end = rf"(?![\w\"'{more}]|:(?!:)|\s*=(?![=>~]))"
+    return re.compile(rf"(?<![\w@$\"'])(?P<name>{re.escape(name)})(?:{end}|(?<=\{{{name})(?=:\w[^}}]*\}}))")
 
 
 @cache
@@ -375,6 +507,33 @@ def _in_template(name: str) -> tuple[re.Pattern[str], ...]:
 @cache
 def _in_settings(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<=\w)(?:\.|::?|#|@|\\\\?){re.escape(name)}(?![\w.:-])")
+
+
+@cache
+def _as_string(name: str) -> re.Pattern[str]:
+    """Return what tells a string that is a name, or ends with it after what it is a member of."""
+    n = re.escape(name)
+    return re.compile(
+        rf"(?P<quote>[\"'`])(?:[\w./\\:#@-]*[./\\:#@])?{n}(?P=quote)(?!\s*(?:[=!]==?|:(?!:)|=>))"
+    )
+
+
+@cache
+def _given(name: str) -> re.Pattern[str]:
+    n = re.escape(name)
+    return re.compile(
+        rf"\.{n}\s*(?:\|\||&&|\?\?|[-+*/%|&])?=(?![=~>])|(?<![\w:?]){n}:|(?<![\w:]):{n}\b|([\"']){n}=?\1"
+    )
+
+
+@cache
+def _is_value(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^\s*-|[:=])\s*{re.escape(name)}\s*$")
+
+
+@cache
+def _by_itself(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w@$#.\"'-])(?P<name>{re.escape(name)})(?![\w\"'-]|\??:(?!:)|\s*=(?![=>~]))")
 
 
 def _compiled(*ways: str) -> tuple[re.Pattern[str], ...]:

@@ -96,7 +96,7 @@ LANGUAGES: tuple[Language, ...] = (
     _parsed("csharp", "cs csx"),
     _parsed(
         "ruby",
-        "rb rake gemspec ru podspec rbw",
+        "rb rake gemspec ru podspec rbw builder jbuilder rabl thor prawn arb",
         files="rakefile gemfile guardfile capfile vagrantfile podfile brewfile fastfile",
         interpreters="ruby jruby",
     ),

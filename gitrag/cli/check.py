@@ -62,8 +62,7 @@ def check(session: Session, *, push: bool, output: str | None, target: tuple[str
     workspace = session.index_first(synced_for_reading(session, PurePath(target[0]).stem))
     found = find(workspace, meant_path(workspace.repo, session.start, target[0], directories=True))
     print_finding(session.terminal, output, workspace.config.output, found)
-    called = found.impact is not None and found.impact.called
-    return OK if found.likely or found.issues or called else NOTHING
+    return OK if found.likely or found.issues or found.called else NOTHING
 
 
 def _check_push(session: Session) -> int:

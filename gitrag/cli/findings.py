@@ -44,17 +44,17 @@ def form_of(output: str | None, setting: str, terminal: Terminal) -> str:
     return "text" if terminal.is_interactive else "markdown"
 
 
-def print_finding(terminal: Terminal, output: str | None, setting: str, found: object) -> None:
-    """Print what was found in the form asked for."""
+def print_finding(terminal: Terminal, output: str | None, setting: str, found: object, row: str = "") -> None:
+    """Print what was found in the form asked for, by the row of its class or another."""
     from gitrag.report import presented
 
     form = form_of(output, setting, terminal)
     if form == "json":
-        terminal.print_document(found)
+        terminal.print_document(found, row)
     elif form == "markdown":
-        terminal.print(presented(found))
+        terminal.print(presented(found, form=row))
     else:
-        terminal.print_folded(presented(found, terminal.role))
+        terminal.print_folded(presented(found, terminal.role, row))
 
 
 def options(

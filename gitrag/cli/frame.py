@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -148,6 +147,8 @@ class ExampleGroup(_WithExamples, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
             close = get_close_matches(name, self.list_commands(ctx), n=1)
             meant = f' Did you mean "{close[0]}"?' if close else ""
             raise click.UsageError(f'There is no command "{name}".{meant}', ctx)

@@ -20,8 +20,9 @@ def hook() -> None:
 def run_hook(session: Session, name: str, args: tuple[str, ...]) -> None:
     """Bring the index up to date in the background, silently."""
     from gitrag.actions.run_hook import run
+    from gitrag.cli.prime import keep
 
-    run(name, args, start=session.start, environ=session.environ)
+    run(name, args, start=session.start, environ=session.environ, keep=keep)
 
 
 hook.add_command(run_hook)

@@ -11,7 +11,6 @@ from gitrag.cli.issues import synced_for_reading
 from gitrag.cli.page import directory_of
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK
-from gitrag.git.meant import seen_from
 from gitrag.report.impact import PATHS, RUNNERS, arguments
 from gitrag.words.control_characters import joined
 
@@ -85,23 +84,23 @@ def impact(
     files that usually changed together with it before, and do not here; decisions and specifications that it
     does not name; issues that it may close. Callers are those in the files as they are now.
 
-    With --tests: the files of tests that call what changed, are named after a changed file, or changed
-    together with one before. Paths are seen from where you stand. For go the packages, for cargo --test=NAME
-    or --lib. Names with blanks or quotes are left out.
+    With --tests: the files of tests that call what changed, also by way of two others, are named after a
+    changed file or definition, or changed together with one before. Paths are seen from where you stand. For
+    go the packages of the module you stand in, for cargo its packages and targets. Names with blanks or
+    quotes are left out.
 
     Markdown is fit for a comment on a pull request; docs/ci.md says how it is posted. Of what --fail-on
     names, broken is a definition that is removed and still named, untested one that is called, and by no
     test, a companion a file that usually changes too, a decision one that bears on it and is not named.
     """
-    from gitrag.actions.governance.change_impact import change_impact
+    from gitrag.actions.governance.change_impact import ChangeRequest, change_impact
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
-        found = change_impact(workspace, span, calls_within, progress.update)
+        found = change_impact(workspace, ChangeRequest(span, calls_s=calls_within), progress.update)
     if program is not None and output != "json":
-        directory = "" if program == "cargo" else directory_of(session, workspace)  # its targets are names
-        tests = arguments(seen_from(directory, [each.path for each in found.tests]), program)
-        for note in (*(found.callers.left_out if found.callers else ()), *found.notes):
+        tests = arguments(found.tests, program, directory_of(session, workspace))
+        for note in (*(found.impact.left_out if found.impact else ()), *found.notes):
             session.terminal.note(note)
         if tests:
             session.terminal.print(joined(tests))

@@ -7,6 +7,7 @@ import posixpath
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -37,7 +38,7 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def pager_of(environ: Mapping[str, str], entries: Iterable[ConfigEntry]) -> str:
-    """Return the pager's command line by git's order; empty for none.
+    """Return the pager's command line by git's order; empty for none, as on Windows, where no shell runs it.
 
     Args:
         environ: The user's environment: GIT_PAGER before core.pager before PAGER.
@@ -46,7 +47,8 @@ def pager_of(environ: Mapping[str, str], entries: Iterable[ConfigEntry]) -> str:
     configured = [each.value for each in entries if each.key == "core.pager" and not each.is_the_repositorys]
     chosen = [environ.get("GIT_PAGER"), *configured[-1:], environ.get("PAGER"), _USUAL]
     pager = next(each for each in chosen if each is not None)
-    return "" if pager in {"", "cat"} or environ.get("TERM", "dumb") == "dumb" else pager
+    is_plain = environ.get("TERM", "dumb") == "dumb" or sys.platform == "win32"
+    return "" if is_plain or pager in {"", "cat"} else pager
 
 
 def print_paged(terminal: Terminal, text: Text, pager: str, environ: Mapping[str, str]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from gitrag.cli.findings import json_alias, output_option, print_finding
+from gitrag.cli.findings import form_of, json_alias, output_option, print_finding
 from gitrag.cli.frame import Example, command
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import OK
+
+if TYPE_CHECKING:
+    from gitrag.actions.prime import SessionStart
+    from gitrag.workspace import Workspace
 
 
 @command(
@@ -39,9 +45,37 @@ def prime(session: Session, *, topic: tuple[str, ...], since: str | None, output
     Brings the index up to date first, silently. Without TOPIC: every decision and specification, a line each,
     and an overview of the repository, from its files and commits. With TOPIC: the decisions on it, in full.
     """
-    from gitrag.actions.prime import prime as gather
+    from gitrag.actions import prime as action
 
-    workspace = session.index_first(session.workspace())
-    primed = gather(workspace, " ".join(topic), session.core_files(), since=since)
+    workspace, core = session.workspace(), session.core_files()
+    form = form_of(output, workspace.config.output, session.terminal)
+    is_start = form == "markdown" and not topic and since is None
+    if is_start and (known := action.known_text(workspace, core)):
+        told, is_whole = known
+        session.terminal.print(told)
+        if not is_whole:
+            action.want_text(workspace)
+        return OK
+    primed = action.prime(session.index_first(workspace), " ".join(topic), core, since=since)
     print_finding(session.terminal, output, workspace.config.output, primed)
+    if is_start:
+        action.want_text(workspace)
     return OK
+
+
+def keep(workspace: Workspace) -> None:
+    """Keep what a session is told at its start, where sessions were told before."""
+    from msgspec.structs import replace
+
+    from gitrag.actions.prime import keep_text, prime
+    from gitrag.memory.core_files import CoreFiles
+    from gitrag.memory.home import home_directory
+    from gitrag.report.prime import as_markdown
+
+    core = CoreFiles(home_directory(workspace.environ))
+
+    def make() -> tuple[str, SessionStart]:
+        primed = prime(workspace, core=core)
+        return as_markdown(replace(primed, notes=())), primed
+
+    keep_text(workspace, core, make)

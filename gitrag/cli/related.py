@@ -99,11 +99,10 @@ def _duplicates(
 
 
 def _review(session: Session, span: str, threshold: float, output: str | None) -> int:
-    from gitrag.actions.governance.review import review
+    from gitrag.actions.governance.change_impact import change_impact, reviewing
 
     workspace = session.index_first(synced_for_reading(session))
     with session.terminal.progress("Reviewing") as progress:
-        found = review(workspace, span, threshold, progress.update)
-    print_finding(session.terminal, output, workspace.config.output, found)
-    called = found.impact is not None and found.impact.called
-    return OK if found.documents or found.added or called else NOTHING
+        found = change_impact(workspace, reviewing(span, threshold), progress.update)
+    print_finding(session.terminal, output, workspace.config.output, found, "Review")
+    return OK if found.documents or found.added or found.called else NOTHING

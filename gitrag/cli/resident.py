@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gitrag.config.keys import Config
 
-COMMANDS = frozenset({"search", "graph"})
+COMMANDS = frozenset({"search", "graph", "prime"})
 """Commands that only read, and that are asked one after another."""
 
 SWITCH = "GITRAG_RESIDENT"

@@ -43,13 +43,14 @@ _BUG = 70
 
 _ROOMS = """
 cli.boundary cli.graph cli.search cli.several
-actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.references
+actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.prime
+actions.references
 actions.search actions.status
 actions.repositories.ask actions.repositories.calls actions.repositories.chosen actions.repositories.elsewhere
 memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution
 embedding.draft embedding.encoder git.libgit2 indexing.refresh indexing.embed_texts
-report report.call_tree report.beside_calls
+report report.call_tree report.beside_calls report.prime
 search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
 machine.prerequisites search.language_filter store.connection workspace
 """

@@ -47,7 +47,7 @@ def entry_points(paths: Collection[str], read: Read, mains: Collection[str] = ()
             found += [EntryPoint(target, manifest) for target in _named_by(reader, data)]
     told = " ".join(each.target for each in found)
     own = sorted(
-        (path for path in there if not traits(path) & (OUTSIDE_THE_PRODUCT | Trait.SUPPORT)),
+        (path for path in there if not traits(path, OUTSIDE_THE_PRODUCT | Trait.SUPPORT)),
         key=lambda path: (path.count("/"), path),
     )
     found += [EntryPoint(path) for path in own if _is_usual(path) and path not in told]

@@ -28,6 +28,8 @@ class CollectionKind(StrEnum):
     ISSUES = "issues"
 
 
+DOCUMENTS = tuple(kind for kind in CollectionKind if kind is not CollectionKind.CODE)
+
 READERS: Mapping[CollectionKind, Callable[[str, str], Document]] = {
     CollectionKind.ADRS: adrs.read,
     CollectionKind.SPECS: specs.read,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from posixpath import basename, commonpath, dirname, splitext
+from posixpath import basename, commonpath, dirname, join, splitext
 
 from msgspec import Struct
 
@@ -40,6 +40,9 @@ _RUNNER = re.compile(
     """
 )
 """A command that runs tests."""
+
+_READ_WHOLE = re.compile(r"mvn|gradle|xcodebuild|CARGO|\\[xuU]")
+"""What is any distance from the word for tests, stands in an expression, or may be any letter."""
 
 _NO_TESTS = re.compile(
     r"\b(?:install|upgrade|cache|echo)\b|--version|-e \S*(?:flake8|lint|style|mypy|types?|check|docs|cov)\b"
@@ -74,6 +77,11 @@ _OF_TESTS = re.compile(
 """What a file of tests has before or after the name of what it tests."""
 
 
+_MAIN = frozenset({"index", "mod", "main", "lib", "__init__"})
+_TOPS = frozenset({"", "src", "lib", "source", "test", "tests", "__tests__", "spec"})
+"""What the main file of a directory is called, and directories whose names say as little."""
+
+
 class FilesOfTests(Struct, frozen=True):
     """Files of tests named alike.
 
@@ -105,7 +113,7 @@ def files_of_tests(paths: Iterable[str]) -> tuple[FilesOfTests, ...]:
     groups: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for path in paths:
-        if traits(path) & Trait.TEST and is_code(language_of(path) or ""):
+        if is_code(language_of(path) or "") and traits(path, Trait.TEST):
             for named, shown in _NAMES:
                 if found := named.fullmatch(basename(path)):
                     groups.setdefault(found.expand(shown), []).append(dirname(path))
@@ -121,14 +129,90 @@ def files_of_tests(paths: Iterable[str]) -> tuple[FilesOfTests, ...]:
     return tuple(sorted(counted, key=lambda each: (-each.files, each.pattern)))
 
 
+def name_of_source(path: str) -> str:
+    """Return what a file's tests are called after: its name, or its directory's, if that says more."""
+    return _telling(path, basename(path).partition(".")[0])
+
+
 def subject_of_test(path: str) -> str:
-    """Return the name of what a file of tests is named after, in lower case; empty where it says none."""
+    """Return the name of what a file of tests is named after: its own, without what says that it tests."""
     name = basename(path)
     while "." in name.lstrip("."):
         name = splitext(name)[0]
         if (told := _OF_TESTS.sub("", name)) != name:
-            return told.partition(".")[0].lower()
-    return ""
+            return _telling(path, told.partition(".")[0])
+    return name_of_source(path)
+
+
+def _telling(path: str, name: str) -> str:
+    folder = basename(dirname(path))
+    return plain_name(folder if name.lower() in _MAIN and folder.lower() not in _TOPS else name)
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it is compared: in lower case, without what joins its words."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def go_modules(tests: Iterable[str], paths: Collection[str]) -> dict[str, str]:
+    """Return the directory of the module that each of Go's tests is in; of a workspace, the top."""
+    top = "go.work" in paths
+    own = (path for path in tests if path.endswith("_test.go"))
+    return {path: "" if top else _nearest(path, "go.mod", paths) for path in own}
+
+
+def cargo_arguments(tests: Iterable[str], paths: Collection[str], read: Read) -> dict[str, tuple[str, ...]]:
+    """Return the arguments by which Cargo runs the tests of each of Rust's files; none if it is of no target.
+
+    A package and its targets: ``--package=core --test=api``. A shared module below ``tests`` is no target.
+    """
+    manifests: dict[str, tuple[tuple[str, ...], Mapping[str, str], bool, bool]] = {}
+    found = {}
+    for path in tests:
+        if not path.endswith(".rs"):
+            continue
+        folder = _nearest(path, "Cargo.toml", paths)
+        if folder not in manifests:
+            manifests[folder] = _cargo_targets(join(folder, "Cargo.toml"), read)
+        package, declared, has_library, has_programs = manifests[folder]
+        own = path[len(folder) + 1 :] if folder else path
+        first, *rest = own.split("/")
+        if own in declared:
+            targets = [f"--test={declared[own]}"]
+        elif first == "tests" and rest:
+            is_target = len(rest) == 1 or join(folder, first, rest[0], "main.rs") in paths
+            targets = [f"--test={splitext(rest[0])[0]}"] if is_target else []
+        else:
+            of_program = own == "src/main.rs" or own.startswith("src/bin/")
+            has_library |= join(folder, "src/lib.rs") in paths
+            has_programs |= join(folder, "src/main.rs") in paths
+            targets = ["--lib"] * (has_library and not of_program)
+            targets += ["--bins"] * (of_program or (has_programs and own != "src/lib.rs"))
+        found[path] = (*package, *targets) if targets else ()
+    return found
+
+
+def _nearest(path: str, manifest: str, paths: Collection[str]) -> str:
+    """Return the nearest directory above a file with a manifest; the top if there is none."""
+    folder = dirname(path)
+    while folder and join(folder, manifest) not in paths:
+        folder = dirname(folder)
+    return folder
+
+
+def _cargo_targets(path: str, read: Read) -> tuple[tuple[str, ...], Mapping[str, str], bool, bool]:
+    """Return a package's argument, its tests by path, and if its manifest names a library, programs."""
+    try:
+        told = tomllib.loads((read(path) or b"").decode())
+        tests = {
+            each["path"]: str(each["name"])
+            for each in told.get("test", ())
+            if {"path", "name"} <= each.keys()
+        }
+        package = (f"--package={told['package']['name']}",)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return (), {}, False, False
+    return package, tests, "lib" in told, "bin" in told
 
 
 def commands_for_tests(paths: Collection[str], read: Read) -> tuple[CommandForTests, ...]:
@@ -209,6 +293,9 @@ def _word(command: str) -> Callable[[bytes, frozenset[str]], Iterator[str]]:
 
 def _pipeline(data: bytes, name: str) -> Iterator[str]:
     """Yield the lines of a pipeline's scripts that run tests."""
+    raw = re.sub(r"\\\n\s*", "", data.decode("utf-8", "replace")).replace("\\n", " ")
+    if not _READ_WHOLE.search(raw) and not _RUNNER.search(" ".join(raw.split())):
+        return  # to parse it takes a hundred times as long
     for text in _scripts_of(parse_mapping(data, name, MANIFEST_BYTES)):
         for line in re.sub(r"\\\n\s*", "", text).splitlines():
             command = _EXPRESSION.sub(lambda found: f"${found[1]}", line[:_LONGEST_LINE]).strip()

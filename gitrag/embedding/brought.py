@@ -20,7 +20,6 @@ from weakref import WeakValueDictionary
 
 from gitrag.embedding.encoder import BATCH, Encoder, cores, encodable, open_tokenizer
 from gitrag.embedding.fitting import fitted, fitting, sampled
-from gitrag.embedding.onnx_model import build_states
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.sessions import open_model
 from gitrag.embedding.version import MAX_TOKENS, encoder_version, is_address, own_cache, require_unchanged
@@ -170,6 +169,8 @@ def _graph_of(directory: Path, version: str) -> Path:
             raise ValueError(f"{key} in config.json is {config[key]}, not {wanted}")
     kept = own_cache(f"{version.replace('/', '-')}.onnx")
     if not kept.is_file():
+        from gitrag.embedding.onnx_model import build_states
+
         layers, heads = int(config["num_hidden_layers"]), int(config["num_attention_heads"])
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -125,6 +126,11 @@ def run_git(
         raise UsageError(f"{error.object!r} has half of a character in it.", "Give it whole.") from error
     command: list[str | bytes] = ["git", *_IN_UTF8, *words]
     if file_bytes is not None:
+        if sys.platform == "win32":
+            raise RepositoryError(
+                "What a server sends cannot be limited on Windows, so nothing is fetched.",
+                "Fetch it with git, and name the directory.",
+            )
         command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
     deadline_s = timeout_s or time_limit_s(environment)
     try:

@@ -57,6 +57,8 @@ class TrialServer(Struct, frozen=True):
             StoreError: Its data cannot be written.
             BusyError: It does not start.
         """
+        if not hasattr(os, "geteuid"):
+            raise NotSetUpError("gitrag hub try does not run on Windows.", "Set up a server: docs/hub.md.")
         if os.geteuid() == 0:
             raise NotSetUpError(
                 "PostgreSQL does not run as root.", "Run gitrag hub try as another user, or set up a server."

@@ -15,7 +15,6 @@ from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
 from gitrag.indexing.draft_commits import draft_added
-from gitrag.machine.log import logged
 from gitrag.store import commits, histories
 from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store, StoreMissingError
@@ -79,8 +78,7 @@ def read_history(
     try:
         ids = commit_ids(repo, tips, MOST_COMMITS)
     except CommitError as error:  # no next attempt would read more
-        with logged(store.directory) as log:
-            log.warning("%s", error)
+        warn(store, str(error))
         ids = []
     with store.read() as db:
         known = commits.numbers_of(db, ids)
@@ -142,8 +140,15 @@ def read_few(store: Store, repo: Repository, commit: str | None, older: Store | 
     try:
         read_history(store, repo, commit, most_new=FEW_COMMITS, stop=_deadline(), patience_s=0.0, older=older)
     except (RepositoryError, StoreError, BusyError) as error:
-        with logged(store.directory) as log:
-            log.warning("what commits say was not read: %s", error)
+        warn(store, f"what commits say was not read: {error}")
+
+
+def warn(store: Store, said: str) -> None:
+    """Write a warning into the log."""
+    from gitrag.machine.log import logged
+
+    with logged(store.directory) as log:
+        log.warning("%s", said)
 
 
 def _deadline() -> Callable[[], bool]:

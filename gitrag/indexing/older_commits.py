@@ -12,8 +12,7 @@ from msgspec import Struct
 from gitrag.embedding.version import DRAFT_VERSION
 from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids, shallow_ends
 from gitrag.git.repository import Repository
-from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored
-from gitrag.machine.log import logged
+from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored, warn
 from gitrag.store import commits, histories, older_commits
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.older_commits import CommitsRead
@@ -131,8 +130,7 @@ def read_older(
         late = set(commit_ids(repo, tips, MOST_COMMITS))
         ids = [each for each in commit_ids(repo, tips, MOST_KNOWN) if each not in late]
     except CommitError as error:  # no next attempt would read more
-        with logged(newest.directory) as log:
-            log.warning("%s", error)
+        warn(newest, str(error))
         _note_unlisted(newest, tips.name)
         return True
     _note_unlisted(newest, "")

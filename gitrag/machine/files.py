@@ -73,7 +73,10 @@ def target(path: Path) -> Path:
 
 
 def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except PermissionError:  # Windows opens none, others none that may not be read: the file is in place
+        return
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
-from importlib import metadata
 from pathlib import Path
 
 from msgspec import Struct
@@ -125,6 +124,8 @@ def check_packages() -> Check:
             f"not installed: {', '.join(missing)}",
             REINSTALL,
         )
+    from importlib import metadata  # with parsers of e-mail, half a hundredth of a second
+
     return Check(
         "packages",
         CheckState.OK,

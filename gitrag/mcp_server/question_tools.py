@@ -11,19 +11,13 @@ from msgspec import Struct
 from pydantic import Field
 
 from gitrag.actions.governance import (
-    change_impact as change_impact_action,
-)
-from gitrag.actions.governance import (
     check as check_action,
 )
 from gitrag.actions.governance import (
     related as related_action,
 )
-from gitrag.actions.governance import (
-    review as review_action,
-)
 from gitrag.actions.governance.bearings import Bearing
-from gitrag.actions.governance.review import Added
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.history import CommitMatch
 from gitrag.actions.history import history as ask
 from gitrag.actions.hub import search as hub_search
@@ -56,8 +50,8 @@ class RelatedFound(Struct, frozen=True, kw_only=True):
     duplicates: Sequence[SimilarChunk] = ()
     nearest: Sequence[Bearing | SimilarChunk | Mapping[str, object]] = ()
     questions: tuple[Bearing, ...] = ()
-    helpers: tuple[Added, ...] = ()
-    twins: tuple[Added, ...] = ()
+    helpers: tuple[Touched, ...] = ()
+    twins: tuple[Touched, ...] = ()
     removed: tuple[Touched, ...] = ()
     impact: Impact | None = None
     tests: tuple[str, ...] = ()
@@ -110,10 +104,9 @@ def related(
     if diff or mode == "duplicates" or purpose == "plan":  # among them issues
         sync_before_reading(workspace, bench.listener(call), text)
     if diff:
-        review = review_action.review(workspace, diff, threshold, call.advance)
+        review = change_impact(workspace, reviewing(diff, threshold, with_tests=True), call.advance)
         markdown = governance.review_markdown(review)
-        bearing = change_impact_action.bearing_tests(workspace, diff, review.impact)
-        tests = arguments([each.path for each in bearing], PATHS)
+        tests = arguments(review.tests, PATHS)
         if tests:
             more = ", …" if len(tests) > MOST_TESTS else ""
             markdown = markdown.followed_by("", f"Tests to run: {', '.join(tests[:MOST_TESTS])}{more}")

@@ -23,12 +23,16 @@ PRESENTED: Final[Mapping[str, tuple[str, str, str]]] = {
     "Review": ("governance", "review_markdown", "review_markdown"),
     "Why": ("commits", "why_text", "why_markdown"),
 }
-"""By what was found: the module here that puts it to words, as text with a style, and as Markdown."""
+"""By what was found, or a form of it: the module that puts it to words, as text with a style, as Markdown."""
 
 
-def presented(found: object, style: Style | None = None) -> Text:
-    """Return what was found as text in a style; without one as Markdown."""
-    module, text, markdown = PRESENTED[type(found).__name__]
+def presented(found: object, style: Style | None = None, form: str = "") -> Text:
+    """Return what was found as text in a style; without one as Markdown.
+
+    Args:
+        form: The row that it is put to words by; empty for that of its class.
+    """
+    module, text, markdown = PRESENTED[form or type(found).__name__]
     put = getattr(import_module(f"{__name__}.{module}"), markdown if style is None else text)
     shown: Text = put(found) if style is None else put(found, style)
     return shown

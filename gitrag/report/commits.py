@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from gitrag.actions.history import CommitMatch, HistoryAnswer
-from gitrag.actions.instead import Instead
-from gitrag.actions.why import NamedIssue, Reason, Why
 from gitrag.report.parts import Style, cut, day, place_of, plain, range_of, shown, standing
 from gitrag.store.commits import StoredCommit
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
+
+if TYPE_CHECKING:
+    from gitrag.actions.history import CommitMatch, HistoryAnswer
+    from gitrag.actions.instead import Instead
+    from gitrag.actions.why import NamedIssue, Reason, Why
 
 SHORT = 10
 """Characters of a commit's id that are shown."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gitrag.actions.governance.bearings import Bearing, Unreached
+from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
+from gitrag.actions.governance.likeness import MOST_COMPARED
 from gitrag.actions.governance.related import NONE_RELATED, Duplicates, Related
-from gitrag.actions.governance.review import Added, Review
+from gitrag.actions.touched import Touched
 from gitrag.report.commits import instead_lines
 from gitrag.report.impact import impact_lines, removed_lines
 from gitrag.report.parts import Style, lines_of, plain, shown, standing
@@ -58,6 +60,15 @@ def checked_markdown(found: Checked) -> Text:
     return joined(lines)
 
 
+def _marked(mark: str, text: str, style: Style) -> str:
+    """Return a text between Markdown's marks; in a style, for a terminal that would show them, without."""
+    return f"{mark}{text}{mark}" if style is plain else text
+
+
+def _heading(level: int, text: str, style: Style) -> str:
+    return f"{'#' * level} {text}" if style is plain else style(text, "title")
+
+
 def related_markdown(found: Related, style: Style = plain) -> Text:
     """Return proposed references, or else that there are none, as Markdown or, with a style, for a terminal.
 
@@ -65,10 +76,17 @@ def related_markdown(found: Related, style: Style = plain) -> Text:
         found: The references; of a small collection the nearest too.
     """
     if found.instead and not found.documents:
-        return joined([f"## Related: {found.text}", "", found.lacking, *instead_lines(found.instead, style)])
+        return joined(
+            [
+                _heading(2, f"Related: {found.text}", style),
+                "",
+                found.lacking,
+                *instead_lines(found.instead, style),
+            ]
+        )
     if not (found.documents or found.near):
         return joined([NONE_RELATED, *([found.lacking] if found.lacking else [])])
-    lines = [f"## Related: {found.text}", ""]
+    lines = [_heading(2, f"Related: {found.text}", style), ""]
     for each in (*found.documents, *found.near):
         document = each.document
         said = standing(document)
@@ -76,8 +94,8 @@ def related_markdown(found: Related, style: Style = plain) -> Text:
         score = f"(score: {each.score:.2f}){f', {said}' if said else ''}"
         score += ", nearest" if each in found.near else ""
         path = style(shown(document.path), "path")
-        lines.append(f"- **{edge}** {style(document.title, 'title')} {score}")
-        lines.append(f"  `{path}`{f' — {each.section}' if each.section else ''}")
+        lines.append(f"- {_marked('**', edge, style)} {style(document.title, 'title')} {score}")
+        lines.append(f"  {_marked('`', path, style)}{f' — {each.section}' if each.section else ''}")
         if each.note:
             lines.append(f"  {style(each.note, 'dim')}")
     return joined(lines)
@@ -102,20 +120,20 @@ def duplicates_markdown(found: Duplicates, style: Style = plain) -> Text:
     return joined([less, *(_alike(each, style) for each in found.nearest)])
 
 
-def review_markdown(found: Review, style: Style = plain) -> Text:
+def review_markdown(found: ChangeImpact, style: Style = plain) -> Text:
     """Return a review, as Markdown or, with a style, for a terminal."""
-    lines = [f"## Review: {found.span}"]
+    lines = [_heading(2, f"Review: {found.span}", style)]
     called = [line for each in found.removed for line in removed_lines(each, style)]
     called += impact_lines(found.impact, style) if found.impact is not None else ()
-    lines += ["", f"### {CALLERS_OF_CHANGE}", "", *called] if called else []
+    lines += ["", _heading(3, CALLERS_OF_CHANGE, style), "", *called] if called else []
     if found.twins:
-        lines += ["", "### Nearly like what it changes, and not changed", ""]
+        lines += ["", _heading(3, "Nearly like what it changes, and not changed", style), ""]
         lines += [line for each in found.twins for line in _added(each, style)]
     if found.added:
-        lines += ["", "### Like what it adds", ""]
+        lines += ["", _heading(3, "Like what it adds", style), ""]
         lines += [line for each in found.added for line in _added(each, style)]
     if found.documents:
-        lines += ["", "### Documents that it touches and does not name", ""]
+        lines += ["", _heading(3, "Documents that it touches and does not name", style), ""]
         lines += [line for each in found.documents for line in _question(each, style)]
     nothing = [] if found.added else [_none_like(found)]
     nothing += [] if found.documents else _none_asked(found, style)
@@ -134,45 +152,49 @@ def unreached_lines(found: Unreached, style: Style = plain) -> list[str]:
     return lines
 
 
-def _none_asked(found: Review, style: Style) -> list[str]:
+def _none_asked(found: ChangeImpact, style: Style) -> list[str]:
     """Return that nothing has to be named, as far as was asked."""
     if found.named:
         return [f"It names what scores enough of what it touches: {', '.join(found.named)}."]
-    asked = ["the commits' messages"] if found.by_messages else []
+    asked = ["the commits' messages"] if "" in found.asked else []
     if found.files:
-        asked.append(f"{found.asked} of {count(found.files, 'changed file')}")
+        asked.append(f"{sum(map(bool, found.asked))} of {count(len(found.files), 'changed file')}")
     lines = [f"Asked by {' and '.join(asked)}."] if asked else ["The change has no file and no message."]
     return lines + (unreached_lines(found.unreached, style) if found.unreached is not None else [])
 
 
-def _none_like(found: Review) -> str:
+def _none_like(found: ChangeImpact) -> str:
     """Return that nothing is like what a change adds, as far as it was compared."""
-    if not found.compared:
+    if not found.new:
         return "It adds no definition that is compared: tests, moved and very short ones are not."
     all_new = count(found.new, "definition") + " that it adds"
-    what = all_new if found.compared == found.new else f"{found.compared} of the {all_new}"
-    return f"No definition outside tests has a cosine of {found.threshold:.2f} or more to {what}."
+    what = all_new if found.new <= MOST_COMPARED else f"{MOST_COMPARED} of the {all_new}"
+    return f"No definition outside tests has a cosine of {found.threshold or 0:.2f} or more to {what}."
 
 
 def _question(each: Bearing, style: Style) -> Iterator[str]:
-    where = f"`{style(shown(each.touched_by), 'path')}`" if each.touched_by else "the commits' messages"
-    yield f"- **{style(each.asks, 'name')}** {each.document.title} (score: {each.score:.2f})"
-    yield f"  {where} against `{shown(each.document.path)}`{f' — {each.section}' if each.section else ''}"
+    touched = _marked("`", style(shown(each.touched_by), "path"), style)
+    where = touched if each.touched_by else "the commits' messages"
+    path = _marked("`", shown(each.document.path), style)
+    asks = _marked("**", style(each.asks, "name"), style)
+    yield f"- {asks} {each.document.title} (score: {each.score:.2f})"
+    yield f"  {where} against {path}{f' — {each.section}' if each.section else ''}"
     if each.note:
         yield f"  {style(each.note, 'dim')}"
 
 
-def _added(each: Added, style: Style) -> Iterator[str]:
+def _added(each: Touched, style: Style) -> Iterator[str]:
     place = f"{shown(each.path)}:{each.chunk.line_start}"
-    yield f"- `{style(each.chunk.qualified_name, 'name')}` ({place}) is like:"
+    yield f"- {_marked('`', style(each.name, 'name'), style)} ({place}) is like:"
     for other in each.existing:
         yield f"  {_alike(other, style)}"
 
 
 def _alike(each: SimilarChunk, style: Style) -> str:
-    name = f" `{style(each.chunk.qualified_name, 'name')}`" if each.chunk.qualified_name else ""
-    path = style(shown(each.path), "path")
-    return f"- **{path}** {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
+    called = style(each.chunk.qualified_name, "name")
+    name = f" {_marked('`', called, style)}" if each.chunk.qualified_name else ""
+    path = _marked("**", style(shown(each.path), "path"), style)
+    return f"- {path} {lines_of(each.chunk)}{name} (cosine: {each.cosine:.2f})"
 
 
 def _opening(found: Checked) -> str:

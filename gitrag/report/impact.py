@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from posixpath import basename, dirname, splitext
+from posixpath import basename, dirname
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from gitrag.actions.impact import Called, Impact
 from gitrag.actions.touched import Touched
 from gitrag.callgraph.graph import MODULE, Edge
 from gitrag.callgraph.reach import no_caller
+from gitrag.git.meant import seen_from
 from gitrag.report.parts import Style, plain, shown
 from gitrag.search.cochange import Companion
 from gitrag.words.control_characters import Text, joined, sanitise_line
@@ -83,9 +84,9 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
     if not found.definitions:
         yield f"None: no function, method or class differs in the {count(len(found.files), 'file')}."
         return
-    risky = [each for each in found.definitions if each.risk or each.called]
+    risky = [each for each in found.by_risk if each.risk or each.called]
     for each in risky[:MOST_DEFINITIONS]:
-        place = form(f"{shown(each.path)}:{each.line_start}", "path")
+        place = form(f"{shown(each.path)}:{each.chunk.line_start}", "path")
         yield f"- {form(each.name, 'name')} {place} {_fate(each)}"
         if each.called and each.called.callers:
             yield f"  {_callers(each.called.callers, form)}"
@@ -98,8 +99,8 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
         yield f"- … and {count(len(risky) - MOST_DEFINITIONS, 'more definition')} with callers"
     if any(edge.confidence < 1 for each in risky for edge in _shown_edges(each)):
         yield _LIKELY
-    rest = [each for each in found.definitions if each not in risky]
-    where = found.callers.looked_at if found.callers else ""
+    rest = [each for each in found.by_risk if each not in risky]
+    where = found.impact.looked_at if found.impact else ""
     gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
     unsure = [each for each in rest if each.known and not each.known.is_without_caller]
     for each in unsure[:MOST_DEFINITIONS]:
@@ -203,8 +204,10 @@ def _reasons(each: BearingTest, form: Form) -> Iterator[str]:
         yield "changed too"
     if each.calls:
         yield f"{count(each.calls, 'test')} of it {'calls' if each.calls == 1 else 'call'} what is changed"
+    if each.through:
+        yield f"calls it by way of {count(each.through - 1, 'other definition')}"
     if each.is_named_alike:
-        yield "named after a changed file"
+        yield "named after a changed file or definition"
     if each.companion is not None:
         yield f"changed {_often(each.companion, form)}"
 
@@ -214,10 +217,10 @@ def _question_lines(found: ChangeImpact, form: Form) -> Iterator[str]:
         name = form(each.name, "name")
         where = form(shown(each.touched_by), "path") if each.touched_by else "the commits' messages"
         yield f"- {name} {form(each.document.title, 'title')} ({each.score:.2f}), by {where}"
-    if found.documents.named:
-        yield f"It names {', '.join(form(each, 'name') for each in found.documents.named)}."
-    elif not found.questions and found.documents.unreached is not None:
-        near = found.documents.unreached
+    if found.named:
+        yield f"It names {', '.join(form(each, 'name') for each in found.named)}."
+    elif not found.questions and found.unreached is not None:
+        near = found.unreached
         yield near.sentence + (" The nearest:" if near.nearest else "")
         for document in near.nearest:
             name = form(document.name, "name")
@@ -343,28 +346,33 @@ class TestsToRun(Struct, frozen=True):
     arguments: tuple[str, ...]
 
 
-def _of_cargo(path: str) -> str:
-    """Return the target of Cargo that a file is of: one of its integration tests, or the library."""
-    folder, name = dirname(path), splitext(basename(path))[0]
-    if name in {"main", "mod"} and basename(dirname(folder)) == "tests":
-        return f"--test={basename(folder)}"
-    return f"--test={name}" if basename(folder) == "tests" else "--lib"
-
-
-RUNNERS: Mapping[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
-    PATHS: (("",), str),
-    "pytest": ((".py",), lambda path: "" if "[" in path or "::" in path else path),  # a test's name
-    "go": (("_test.go",), lambda path: f"./{dirname(path)}"),
-    "cargo": ((".rs",), _of_cargo),
-    "jest": (_SCRIPTS, lambda path: _PATTERN.sub(".", path)),
+RUNNERS: Mapping[str, tuple[tuple[str, ...], Callable[[BearingTest, str], Sequence[str]]]] = {
+    PATHS: (("",), lambda _each, path: (path,)),
+    "pytest": ((".py",), lambda _each, path: () if "[" in path or "::" in path else (path,)),  # a test's name
+    "go": (("_test.go",), lambda _each, path: (f"./{dirname(path)}",)),
+    "cargo": ((".rs",), lambda each, _path: each.targets),
+    "jest": (_SCRIPTS, lambda _each, path: (_PATTERN.sub(".", path),)),
 }
-"""By program: what its files of tests end with, and what one is called among its arguments, if it can be."""
+"""By program: what its files of tests end with, and the arguments for one, if it can be run."""
 
 
-def arguments(tests: Iterable[str], program: str) -> tuple[str, ...]:
-    """Return files of tests as arguments of a program, each once; none that a shell would split."""
-    endings, argument = RUNNERS[program]
-    found = (argument(path) for path in tests if path.endswith(endings) and basename(path) != "conftest.py")
+def arguments(tests: Iterable[BearingTest], program: str, directory: str = "") -> tuple[str, ...]:
+    """Return files of tests as arguments of a program, each once; none that a shell would split.
+
+    Args:
+        directory: Where the program is to run; of Go, tests of other modules are left out.
+    """
+    endings, of_program = RUNNERS[program]
+    every = [each for each in tests if each.path.endswith(endings) and basename(each.path) != "conftest.py"]
+    if program == "go":
+        around = max(
+            (each.module for each in every if f"{directory}/".startswith(f"{each.module}/".lstrip("/"))),
+            key=len,
+            default=None,
+        )
+        every = [each for each in every if each.module == around]
+    seen = seen_from(directory, [each.path for each in every])
+    found = (argument for each, path in zip(every, seen, strict=True) for argument in of_program(each, path))
     safe = (each for each in found if each and not _SPLIT.search(each) and sanitise_line(each) == each)
     plain = (f"./{each}" if each[0] in "-@" and program not in {"cargo", "go"} else each for each in safe)
     return tuple(dict.fromkeys(plain))
@@ -372,6 +380,6 @@ def arguments(tests: Iterable[str], program: str) -> tuple[str, ...]:
 
 def tests_to_run(tests: Iterable[BearingTest]) -> tuple[TestsToRun, ...]:
     """Return files of tests as arguments of each program that runs any of them."""
-    paths = [each.path for each in tests]
-    found = (TestsToRun(program, arguments(paths, program)) for program in RUNNERS if program != PATHS)
+    every = tuple(tests)
+    found = (TestsToRun(program, arguments(every, program)) for program in RUNNERS if program != PATHS)
     return tuple(each for each in found if each.arguments)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.search import Answer
-from gitrag.actions.similar import ComparedPlace, Similar
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (
@@ -26,6 +26,9 @@ from gitrag.report.parts import (
 )
 from gitrag.search.engine import Hit
 from gitrag.words.control_characters import Text, joined
+
+if TYPE_CHECKING:
+    from gitrag.actions.similar import ComparedPlace, Similar
 
 _NO_GRAPH = "No call graph was asked for."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitrag.actions.governance.bearings import Bearing
+from gitrag.actions.governance.bearings import KINDS, Bearing
 from gitrag.actions.overview import LATELY, Overview
-from gitrag.actions.prime import KINDS, Passed, SessionStart
+from gitrag.actions.prime import Passed, SessionStart
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report.commits import SHORT, instead_lines
 from gitrag.report.governance import unreached_lines

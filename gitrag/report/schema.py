@@ -15,7 +15,6 @@ from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.related import Duplicates, Related
-from gitrag.actions.governance.review import Review
 from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
@@ -96,7 +95,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "core adopt": (list[CoreFile],),
     "core suggest": (list[Suggested],),
     "check": (Checked, documents.PushDocument),
-    "related": (Related, Duplicates, Review),
+    "related": (Related, Duplicates, Annotated[ChangeImpact, "Review"]),
     "share pull": (Pulled,),
     "share push": (Pushed,),
     "share status": (SharedStatus,),

@@ -42,12 +42,12 @@ _CALLED = f"{_NODE} places=len(callers) files test_places=len(tests)"
 _IMPACT = "with_callers=len(called) without_callers{} definitions looked_at left_out"
 
 TOLD: Final[Mapping[str, str]] = {
-    "actions.governance.change_impact.BearingTest": "path calls named_alike=is_named_alike together=companion"
-    " changed=is_changed",
-    "actions.governance.change_impact.ChangeImpact": "range=span change=said files definitions"
-    " callers_looked_at=callers.looked_at tests tests_to_run=runnable(tests) companions"
-    " commits_looked_at=searched questions@ReviewQuestion named=documents.named"
-    " nearest=many(documents.unreached.nearest)@NearDocument issues=closing notes=every_note"
+    "actions.governance.change_impact.BearingTest": "path calls through named_alike=is_named_alike"
+    " together=companion changed=is_changed",
+    "actions.governance.change_impact.ChangeImpact": "range=span change=said files"
+    " definitions=by_risk callers_looked_at=impact.looked_at tests tests_to_run=runnable(tests) companions"
+    " commits_looked_at=searched questions@ReviewQuestion named"
+    " nearest=many(unreached.nearest)@NearDocument issues=closing notes=every_note"
     " not_indexed=given(not_indexed)?",
     "actions.governance.change_impact.Closing": "id title state named=is_named score~",
     "actions.governance.bearings.Bearing": f"relation {_DOCUMENT} kind score~ section note",
@@ -55,10 +55,6 @@ TOLD: Final[Mapping[str, str]] = {
     " missing impact",
     "actions.governance.related.Duplicates": "text threshold duplicates=chunks nearest",
     "actions.governance.related.Related": "text edges=documents nearest instead",
-    "actions.governance.review.Added": "path name=chunk.qualified_name line_start=chunk.line_start"
-    " line_end=chunk.line_end existing",
-    "actions.governance.review.Review": "range=span questions=documents@ReviewQuestion helpers=added named"
-    f" {_NEAREST} impact removed twins",
     "actions.exact_search.ExactAnswer": "query=pattern.text mode=way(pattern.is_regex) matches lines files"
     " omitted searched_files=searched left_out_files=left_out unread_files=unread commit=answer.commit"
     " dirty=answer.dirty not_indexed=given(not_indexed)?",
@@ -85,7 +81,7 @@ TOLD: Final[Mapping[str, str]] = {
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
     " dirty=answer.dirty",
-    "actions.touched.Touched": "path name kind how line_start risk looked_for=is_looked_for"
+    "actions.touched.Touched": "path name kind how line_start=chunk.line_start risk looked_for=is_looked_for"
     " callers=many(called.callers)@Caller tests=many(called.tests)@Caller still_named"
     " is_without_caller=bool(known.is_without_caller) unresolved=many(known.unresolved)"
     " registered=many(known.registered) base_outside=known.base_outside",
@@ -102,8 +98,8 @@ TOLD: Final[Mapping[str, str]] = {
     " team=known(source.team) allowed",
     "hooking.status.HookReport": "name state path detail advice=mend lines configured changed?",
     "machine.prerequisites.Check": "name state message mend=fix",
-    "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion helpers"
-    " twins removed@StillNamed impact@ShortImpact tests freshness instead",
+    "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion"
+    " helpers@Alike twins@Alike removed@StillNamed impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
     " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
@@ -133,6 +129,7 @@ TOLD: Final[Mapping[str, str]] = {
     "trackers.issue.Issue": "id title status labels assignees author created updated closed url tracker"
     " references body?",
     "trackers.issue.IssueLinks": "specs adrs blocks blocked_by",
+    "Alike": "path name line_start=chunk.line_start line_end=chunk.line_end existing",
     "CallLine": "caller=caller.name caller_path=caller.path line callee=callee.name callee_path=callee.path"
     " callee_line=callee.line_start confidence lines provenance rule",
     "Caller": "path=caller.path name=caller.name line confidence lines provenance rule",
@@ -160,6 +157,8 @@ TOLD: Final[Mapping[str, str]] = {
     "PlacedName": "path name line_start",
     "PrimedDocument": f"kind {_DOCUMENT} text=given(note)?",
     "ReviewQuestion": f"question=asks {_DOCUMENT} kind score~ section touched_by note",
+    "Review": "range=span questions=documents@ReviewQuestion helpers=added@Alike named"
+    f" {_NEAREST} impact removed twins@Alike",
     "RuledBy": f"{_DOCUMENT} score~",
     "SearchReply": "query=found.query adr_matches=found.decisions@DocumentMatch"
     " spec_matches=found.specifications@DocumentMatch code_snippets=found.code@CodeMatch"
@@ -169,7 +168,7 @@ TOLD: Final[Mapping[str, str]] = {
     "StandingReply": "project indexed=known(found.view) fresh=found.fresh files=number(found.view.files)"
     " chunks=number(found.view.chunks) embedded=number(found.view.embedded) texts=number(found.view.texts)"
     " model_ready=found.model.ready working=known(found.worker) freshness",
-    "StillNamed": "path name line_start still_named=ten(still_named)",
+    "StillNamed": "path name line_start=chunk.line_start still_named=ten(still_named)",
     "ShortImpact": f"called=ten(called)@ShortCalled {_IMPACT.format('=ten(without_callers)')}",
 }
 """The keys of a class's JSON in their order, by its name in gitrag; or of a form that a key asks for.
@@ -300,6 +299,7 @@ def _type_at(kind: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
 
 @cache
 def _hints(of: Any) -> dict[str, Any]:
+    from gitrag.actions.history import CommitMatch
     from gitrag.corpus.layout import CollectionKind
     from gitrag.search.engine import Hit
     from gitrag.search.sections import AnswerSection
@@ -307,7 +307,8 @@ def _hints(of: Any) -> dict[str, Any]:
     from gitrag.store.inspection import ViewCounts
 
     # Where they are named, they are imported for type checkers only.
-    late = {each.__name__: each for each in (AnswerSection, CollectionKind, Hit, StoredCommit, ViewCounts)}
+    named = (AnswerSection, CollectionKind, CommitMatch, Hit, StoredCommit, ViewCounts)
+    late = {each.__name__: each for each in named}
     return get_type_hints(of, localns=late)
 
 

@@ -16,7 +16,6 @@ from gitrag.search.everyday import everyday
 from gitrag.search.evidence import NEAREST, Evidence, gather
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.templates import filled
-from gitrag.search.value_sites import value_sites
 from gitrag.search.verbatim import reexports, verbatim
 from gitrag.store import candidates
 from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
@@ -101,6 +100,8 @@ def _definitions(
     if any(row.exact and row.parts == parts for row in defined):
         return found
     if term in question.words:
+        from gitrag.search.value_sites import value_sites
+
         having = postings.chunk_id[postings.term == question.words.index(term)]
         found += value_sites(source, scope, names[-1], having, is_code)
     return found or source.longer_names(scope, names[-1])

@@ -195,7 +195,7 @@ _HELD = """
 
 
 def outlines(
-    db: DuckDBPyConnection, view: View, overlay: ViewOverlay, name: str, within: str
+    db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, name: str, within: str
 ) -> list[FileOutline]:
     """Read what is known at a glance of each indexed file of a view and its overlay, by path.
 
@@ -215,7 +215,7 @@ def outlines(
         FROM held JOIN contents USING (content_id) JOIN chunks USING (content_id) JOIN paths USING (path_id)
         GROUP BY path, language ORDER BY path
         """,
-        [view.view_id, list(overlay.masked), name, within],
+        [view_id, list(overlay.masked), name, within],
     ).fetchall()
     return [FileOutline(decode_path(path), *rest) for path, *rest in rows]
 

@@ -23,15 +23,9 @@ from pathlib import Path
 
 from questions import HERE, run
 
-from gitrag.actions.governance import review
-from gitrag.actions.governance.review import (
-    HELPERS,
-    MOST_ADDED,
-    Added,
-    added_definitions,
-    helpers_like,
-)
-from gitrag.actions.touched import cutting_once
+from gitrag.actions.governance.likeness import HELPERS, MOST_COMPARED, is_compared, with_like
+from gitrag.actions.governance.related import THRESHOLD
+from gitrag.actions.touched import Touched, cutting_once, touched_by
 from gitrag.git.difference import changed_files
 from gitrag.workspace import Workspace
 
@@ -122,8 +116,9 @@ def measure(pair: Pair, place: Path, *, embed: bool) -> Outcome:
     if embed:
         workspace.embed()
     files = changed_files(workspace.repo, f"{pair.commit}~1..{pair.commit}")
-    added = added_definitions(files, cutting_once())[:MOST_ADDED]
-    found = {(each.path, each.chunk.qualified_name): each for each in helpers_like(workspace, added, 0.0)}
+    touched = touched_by(files, cutting_once(), [])
+    added = [each for each in touched if each.how == "added" and not each.is_moved and is_compared(each)]
+    found = {(each.path, each.name): each for each in with_like(workspace, added[:MOST_COMPARED], 0.0)}
     own = found.pop(pair.added, None)
     others = tuple(each.existing[0].cosine for each in found.values())
     if own is None:
@@ -131,7 +126,7 @@ def measure(pair: Pair, place: Path, *, embed: bool) -> Outcome:
     return next(_places(pair, own, others), Outcome(pair, 0, 0.0, others))
 
 
-def _places(pair: Pair, own: Added, others: tuple[float, ...]) -> Iterator[Outcome]:
+def _places(pair: Pair, own: Touched, others: tuple[float, ...]) -> Iterator[Outcome]:
     for rank, each in enumerate(own.existing, 1):
         if (each.path, each.chunk.qualified_name) == pair.existing:
             yield Outcome(pair, rank, each.cosine, others)
@@ -149,7 +144,7 @@ def report(outcomes: list[Outcome]) -> None:
             for most in (1, HELPERS)
         )
         shown = sum(cosine >= least for cosine in others) / max(len(others), 1)
-        mark = " <" if abs(least - review.THRESHOLD) < 1e-6 else ""
+        mark = " <" if abs(least - THRESHOLD) < 1e-6 else ""
         print(f"{least:8.2f}{first:8.2f}{all_of_them:8.2f}   {shown:.2f}{mark}")
 
 

@@ -23,11 +23,42 @@ for name in (
 ).split():
     delattr(os, name)
 del select.PIPE_BUF, select.poll, socket.AF_UNIX, signal.SIGVTALRM, signal.SIGQUIT, signal.setitimer
-sys.modules["resource"] = None
+import builtins
+importing, missing = builtins.__import__, "resource fcntl pwd grp termios tty pty syslog".split()
+def imported(name, globals=None, *rest, **named):  # others' libraries know which system they are on
+    if name in missing and (globals or {}).get("__name__", "").startswith("gitrag"):
+        raise ImportError(name)
+    return importing(name, globals, *rest, **named)
+builtins.__import__ = imported
+opening, starting = os.open, subprocess.Popen.__init__
+def opened(path, flags, *rest, **others):
+    own = sys._getframe(1).f_globals["__name__"].startswith("gitrag")
+    if own and not isinstance(path, int) and os.path.isdir(path):
+        raise PermissionError(13, "Permission denied", path)
+    return opening(path, flags, *rest, **others)
+def started(*given, preexec_fn=None, pass_fds=(), **others):
+    if preexec_fn is not None or pass_fds:
+        raise ValueError("preexec_fn is not supported on Windows platforms")
+    starting(*given, **others)
+os.open, subprocess.Popen.__init__ = opened, started
+""" + (
+    MAIN := """
 from gitrag.cli import main
 sys.argv[0] = "gitrag"
 sys.exit(main())
 """
+)
+
+WHOLE = """
+import importlib, pkgutil, gitrag
+names = [each.name for each in pkgutil.walk_packages(gitrag.__path__, "gitrag.")]
+for name in names:
+    if name not in LINUX:
+        importlib.import_module(name)
+print(len(names))
+"""
+LINUX = ("gitrag.__main__", "gitrag.cli.resident_helper")
+"""Modules that are programs; the second is started on Linux alone."""
 
 
 @pytest.mark.parametrize(
@@ -42,6 +73,9 @@ sys.exit(main())
         (["index", "update", "--no-embed"], ""),
         (["hook", "run", "post-commit"], ""),
         (["config"], "auto_index"),
+        (["core", "mark", "client.py"], "client.py"),
+        (["agents", "install", "zed"], "written"),
+        (["prime"], "Overview of"),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )
@@ -62,3 +96,17 @@ def test_commands_need_nothing_that_windows_lacks(
     assert done.returncode in {0, 1}, done.stdout + done.stderr  # 1: a check found something
     assert "cannot be loaded" not in done.stderr
     assert expected in done.stdout + done.stderr
+
+
+def test_each_module_loads_without_what_windows_lacks(ready: Project, tmp_path: Path):
+    script = tmp_path / "whole.py"
+    script.write_text(WITHOUT.removesuffix(MAIN) + f"LINUX = {LINUX!r}\n" + WHOLE)
+    done = subprocess.run(
+        [sys.executable, "-P", script],
+        env=ready.gitrag.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 400

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from gitrag.actions.exact_search import search_exactly
-from gitrag.actions.governance.change_impact import change_impact
+from gitrag.actions.governance.change_impact import ChangeRequest, change_impact
 from gitrag.actions.graph import call_graph
 from gitrag.actions.left_out import of_path
 from gitrag.actions.references import graph_or_references
@@ -331,10 +331,10 @@ def test_impact_says_of_which_files_it_knows_no_callers(workspace):
     before = path.read_text()
     try:
         path.write_text("def kept_secret(more):\n    return more\n")
-        whole = change_impact(workspace)
+        whole = change_impact(workspace, ChangeRequest())
     finally:
         path.write_text(before)
-    found = whole.callers
+    found = whole.impact
     assert found is not None
     assert "secret.py is not in the index (left out): its callers are not known." in found.left_out
     told = [

@@ -201,7 +201,72 @@ SHORT = {
     "sort.go": "package a\n\ntype byAge []int\n\nfunc (b byAge) Swap(i, j int) {}\n",
     "Page.php": "<?php\nclass Page {\n  public function __construct() {}\n}\n",
     "routes.php": "<?php\n$router->get('/page', 'Page@index');\n",
+    "go.mod": "module example.com/shop\n",
+    "log.go": (
+        'package a\n\nimport (\n\t"os"\n\t"example.com/shop/own"\n\tx "gorm.io/gorm/logger" // why\n)\n\n'
+        "type sink struct{}\n\nfunc (sink) Printf(s string) {}\nfunc (sink) inside() {}\n"
+    ),
+    "Native.kt": "class Native {\n  fun seekOn(a: Int) {}\n}\n",
+    "native.cpp": 'void f() { g("seekOn", "(I)Z"); }\nextern "C" void Java_a_Native_go(int a) {}\n',
+    "Reply.java": (
+        "import com.fasterxml.jackson.databind.JsonNode;\n\nclass Reply {\n"
+        "  JsonNode getData() { return data; }\n}\n"
+    ),
+    "User.java": "class User {\n  String getFullName() { return full; }\n}\n",
+    "user.html": '<b th:text="${user.fullName}"></b>\n',
+    "Post.php": (
+        "<?php\nclass Post {\n  public function getNiceTitleAttribute() {}\n"
+        "  public function scopeNewest($q) {}\n"
+        "  public function isOpen() {}\n}\n"
+    ),
+    "posts.php": "<?php\n$post->nice_title = 1;\n$all->newest();\n",
+    "post.twig": "{% if post.open %}\n",
+    "Mail.java": "@Service\nclass Mail {\n  Mail(Repo repo) {}\n}\n",
+    "wide.rs": (
+        "impl<T: Send + Sink<String> + 'static>\n    Transport for Wide<T>\nwhere\n    T: Copy,\n{\n"
+        "    fn shut(&self) {}\n}\n"
+    ),
+    "Style.swift": (
+        "struct Round: Style {\n  func made() {}\n}\nextension Style {\n  var round: Round { Round() }\n}\n"
+    ),
+    "Told.swift": (
+        "protocol Telling {\n  func toldOf(_ a: Int)\n}\nclass Asks {\n  var it: Telling\n"
+        "  func go() { it.toldOf(1) }\n}\nclass Told {\n  func toldOf(_ a: Int) { }\n}\n"
+    ),
+    "Dto.swift": "struct Dto: Decodable {\n  init(from decoder: Decoder) throws { }\n}\n",
+    "Sum.cs": (
+        "class Sum {\n  public int Total => 1;\n}\nclass Made {\n  public Made(int a) {}\n}\n"
+        'class Use {\n  void F() { Log($"{Total:N}"); }\n  List<Made> P() { Made made = y ?? new(1); }\n'
+        "  void G() { services.Bind<Base, Made>(); }\n}\n"
+    ),
+    "META-INF/services/a.Plug": "a.b.Plugged\n",
+    "Plugged.java": "class Plugged {\n  Plugged() {}\n}\n",
+    "bin/show": "#!/usr/bin/env php\n<?php\nfunction shownAs() {}\nx($y->shownAs());\n",
     "Key.swift": "struct Width: PreferenceKey {\n  static func reduce() {}\n}\n",
+    "plugins/deny.js": "exports.hook_deny = function () {}\n",
+    "loader.js": "for (const each of all) if (each.startsWith('hook_')) plugin[each]()\n",
+    "lib/unused.ts": "export function lonely() {}\n",
+    "jobs.js": "exports.sweep = function () {}\n",
+    "main.js": "const jobs = require('./jobs');\njobs[process.argv[2]]();\n",
+    "images.py": "class Strategy:\n    def on_saved(self):\n        pass\n",
+    "load.py": "from importlib import import_module\n\nimport_module(name).run()\n",
+    "settings.py": "STRATEGY = 'images.Strategy'\n",
+    "checks.py": (
+        "class Checks:\n    def validate_it(self):\n        pass\n\n\n"
+        "class Form(Checks, Serializer):\n    pass\n"
+    ),
+    "setup.rb": "module Setup\n  def grab!(x)\n  end\nend\n",
+    "bin/setup": "#!/usr/bin/env ruby\ninclude Setup\n[1].each { grab! 1 }\n",
+    "tags.rb": "class Tags\n  def tag_list=(x)\n  end\nend\n",
+    "use.rb": "def use(it) = it.find(1).tag_list = 1\n",
+    "nested.ts": "class Menu {\n  run() {\n    const act = () => 1;\n    const { x = act } = y;\n  }\n}\n",
+    "token.rb": "module Lib\n  # Token here\n  class Token\n    def next_one\n    end\n  end\nend\n",
+    "post_policy.rb": "class PostPolicy\n  def publish?\n  end\nend\n",
+    "unique.rb": "module Unique\n  def enqueue_at(x)\n  end\nend\n\nLib::Adapter.prepend(Unique)\n",
+    "columns.rb": "module Columns\n  def reset_columns\n    super\n  end\nend\n",
+    "flags.ts": "export const isDev = make(1);\nif (isDev && shown) {}\n",
+    "mailer.ts": "@Injectable()\nclass Mailer {\n  constructor(to) {}\n}\n",
+    "socket.ts": "class Client {\n  open() {\n    this.socket.onopen = () => {}\n  }\n}\n",
 }
 
 
@@ -232,6 +297,48 @@ SHORT = {
         ("Own.Fetch", (), (), "Provider"),
         ("byAge.Swap", (), ("its name",), ""),
         ("Page.__construct", ("routes.php:2",), (), ""),
+        (
+            "hook_deny",
+            (),
+            ("a name put together in loader.js:1", "what loads plugins/deny.js, which no file imports"),
+            "",
+        ),
+        ("lonely", (), ("what loads lib/unused.ts, which no file imports",), ""),
+        ("sweep", (), ("a member taken by a computed name in main.js:2",), ""),
+        (
+            "Strategy.on_saved",
+            (),
+            ("settings.py:1, which names Strategy", "what load.py:3 imports by a computed name"),
+            "",
+        ),
+        ("Checks.validate_it", (), (), "Serializer"),
+        ("Setup.grab!", ("bin/setup:3",), (), ""),
+        ("Tags.tag_list=", ("use.rb:1",), (), ""),
+        ("PostPolicy.publish?", (), ("what finds PostPolicy by its name, or has it already",), ""),
+        ("Menu.run.act", ("nested.ts:4",), (), ""),
+        ("Token.next_one", (), ("what finds Token by its name, or has it already",), ""),
+        ("Unique.enqueue_at", (), ("unique.rb:6, which names Unique",), ""),
+        ("Columns.reset_columns", (), ("what it overrides",), ""),
+        ("isDev", ("flags.ts:2",), (), ""),
+        ("Mailer.constructor", (), ("@Injectable",), ""),
+        ("onopen", (), ("the object that has it",), ""),
+        ("sink.Printf", (), (), "gorm.io/gorm/logger"),
+        ("Native.seekOn", ("native.cpp:1",), (), ""),
+        ("Java_a_Native_go", (), ("its name",), ""),
+        ("Reply.getData", (), ("the property that it is the accessor of",), ""),
+        ("User.getFullName", ("user.html:1",), (), ""),
+        ("Post.getNiceTitleAttribute", ("posts.php:2",), (), ""),
+        ("Post.scopeNewest", ("posts.php:3",), (), ""),
+        ("Post.isOpen", ("post.twig:1",), (), ""),
+        ("Mail.Mail", (), ("@Service",), ""),
+        ("Wide.shut", (), ("impl Transport",), ""),
+        ("Round.made", (), (), "Style"),  # which is only extended here
+        ("Told.toldOf", ("Told.swift:6",), (), ""),  # what conforms was not seen
+        ("Dto.init", (), ("its name",), ""),
+        ("Sum.Total", ("Sum.cs:8",), (), ""),
+        ("Made.Made", ("Sum.cs:9", "Sum.cs:10"), (), ""),
+        ("Plugged.Plugged", ("META-INF/services/a.Plug:1",), (), ""),
+        ("shownAs", ("bin/show:4",), (), ""),
     ],
 )
 def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
@@ -243,9 +350,26 @@ def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolve
     assert not known.is_without_caller
     (said,) = found.negatives
     assert ("registered by" in said) == bool(registered)  # a base that may call it registers nothing
-    assert (f"{base}, a base outside of the repository, may call it" in said) == bool(base)
+    may_call = f"an interface of {base}" if "/" in base else f"{base}, a base outside of the repository,"
+    assert (f"{may_call} may call it" in said) == bool(base)
     (written,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
     assert (written["registered"], written["base_outside"]) == (list(registered), base)
+
+
+def test_no_caller_is_said_of_what_is_imported_and_not_called(make_repository):
+    files = {
+        "a.ts": "export function idle_now() {}\nexport function busy() {}\n",
+        "b.ts": "import { busy } from './a';\nbusy();\n",
+        "stores.rb": "class Store\n  def unused_now(x)\n  end\nend\n",
+        "main.rb": "Store.new\n",
+        "util.py": "def spare_one():\n    pass\n",
+        "main.py": "import util\n\nutil.run('idle_later')\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    for target in ("idle_now", "Store.unused_now", "spare_one"):
+        (none,) = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS)).none
+        assert none.sentence.startswith("no caller in"), none.sentence
 
 
 def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_repository, monkeypatch):
@@ -295,3 +419,10 @@ def test_stubs_are_not_told_as_mentions(make_repository):
     workspace.update()
     (said,) = call_graph(workspace, GraphQuestion("invoke", direction=Direction.CALLERS)).negatives
     assert said.endswith("no caller in 1 file")
+
+
+def test_what_only_its_package_knows_no_interface_of_others_lists(make_repository):
+    workspace = open_app(make_repository(SHORT))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("sink.inside", direction=Direction.CALLERS))
+    assert [each.known.is_without_caller for each in found.none] == [True]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
-from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.chunking import chunk, language_of
 from gitrag.corpus import code
 from gitrag.corpus.documents import Document
@@ -30,6 +29,7 @@ from gitrag.workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gitrag.actions.search import SearchOptions
     from gitrag.embedding.encoder import Encoder
     from gitrag.search.bearing import Facts
     from gitrag.search.engine import Hit
@@ -41,7 +41,7 @@ KINDS = (CollectionKind.ADRS, CollectionKind.SPECS)
 NEAR = 0.4
 """Minimum cosine for a part to be called near in meaning."""
 
-MOST_MESSAGES = 8
+_MOST_MESSAGES = 8
 _MESSAGE_CHARACTERS = 600
 _LOG_S = 2.0
 """Time limit for the log of a file: git walks the whole history to find the commits of a file."""
@@ -150,13 +150,8 @@ class FileTarget(Struct, frozen=True):
     texts: tuple[tuple[str, str], ...]
 
 
-def bearings(
-    workspace: Workspace, targets: Sequence[FileTarget | str], *, most_messages: int = MOST_MESSAGES
-) -> list[list[Bearing]]:
+def bearings(workspace: Workspace, targets: Sequence[FileTarget | str]) -> list[list[Bearing]]:
     """Return how likely each decision and specification bears on some files and sentences.
-
-    Args:
-        most_messages: Messages of a file's last commits to read.
 
     Returns:
         For each target all documents, best first, those of equal score by path.
@@ -164,7 +159,7 @@ def bearings(
     Raises:
         NotSetUpError: There is no index.
     """
-    documents, asked = ask(workspace, targets, most_messages)
+    documents, asked = ask(workspace, targets)
     return [list(each.answer(documents)) for each in asked]
 
 
@@ -174,6 +169,8 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
     Raises:
         UsageError: The text has no words.
     """
+    from gitrag.actions.search import NoCollectionError, search
+
     try:
         answer = search(workspace, text, options)
     except NoCollectionError:
@@ -194,9 +191,7 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
     ]
 
 
-def ask(
-    workspace: Workspace, targets: Sequence[FileTarget | str], most_messages: int = MOST_MESSAGES
-) -> tuple[Documents, list[Asked]]:
+def ask(workspace: Workspace, targets: Sequence[FileTarget | str]) -> tuple[Documents, list[Asked]]:
     """Read the documents and embed what is asked about; see ``bearings``."""
     from gitrag.search.document_parts import read_with_parts
 
@@ -209,7 +204,7 @@ def ask(
     result = view.read(read)
     if not result.found.documents:
         return result.found, [Asked("") for _ in targets]
-    asked = [Asked.of(workspace, target, most_messages) for target in targets]
+    asked = [Asked.of(workspace, target) for target in targets]
     for each in asked:
         each.embed(encoder, result.found, workspace.model)
     near = dict.fromkeys(chunk_id for each in asked for chunk_id in each.nearest(result.found))
@@ -226,7 +221,7 @@ class Asked:
         self.vectors: NDArray[np.float32] | None = None
 
     @classmethod
-    def of(cls, workspace: Workspace, target: FileTarget | str, most_messages: int) -> Asked:
+    def of(cls, workspace: Workspace, target: FileTarget | str) -> Asked:
         if isinstance(target, str):
             return cls(target)
         chunks: list[Chunk] = []
@@ -240,7 +235,7 @@ class Asked:
                 "\n".join(text for _, text in target.texts),
                 tuple(dict.fromkeys(each.name for each in chunks if each.name)),
                 tuple(dict.fromkeys(each.docstring for each in chunks if each.docstring)),
-                tuple(_messages(workspace, target.path, most_messages)),
+                tuple(_messages(workspace, target.path)),
             ),
             chunks,
         )
@@ -321,13 +316,13 @@ def _encode(texts: Sequence[str], encoder: Encoder | None, model: str) -> NDArra
     return drafter(model).draft(texts) if encoder is None else encoder.encode(texts)
 
 
-def _messages(workspace: Workspace, path: str, most: int) -> list[str]:
+def _messages(workspace: Workspace, path: str) -> list[str]:
     """Return the messages of the last commits that touch a path, newest first; none where git is too slow."""
     try:
         done = workspace.repo.git(
             "log",
             "-z",
-            f"--max-count={most}",
+            f"--max-count={_MOST_MESSAGES}",
             "--format=%B",
             "--",
             f":(literal){path}",
@@ -395,3 +390,48 @@ def find_unreached(
     nearest = best_first(likeliest(counting).values())[:NEAREST]
     looked_at = tuple((kind, numbers[kind]) for kind in kinds)
     return Unreached(least, looked_at, tuple(nearest), left_out=numbers.total() < len(indexed))
+
+
+class Preset(Struct, frozen=True):
+    """What is searched for a purpose.
+
+    Attributes:
+        min_score: Results with a lower score are left out.
+    """
+
+    kinds: tuple[CollectionKind, ...]
+    limit: int
+    min_score: float
+
+    def options(self) -> SearchOptions:
+        from gitrag.search.sections import Wanted
+
+        return SearchOptions(
+            wanted=Wanted(self.kinds), limit=self.limit, min_score=self.min_score, as_it_is=True
+        )
+
+
+_ADRS, _SPECS, _CODE, _ISSUES = CollectionKind
+
+PRESETS: Mapping[str, Preset] = {
+    "check": Preset((_ADRS, _SPECS), 8, 0.3),
+    "adr": Preset((_ADRS,), 6, 0.3),
+    "spec": Preset((_SPECS,), 8, 0.3),
+    "discover": Preset((_ADRS, _SPECS), 5, 0.3),
+    "plan issues": Preset((_ISSUES,), 10, 0.4),
+    "plan code": Preset((_CODE,), 8, 0.3),
+    "work": Preset((_CODE,), 6, 0.4),
+    "review": Preset((_ADRS, _ISSUES), 8, 0.4),
+    "audit": Preset((_ADRS, _SPECS), 8, 0.3),
+}
+
+USES: Mapping[str, tuple[str, ...]] = {
+    "adr": ("adr",),
+    "spec": ("spec",),
+    "discover": ("discover",),
+    "plan": ("plan code", "plan issues"),
+    "work": ("work",),
+    "audit": ("audit",),
+}
+"""The presets of each purpose that can be named: a decision or specification to be written, a decision that
+the code seems to have taken, a plan, code to be written, a comparison of the code with what governs it."""

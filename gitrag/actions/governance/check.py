@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.governance.bearings import (
     NEAR,
+    PRESETS,
     Bearing,
     FileTarget,
     bearings,
@@ -19,7 +20,6 @@ from gitrag.actions.governance.bearings import (
     none_indexed,
     searched,
 )
-from gitrag.actions.governance.presets import PRESETS
 from gitrag.actions.impact import Called, Impact, callers_from_outside
 from gitrag.chunking import chunk, decode, language_of
 from gitrag.corpus.governing import exported, governing, named

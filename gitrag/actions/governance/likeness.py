@@ -1,23 +1,27 @@
-"""The chunks most similar to a text, in the files as they are now."""
+"""The chunks most similar to a text or to a definition, in the files as they are now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.corpus.layout import CollectionKind
+from gitrag.actions.touched import Touched
+from gitrag.corpus.layout import DOCUMENTS
+from gitrag.embedding.text import chunk_text
 from gitrag.errors import ModelError
 from gitrag.late import np
+from gitrag.model import DEFINITIONS, Kind
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.store.candidates import NO_FILTERS, Filters
 from gitrag.store.views import ViewOverlay
 from gitrag.words.numbers import count
+from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -34,10 +38,30 @@ _MOST_TEXTS = 10
 """The time for replacing drafts grows with the number of texts up to this one."""
 
 
-_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.ISSUES)
-
 _TITLES = 20
 """Titles, the nearest by draft, that get the model's vector."""
+
+HELPERS = 5
+"""Existing definitions shown for each added one. Of 20 added definitions that were later merged with an
+existing one, 19 have it among these, 18 with the default threshold (`scripts/bench/related.py`)."""
+
+TWIN = 0.8
+"""Least cosine of what is nearly like a changed definition: a mend of one is often one of its twin too."""
+
+NAMED_ALIKE = 0.65
+"""Least cosine of one with the same name in another class."""
+
+MOST_COMPARED = 40
+"""Added definitions, and changed ones, that are compared: a change with more is an import of foreign code."""
+
+_MAKERS = frozenset({"__construct", "__init__", "constructor", "init", "initialize", "main", "new"})
+"""Names that every class or program has."""
+
+_MIN_WORDS = 8
+"""Shorter definitions are all alike, and not compared."""
+
+_NEAREST_CHUNKS = 40
+"""Nearest chunks to look at: the added ones themselves and tests are among them, and skipped."""
 
 
 def like(
@@ -102,7 +126,7 @@ def _compare(
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Compared:
         scoped = Scoped(view_id, overlay, filters)
         near = similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
-        return _Compared(near, read_with_parts(db, view_id, overlay, _KINDS) if with_documents else None)
+        return _Compared(near, read_with_parts(db, view_id, overlay, DOCUMENTS) if with_documents else None)
 
     result = view.read(ask)
     candidates = [each.chunk_id for found in result.found.near for each in found]
@@ -153,3 +177,66 @@ def _documents_like(
         for number, part in first.items()
         if cosines[number] >= at_least
     ]
+
+
+def is_compared(each: Touched) -> bool:
+    """Tell whether a definition of a change is compared with what exists: tests and short ones are not."""
+    return len(each.text.split()) >= _MIN_WORDS and not traits(each.path) & Trait.TEST
+
+
+def alike(
+    workspace: Workspace, touched: Sequence[Touched], new: Sequence[Touched], threshold: float
+) -> Iterator[Touched]:
+    """Yield those that are like existing ones, of what a change adds and of the functions that it changes.
+
+    Args:
+        touched: All that it adds, changes and removes.
+        new: What it adds, as far as that is compared.
+    """
+    kept = [each for each in touched if each.how != "removed"]
+    changed = [
+        each
+        for each in kept
+        if each.how == "changed"
+        and is_compared(each)
+        and each.chunk.kind is not Kind.CLASS
+        and each.chunk.name not in _MAKERS
+    ][:MOST_COMPARED]
+    yield from with_like(workspace, new[:MOST_COMPARED], threshold)
+    if changed:
+        yield from with_like(workspace, changed, max(threshold, TWIN), NAMED_ALIKE, kept)
+
+
+def with_like(
+    workspace: Workspace,
+    definitions: Sequence[Touched],
+    threshold: float,
+    named_alike: float = 1.0,
+    own: Iterable[Touched] = (),
+) -> Iterator[Touched]:
+    """Yield definitions of a change that are like existing ones, with these.
+
+    Args:
+        named_alike: Least cosine of those with its own name, where that is lower.
+        own: Others that are not told either.
+    """
+    mine = {(each.path, each.name) for each in (*definitions, *own)}
+    found = like(
+        workspace,
+        [chunk_text(each.chunk) for each in definitions],
+        filters=Filters(kinds=DEFINITIONS),
+        limit=_NEAREST_CHUNKS,
+        at_least=min(threshold, named_alike),
+    )
+    for each, near in zip(definitions, found, strict=True):
+        others: dict[tuple[str, str], SimilarChunk] = {}  # several chunks of one may be near
+        for other in near:
+            if (
+                (other.path, other.name) not in mine
+                and (other.chunk.kind is Kind.CLASS) == (each.chunk.kind is Kind.CLASS)
+                and not traits(other.path) & Trait.TEST
+                and other.cosine >= (named_alike if other.chunk.name == each.chunk.name else threshold)
+            ):
+                others.setdefault((other.path, other.name), other)
+        if others:
+            yield replace(each, existing=tuple(others.values())[:HELPERS])

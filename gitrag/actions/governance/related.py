@@ -10,8 +10,11 @@ from msgspec.structs import replace
 
 from gitrag.actions.governance.bearings import (
     KINDS,
+    PRESETS,
+    USES,
     Asked,
     Bearing,
+    Preset,
     ask,
     best_first,
     likeliest,
@@ -19,7 +22,6 @@ from gitrag.actions.governance.bearings import (
     searched,
 )
 from gitrag.actions.governance.likeness import covering
-from gitrag.actions.governance.presets import PRESETS, USES, Preset
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind

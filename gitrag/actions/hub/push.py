@@ -21,7 +21,6 @@ from gitrag.hub.hub import opened
 from gitrag.hub.rights import add_repository, owns
 from gitrag.hub.sending import Branch, Pushed, push, take_name
 from gitrag.hub.servers import holding
-from gitrag.indexing.history import read_history
 from gitrag.indexing.recipe import recipe
 from gitrag.late import np
 from gitrag.workspace import Workspace
@@ -172,7 +171,7 @@ def _push(
         head = workspace.repo.resolve(revision) if revision else workspace.repo.head()
         commit = head.commit
         if commit is not None:
-            read_history(workspace.store, workspace.repo, commit)
+            workspace.read_history(commit)
 
         def gathered(db: Connection, view_id: int, overlay: ViewOverlay) -> Branch:
             from gitrag.store import vectors

@@ -133,12 +133,7 @@ class Shared(Struct):
                 missed.add(pack)
         raise BusyError(f"The packs at {self.place.address} change faster than they are read.", "Try again.")
 
-    def reject(
-        self,
-        pack: str,
-        error: PackError,
-        known: tuple[NDArray[np.int32], NDArray[np.int8]] | None = None,
-    ) -> None:
+    def reject(self, pack: str, error: PackError) -> None:
         """Refuse a pack for what is in it, or leave it out this time if it arrived damaged.
 
         What arrives damaged may lie there intact, so nothing is held against the pack, and nothing dropped.
@@ -147,7 +142,7 @@ class Shared(Struct):
             self.ledger.damaged.add(pack)
             self._skip(pack, str(error), damaged=True)
         else:
-            self.refuse(pack, str(error), known)
+            self.refuse(pack, str(error))
 
     def _skip(self, pack: str, why: str, *, damaged: bool) -> None:
         self.skipped[pack] = Skipped(pack, self.place.address, why, damaged)

@@ -192,7 +192,7 @@ class Resolver(Receivers):
                 if each[0][1] not in self._tables.body(each[0][0]).statics or self._class_of(each[0]) == own
             ]
         if owner is None and before == ["self"]:
-            if self._tables.files[caller[0]][0] == "erb":
+            if self._tables.is_template(caller[0]):
                 return self._plain(name, caller)
             if self._tables.language(caller[0]) == "ruby":
                 return certain(self._tables.named(caller[0], name))
@@ -438,7 +438,7 @@ class Resolver(Receivers):
 
     def _elsewhere(self, name: str, path: str, language: str) -> list[Id]:
         """Search the package, then, where names need no import, the whole view."""
-        if self._tables.files[path][0] == "erb":
+        if self._tables.is_template(path):
             every = self._tables.methods.get(name, [])
             helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
             return self._nearest(helpers, path)

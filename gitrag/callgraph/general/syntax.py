@@ -128,7 +128,7 @@ _TYPED = late_re(
 )
 """What is made or cast in brackets before a dot: ``(new A()).f``, ``(a as A).f``, ``((A) a).f``."""
 _SEPARATOR = late_re(r"\?\.|!\.|\.|->|::|\\")
-_NAME = late_re(r"[@$A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
+_NAME = late_re(r"[@$#A-Za-z_\u0080-\uffff][\w$?!\u0080-\uffff]*")
 _WRAPPERS = frozenset(
     "Option Box Rc Arc RefCell Promise Optional CompletableFuture unique_ptr shared_ptr"
     " Result Mutex RwLock Pin Cow OnceCell Weak Future Task ValueTask Lazy".split()
@@ -1033,6 +1033,8 @@ class QueryReader:
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]
+        if any(each.named_children[-1].type == "function_body" for each in captures.get("_whole", ())):
+            return  # of Kotlin
         result = captures.get("type")
         type_ = self._type(result[0]) if result else ""
         yield Declaration(self._class_around(node), self._text(node), type_, None)

@@ -127,6 +127,10 @@ class Tables:
         """Return the language of a file; of a template that of its code."""
         return "ruby" if self.files[path][0] == "erb" else self.files[path][0]
 
+    def is_template(self, path: str) -> bool:
+        """Tell whether a file is a template of Rails, whose code calls helpers."""
+        return self.files[path][0] == "erb" or path.endswith((".builder", ".jbuilder", ".rabl", ".arb"))
+
     def traits(self, path: str) -> Traits:
         """Return what the language of a file does otherwise than most."""
         return TRAITS.get(self.language(path), MOST)

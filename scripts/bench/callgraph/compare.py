@@ -16,14 +16,13 @@ was built.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from fnmatch import fnmatch
 from pathlib import Path
 
 from projects import PROJECTS, Project, files_of, manifests_of, sources_of
-from tools import clang_rows, go_rows, java_rows, missing, python_rows, typescript_rows
+from tools import clang_rows, go_rows, install, java_rows, missing, python_rows, typescript_rows
 from truth import Compared, compare, read_table
 
 from gitrag.callgraph.extraction import extract
@@ -72,17 +71,8 @@ def table_of(name: str, project: Project, source: Path, work: Path) -> list[str]
     kept = work / name / "table.tsv"
     if not kept.exists():
         typescript = work / "typescript/node_modules/typescript"
-        if project.language == "typescript" and not typescript.exists():
-            install = [
-                "npm",
-                "install",
-                "--silent",
-                "--no-audit",
-                "--no-fund",
-                "--prefix",
-                work / "typescript",
-            ]
-            subprocess.run([*install, TYPESCRIPT], check=True)
+        if project.language == "typescript":
+            install(TYPESCRIPT, work / "typescript")
         if lacking := missing(project.language, typescript):
             print(f"{name}: left out, {lacking} is not here", file=sys.stderr)
             return None

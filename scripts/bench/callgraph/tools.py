@@ -49,6 +49,15 @@ def missing(language: str, typescript: Path | None = None) -> str:
     return ""
 
 
+def install(package: str, place: Path) -> Path:
+    """Install an npm package, `name@version`, where it is missing; return the directory of the packages."""
+    found = place / "node_modules"
+    if not (found / package.rpartition("@")[0]).exists():
+        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", place]
+        subprocess.run([*npm, package], check=True)
+    return found
+
+
 def _ask(command: Sequence[object], files: Sequence[str], **more: object) -> list[str]:
     done = subprocess.run(
         [str(each) for each in command],

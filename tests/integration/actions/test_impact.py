@@ -8,8 +8,8 @@ import re
 import pytest
 
 from gitrag.actions import impact as impact_action
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.governance.check import check
-from gitrag.actions.governance.review import review
 from gitrag.actions.impact import callers_from_outside, callers_of_change
 from gitrag.git.difference import changed_files, changed_lines
 from gitrag.report.governance import review_markdown
@@ -60,7 +60,7 @@ def test_callers_of_what_a_change_touches_are_found_and_tests_are_apart(project)
     text = FILES["shop/tax.py"].replace("value = BASE", "value = BASE + 1").replace("return 0", "return 9")
     project.write({"shop/tax.py": text})
     workspace = open_app(project)
-    impact = review(workspace, "HEAD").impact
+    impact = change_impact(workspace, reviewing("HEAD")).impact
     assert found_in(impact) == {"rate": (["page", "total"], ["test_rate"])}
     assert [node.name for node in impact.uncalled] == ["unused"]
     assert impact.called[0].files == 2
@@ -87,12 +87,12 @@ def test_what_was_removed_or_has_changed_since_is_said(project):
     project.commit(message="before")
     project.write({"shop/tax.py": text})
     project.commit(message="change")
-    found = review(open_app(project), "HEAD~1..HEAD")
+    found = change_impact(open_app(project), reviewing("HEAD~1..HEAD"))
     assert [(each.name, each.still_named) for each in found.removed] == [("gone", ("shop/old.py:5",))]
     assert "removed; 1 line elsewhere still has its name\n  shop/old.py:5\n" in review_markdown(found)
     assert "rate" in found_in(found.impact)
     project.write({"shop/tax.py": "# new first line\n" + text})
-    impact = review(open_app(project), "HEAD~1..HEAD").impact
+    impact = change_impact(open_app(project), reviewing("HEAD~1..HEAD")).impact
     assert impact.called == ()
     assert any("1 file of the change differs" in each for each in impact.left_out)
 
@@ -104,7 +104,7 @@ def test_what_was_not_compared_is_said_and_removed_tests_are_looked_for_last(pro
     project.commit(message="before")
     project.write({"a/tests/test_many.py": "", "shop/tax.py": FILES["shop/tax.py"].partition("def gone")[0]})
     project.write({"big.py": "x = 2\n" * 200_000})
-    found = review(open_app(project), "HEAD")
+    found = change_impact(open_app(project), reviewing("HEAD"))
     assert [each.name for each in found.removed if each.named] == ["gone"]
     assert any("1 file of code could not be compared" in each for each in found.impact.left_out)
 
@@ -125,14 +125,13 @@ def test_what_is_nearly_like_a_changed_method_is_said_and_no_constructor(project
     project.commit(message="twins")
     changed = TWINS["shop/order.py"].replace("['number']", "['id']").replace(" = shop", " = shop.own")
     project.write({"shop/order.py": changed})
-    found = review(open_app(project), "HEAD")
+    found = change_impact(open_app(project), reviewing("HEAD"))
     assert [(each.chunk.qualified_name, [other.path for other in each.existing]) for each in found.twins] == [
         ("Order.confirm", ["shop/item.py"])
     ]
     assert "### Nearly like what it changes, and not changed" in review_markdown(found)
     project.write({"shop/bill.py": TWINS["shop/item.py"].replace("Item", "Bill")})
-    project.git("add", "--intent-to-add", "shop/bill.py")
-    twins = review(open_app(project), "HEAD").twins
+    twins = change_impact(open_app(project), reviewing("HEAD")).twins
     assert [[other.path for other in each.existing] for each in twins] == [["shop/item.py"]]
 
 
@@ -207,3 +206,15 @@ def test_agents_are_told_who_calls(project):
         assert data_of(answer)["impact"]["called"][0]["name"] == "rate"
     assert data_of(answer)["tests"] == ["tests/test_tax.py"]
     assert "Tests to run: tests/test_tax.py" in text_of(answer)
+
+
+def test_tests_that_reach_a_change_through_others_are_told_apart(project):
+    project.write(
+        {
+            "shop/tax.py": FILES["shop/tax.py"].replace("value = BASE", "value = BASE + 1"),
+            "tests/test_view.py": "from shop.view import page\n\n\ndef test_page():\n    page()\n",
+        }
+    )
+    workspace = open_app(project)
+    found = callers_of_change(workspace, "HEAD", changed_files(workspace.repo, "HEAD"))
+    assert found.reached_by == (("tests/test_view.py", 2),)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.governance.check import check
 from gitrag.actions.governance.related import NONE_RELATED, duplicates, related
-from gitrag.actions.governance.review import review
 from gitrag.report import governance
 from gitrag.workspace import Workspace
 from tests.support.indexes import asked_often
@@ -120,7 +120,7 @@ def test_sprint_review_surfaces_a_missing_reference(workspace, own):
         {"internal/auth/token.go": LOGIN.replace("// Governing: ADR-0011\n", "").replace("Login", "Renew")}
     )
     own.commit({}, message="Renew the session token of a user at each authentication")
-    found = review(workspace, "HEAD~1..HEAD")
+    found = change_impact(workspace, reviewing("HEAD~1..HEAD"))
     assert [each.document.id for each in found.documents] == ["ADR-0011"]
     assert found.documents[0].section
     assert "Should this PR reference ADR-0011?" in governance.review_markdown(found)

@@ -69,6 +69,45 @@ SERVER_SCHEMA = {
 }
 """What the schema of the address above, read in November 2026, says of what we use; of nothing else."""
 
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_HEADERS = {"type": "object", "additionalProperties": _TEXT}
+
+
+def _only(*required: str, **known: object) -> dict[str, Any]:
+    return {"required": list(required), "properties": known, "additionalProperties": False}
+
+
+SERVER_SCHEMAS = {
+    # microsoft/vscode: src/vs/workbench/contrib/mcp/common/mcpConfiguration.ts, which the editor has built in
+    # (vscode://schemas/mcp); nowhere else
+    "vscode": {
+        "oneOf": [
+            _only("command", type={"enum": ["stdio"]}, command=_TEXT, args=_TEXTS),
+            _only(
+                "url",
+                type={"enum": ["http", "sse"]},
+                url={**_TEXT, "pattern": "^https?://.+"},
+                headers=_HEADERS,
+            ),
+        ]
+    },
+    # google-gemini/gemini-cli: schemas/settings.schema.json, MCPServerConfig
+    "gemini": _only(command=_TEXT, args=_TEXTS, httpUrl=_TEXT, headers=_HEADERS),
+    # openai/codex: codex-rs/core/config.schema.json, RawMcpServerConfig
+    "codex": _only(command=_TEXT, args=_TEXTS, url=_TEXT, bearer_token_env_var=_TEXT),
+    # charmbracelet/crush: schema.json, MCPConfig
+    "crush": _only(
+        "type",
+        type={"enum": ["stdio", "sse", "http"]},
+        command=_TEXT,
+        args=_TEXTS,
+        url={**_TEXT, "format": "uri"},
+        headers=_HEADERS,
+    ),
+}
+"""What the clients' own schemas, read in November 2026, say of the keys that we write; all refuse others."""
+
 ENTRY = {"command": "gitrag", "args": ["mcp"]}
 
 OF_PROJECTS = [client for client in CLIENTS if client.file]
@@ -393,6 +432,17 @@ def test_what_is_published_is_of_this_version_and_names_files_that_are_there():
 
 def test_the_registry_takes_what_is_said_of_the_server():
     jsonschema.validate(published(".github/server.json"), SERVER_SCHEMA)
+
+
+@pytest.mark.parametrize("name", SERVER_SCHEMAS)
+def test_a_client_takes_what_is_written_of_the_server(name: str):
+    (client,) = (each for each in CLIENTS if each.name == name)
+    at = client.at("http://127.0.0.1:8377/mcp", "TOKEN")
+    started = client.started_by(["/usr/bin/gitrag", "mcp"])
+    for each in (client, at, started):
+        jsonschema.validate(each.entry, SERVER_SCHEMAS[name], format_checker=jsonschema.FormatChecker())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**client.entry, "cmd": "gitrag"}, SERVER_SCHEMAS[name])
 
 
 def test_a_session_begins_with_what_is_primed_and_never_fails(tmp_path: Path):

@@ -118,6 +118,12 @@ def test_a_target_means(target, places):
     assert named(target, NODES) == places
 
 
+@pytest.mark.parametrize("target", ["Store.#load", "#load", "a.js:Store.#load", "Store#fetch"])
+def test_a_private_member_keeps_its_sign(target):
+    nodes = [Node("a.js", "Store.#load", 1, 2), Node("a.js", "Store.fetch", 3, 4)]
+    assert named(target, nodes) == [int("fetch" in target)]
+
+
 def test_of_modules_called_alike_the_one_nearest_to_the_top_is_meant():
     paths = ["vendor/old/kombu/utils/url.py", "kombu/utils/url.py", "kombu/utils/url/parts.py", "t/url.py"]
     assert module_place("kombu.utils.url", paths) == "kombu/utils/url.py"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.callgraph.unnamed import bound_by, imports, is_exported, overrides, put_together, takes_any_of
 from gitrag.callgraph.uses import (
     calls_by_computed_names,
     implemented,
     is_called_by_its_name,
     is_of_an_object,
     may_be_called_by,
+    may_reach,
+    may_set,
     may_use,
     only_declares,
     registrations,
@@ -217,6 +220,10 @@ def test_a_stub_is_no_mention_of_what_implements_it(path, text, declares):
         ("  async mounted() {", True),
         ('  "on-click": function (event) {', True),
         ("md.renderer.rules.emoji = (token) => {", True),
+        ("    this.socket.onopen = () => {", True),
+        ("module.exports.handlers.ping = () => {", True),
+        ("this.mounted = () => {", False),
+        ("module.exports.mounted = () => {", False),
         ("function mounted() {", False),
         ("export const mounted = () => {", False),
         ("exports.mounted = function () {", False),
@@ -245,8 +252,154 @@ def test_how_a_member_of_an_object_begins(line, expected):
         ("M[name](1)", "lua", True),
         ("M.name(a[1])", "lua", False),
         ("this[0](event); this.way(all[name]);", "javascript", False),
+        ("const handler = this[name];", "javascript", True),
+        ("typeof this[name] === 'function'", "typescript", True),
+        ("this[name] = 1; this['way'](2);", "javascript", False),
+        ("getattr(self, action)(request)", "python", True),
+        ("getattr(self, 'action', None); getattr(self, f'do_{x}')", "python", False),
+        ('local line = (type(c[1]) == "string" and self[c[1]] or c[1])(self)', "lua", True),
         ("s[name](1)", "go", False),
     ],
 )
 def test_a_name_that_is_computed(line, language, expected):
     assert calls_by_computed_names([line], language) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("a.js", "if (!Put && x) {", "javascript"),
+        ("a.ts", "const f = given ?? Put;", "typescript"),
+        ("a.ts", "  Put,", "typescript"),
+        ("a.ts", "const s: z.infer<typeof Put> = x;", "typescript"),
+        ("a.py", "    return run or Put", "python"),
+        ("a.py", "    yield Put", "python"),
+        ("a.rs", 'root.call_method("Put", event)?;', "lua"),
+        ("settings.py", 'STRATEGY = "shop.images.Put"', "python"),
+        ("a.yml", "    class: Put", "ruby"),
+        ("a.yml", "    - Put", "ruby"),
+        ("Dockerfile", 'CMD ["shop.cli:Put"]', "python"),
+        ("run.sh", "rails runner Jobs.Put", "ruby"),
+    ],
+)
+def test_a_line_that_may_name_a_definition_otherwise(path, text, language):
+    assert may_reach(path, text, "Put", language, alone=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("a.js", "// Put && x", "javascript"),
+        ("a.js", "run(1); // like Put", "javascript"),
+        ("a.js", "if (method === 'Put') {", "javascript"),
+        ("a.js", "const all = { 'Put': 1 };", "javascript"),
+        ("a.js", "case 'Put':", "javascript"),
+        ("a.js", "import { Put } from './a'", "javascript"),
+        ("a.js", "const all = { Put: 1 };", "javascript"),
+        ("a.py", "def f(a, Put):", "python"),
+        ("a.md", "`shop.Put`", "python"),
+        ("a.css", ".Put { }", "javascript"),
+        ("a.go", "if a && Put {", "javascript"),
+    ],
+)
+def test_a_line_that_does_not_even_name_it(path, text, language):
+    assert not may_reach(path, text, "Put", language, alone=True)
+
+
+def test_a_name_alone_is_no_member():
+    assert not may_reach("a.py", "    return Put or 1", "Put", "python")
+
+
+@pytest.mark.parametrize(
+    "line", ["it.size = 1", "it.size ||= 1", "Box.new(size: 1)", "permit(:size)", "x['size']"]
+)
+def test_a_line_that_gives_a_property_its_value(line):
+    assert may_set(line, "size")
+    assert may_use("a.rb", line, "size=", "ruby")
+
+
+@pytest.mark.parametrize("line", ["it.size == 1", "it.size", "size = 1", "a ? size : 2"])
+def test_a_line_that_gives_it_none(line):
+    assert not may_set(line, "size")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("hook_data", "const found = method.match(/^hook_(\\w+)\\b/)"),
+        ("hook_data", "plugin['hook_' + name](1)"),
+        ("do_GET", 'getattr(self, "do_" + command)'),
+        ("do_GET", "if name.startswith('do_'):"),
+        ("do_GET", 'getattr(self, f"do_{command}")'),
+        ("do_GET", "getattr(self, 'do_%s' % command)"),
+        ("load_user", 'send("load_#{kind}")'),
+        ("user_path", 'send("#{kind}_path")'),
+        ("onData", "this.emitter[`on${name}`]"),
+        ("onData", "self['on' + name]"),
+        ("runSoon", "jobs[`${name}Soon`]()"),
+        ("setMailDriver", "$this->{'set' . $name . 'Driver'}()"),
+    ],
+)
+def test_a_line_that_puts_a_name_together(name, line):
+    texts, way = put_together(name)
+    assert any(text in line for text in texts)
+    assert way.search(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("hook_data", "register('hook_data')"),
+        ("hook_data", "x = 'hook_queue'"),
+        ("getUser", "fetch({ method: 'get' })"),
+        ("onData", "socket.on('Data', f)"),
+        ("getUser", "'get', user"),
+    ],
+)
+def test_a_line_that_puts_none_together(name, line):
+    assert not put_together(name)[1].search(line)
+    assert put_together("data") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "path", "language", "expected"),
+    [
+        ("const a = require('./plugins/status')", "main.js", "plugins/status.js", "javascript", True),
+        ("const a = require('./status')", "main.js", "plugins/status.js", "javascript", False),
+        ("import a from '@/shop/status'", "x/y.ts", "src/shop/status.ts", "typescript", True),
+        ("} from '../shop'", "src/x/y.ts", "src/shop/index.ts", "typescript", True),
+        ("import { A } from './a.component'", "src/b.ts", "src/a.component.ts", "typescript", True),
+        ("say('./status')", "main.js", "status.js", "javascript", False),
+        ("from shop import status", "main.py", "shop/status.py", "python", True),
+        ("    status,", "main.py", "shop/status.py", "python", True),
+        ("from shop.status import f", "main.py", "shop/status.py", "python", True),
+        ("print(status)", "main.py", "shop/status.py", "python", False),
+    ],
+)
+def test_a_line_that_imports_a_file(text, place, path, language, expected):
+    assert imports(text, place, path, language) == expected
+
+
+def test_what_takes_a_member_by_a_computed_name():
+    assert bound_by("const jobs = require('./jobs')") == "jobs"
+    assert bound_by("import * as jobs from './jobs'") == "jobs"
+    assert bound_by("import { jobs } from './jobs'") == ""
+    assert takes_any_of("jobs[name](1)", "jobs")
+    assert takes_any_of("getattr(jobs, name)()", "jobs")
+    assert not takes_any_of("jobs['name'](1); other.jobs[name]; jobs[0]", "jobs")
+    assert not takes_any_of("getattr(jobs, 'name')()", "jobs")
+
+
+def test_what_a_file_lets_others_have():
+    assert is_exported("exports.go = function () {", "go", [])
+    assert is_exported("function go() {", "go", ["module.exports = { go }"])
+    assert is_exported("  go() {", "Box", ["export default Box"])
+    assert not is_exported("function go() {", "go", ["export function gone() { go() }", "x.go()"])
+
+
+def test_a_method_that_calls_what_it_overrides():
+    assert overrides(["def go", "  super + 1", "end"], "go", "ruby")
+    assert not overrides(["def go", "  'super' # super", "end"], "go", "ruby")
+    assert overrides(["    return super().go(1)"], "go", "python")
+    assert overrides(["parent::go();"], "go", "php")
+    assert not overrides(["    super().__init__()"], "go", "python")

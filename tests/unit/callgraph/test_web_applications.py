@@ -277,6 +277,39 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"a.rb": RUBY_MAPPINGS + "class C\n  def f(it)\n    it.requires_it?\n  end\nend\n"},
         set(),
     ),
+    "javascript, private members": (
+        {
+            "a.js": "class A { #go() {} #fn = () => this.#go(); static #make() {}\n"
+            "  run() { this.#go(); this.#fn(); A.#make(); setTimeout(this.#go) } }\n"
+            "class B { #go() {} }\n"
+        },
+        {"A.#fn -> A.#go", "A.run -> A.#go", "A.run ~> A.#go", "A.run -> A.#fn", "A.run -> A.#make"},
+    ),
+    "typescript, private fields of a type": (
+        {
+            "a.ts": "class Db { find() {} }\nclass Log { find() {} }\n"
+            "class Repo {\n  #db: Db;\n  #log = new Log();\n"
+            "  get #one() { return this.#db.find() }\n  all() { this.#log.find(); return this.#one } }\n"
+        },
+        {"Repo -> Log", "Repo.#one -> Db.find", "Repo.all -> Log.find", "Repo.all -> Repo.#one"},
+    ),
+    "javascript, one of two functions": (
+        {
+            "a.js": "function one() {}\nfunction two() {}\nfunction three() {}\n"
+            "function run(x, given, four) {\n  ask({ done: x ? one : two });\n"
+            "  const way = given ?? three;\n  return x ? four : 1;\n}\n"
+            "function four() {}\n"
+        },
+        {"run ~> one", "run ~> two", "run ~> three"},
+    ),
+    "ruby, templates that are Ruby": (
+        {
+            "app/helpers/a_helper.rb": "module AHelper\n  def summary(x)\n  end\nend\n",
+            "app/views/a.atom.builder": "feed.title(summary(1))\n",
+            "app/views/a.json.jbuilder": "json.text summary(2)\n",
+        },
+        {"<module> -> AHelper.summary"},
+    ),
 }
 
 

@@ -130,6 +130,13 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"Repo.go -> Dao.load"},
     ),
+    "kotlin, many have what their base only declares": (
+        {
+            "a.kt": "abstract class B { abstract fun make(): Int\n fun go() { make() } }\n"
+            + "".join(f"class K{n} : B() {{ override fun make() = {n} }}\n" for n in range(16))
+        },
+        {"B.go -> B.make", *(f"B.go ~> K{n}.make" for n in range(16))},
+    ),
     "kotlin, overloads take other numbers of arguments, or names": (
         {
             "a.kt": """

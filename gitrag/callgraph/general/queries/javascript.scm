@@ -50,6 +50,9 @@
 (assignment_expression right: [(identifier) (member_expression)] @handed)
 (variable_declarator value: [(identifier) (member_expression)] @handed)
 (return_statement (identifier) @handed)
+(ternary_expression consequence: (identifier) @handed)
+(ternary_expression alternative: (identifier) @handed)
+(binary_expression operator: ["||" "??"] right: (identifier) @handed)
 
 (variable_declarator
   name: (object_pattern (pair_pattern key: (_) @import.name value: (identifier) @import.alias))

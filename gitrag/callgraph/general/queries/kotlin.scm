@@ -47,6 +47,7 @@
   (when_entry . (when_condition (type_test "is" (user_type) @type)) @where . (control_structure_body)))
 
 [(function_declaration (function_value_parameters) @parameters) (secondary_constructor (function_value_parameters) @parameters)]
+(class_body (function_declaration (simple_identifier) @needed) @_whole)
 (function_declaration (modifiers (visibility_modifier "private") @private))
 
 ; An object without a name, a class of its own.

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from gitrag.actions.governance.bearings import PRESETS
 from gitrag.actions.governance.check import check
-from gitrag.actions.governance.presets import PRESETS
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.report import governance
 from gitrag.report.told import plain_data

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.governance.check import check
 from gitrag.actions.governance.related import Related, duplicates, given_up, related
-from gitrag.actions.governance.review import review
 from gitrag.report import governance
 from gitrag.workspace import Workspace
 from tests.support.indexes import asked_often
@@ -129,7 +129,10 @@ def test_a_review_and_a_check_of_the_same_file_agree(workspace, own):
     head = own.git("rev-parse", "HEAD").strip()
     own.commit({"internal/auth/logout.go": LOGOUT}, message="Let users log out")
     try:
-        asked = {each.document.id: each.score for each in review(workspace, "HEAD~1..HEAD").documents}
+        asked = {
+            each.document.id: each.score
+            for each in change_impact(workspace, reviewing("HEAD~1..HEAD")).documents
+        }
         found = check(workspace, own.path / "internal/auth/logout.go").documents
     finally:
         own.git("reset", "--quiet", "--hard", head)

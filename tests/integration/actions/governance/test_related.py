@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from msgspec.structs import replace
 
+from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.governance.related import Duplicates, Related, duplicates, related, relation_to
-from gitrag.actions.governance.review import review
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.documents import Document, DocumentLink
 from gitrag.corpus.layout import CollectionKind
@@ -213,7 +214,7 @@ def changed(own):
 
 
 def asked(workspace: Workspace, span: str = "HEAD~1..HEAD") -> list[str]:
-    return [each.asks for each in review(workspace, span).documents]
+    return [each.asks for each in change_impact(workspace, reviewing(span)).documents]
 
 
 WINDOW = '''
@@ -234,11 +235,13 @@ def grown(own: GitRepository, extra: dict[str, str]) -> dict[str, str]:
 def test_a_change_is_asked_for_the_decision_that_it_touches(workspace, changed):
     """`Should this PR reference {ADR}?`, with the section."""
     changed.commit(grown(changed, RATE), message="Limit clients by a window")
-    found = review(workspace, "HEAD~1..HEAD")
+    found = change_impact(workspace, reviewing("HEAD~1..HEAD"))
     (question, *_) = found.documents
     assert question.asks == "Should this PR reference ADR-0004?"
     assert question.section.startswith("ADR-0004: Limit calls per client")
     assert "**Should this PR reference ADR-0004?**" in governance.review_markdown(found)
+    on_a_terminal = governance.review_markdown(found, lambda text, _role: text)
+    assert not re.search(r"\*\*|^#|^- `|^  `", on_a_terminal, re.MULTILINE)
     (row, *_) = plain_data(found)["questions"]
     assert (row["question"], row["touched_by"]) == (
         "Should this PR reference ADR-0004?",
@@ -274,10 +277,12 @@ def test_a_helper_like_one_that_exists_is_found(workspace, changed, committed):
     changed.git("add", "--intent-to-add", "service/reports.py")
     if committed:
         changed.commit()
-    (added,) = review(workspace, "HEAD~1..HEAD" if committed else "HEAD").added
+    (added,) = change_impact(workspace, reviewing("HEAD~1..HEAD" if committed else "HEAD")).added
     assert (added.path, added.chunk.name) == ("service/reports.py", "parse_period")
     assert (added.existing[0].path, added.existing[0].chunk.name) == ("service/periods.py", "as_duration")
-    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD" if committed else "HEAD"))
+    text = governance.review_markdown(
+        change_impact(workspace, reviewing("HEAD~1..HEAD" if committed else "HEAD"))
+    )
     assert "`parse_period` (service/reports.py:1) is like:" in text
     assert "**service/periods.py** lines 1-4 `as_duration` (cosine: " in text
 
@@ -288,19 +293,19 @@ def test_a_review_says_what_was_asked_and_compared(workspace, changed):
         "def paint(zebra):\n    for stripe in zebra.stripes:\n        stripe.colour = zebra.next_colour()\n"
     )
     changed.commit({"service/zebra.py": zebra}, message="Paint the zebra")
-    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD", 0.999))
+    text = governance.review_markdown(change_impact(workspace, reviewing("HEAD~1..HEAD", 0.999)))
     assert "Asked by the commits' messages and 1 of 1 changed file." in text
     assert "Nothing scores 0.40 or more among 8 ADRs. The nearest:\n- ADR-" in text
     assert "No definition outside tests has a cosine of 1.00 or more to 1 definition that it adds." in text
     changed.commit({"notes.txt": "zebra\n"}, message="Paint another zebra")
-    text = governance.review_markdown(review(workspace, "HEAD~1..HEAD"))
+    text = governance.review_markdown(change_impact(workspace, reviewing("HEAD~1..HEAD")))
     assert "It adds no definition that is compared: tests, moved and very short ones are not." in text
 
 
 def test_what_a_review_calls_nearest_scores_less_than_what_it_asks_for(workspace, changed):
     """A search scores decisions on another scale than a review does."""
     changed.commit({"service/zebra.py": "def paint(zebra):\n    return zebra.stripes\n"}, message="Zebra")
-    near = review(workspace, "HEAD~1..HEAD").unreached
+    near = change_impact(workspace, reviewing("HEAD~1..HEAD")).unreached
     assert near is not None
     assert len(near.nearest) == 3
     assert all(each.score < near.least for each in near.nearest)
@@ -308,19 +313,22 @@ def test_what_a_review_calls_nearest_scores_less_than_what_it_asks_for(workspace
 
 def test_what_bore_on_a_deleted_file_is_asked_for(workspace, changed):
     changed.commit({"service/rate_limit.py": None}, message="Drop it")
-    asked = {each.document.id: each.touched_by for each in review(workspace, "HEAD~1..HEAD").documents}
+    asked = {
+        each.document.id: each.touched_by
+        for each in change_impact(workspace, reviewing("HEAD~1..HEAD")).documents
+    }
     assert asked["ADR-0004"] == "service/rate_limit.py"
 
 
 def test_what_only_moved_adds_nothing(workspace, changed):
     changed.commit({"service/periods.py": None, "service/durations.py": HELPER.lstrip()})
-    assert review(workspace, "HEAD~1..HEAD").added == ()
+    assert change_impact(workspace, reviewing("HEAD~1..HEAD")).added == ()
 
 
 @pytest.mark.parametrize("span", ["", "--output=x", "nothing..HEAD", "no such"])
 def test_what_is_no_range_is_refused(workspace, span):
     with pytest.raises(UsageError):
-        review(workspace, span)
+        change_impact(workspace, reviewing(span))
 
 
 def test_an_old_index_is_refreshed_first_and_that_is_said(own, model_dir, changed):

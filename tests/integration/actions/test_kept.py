@@ -1,0 +1,265 @@
+"""What is kept of `gitrag prime`, so that a session's start need not wait for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from gitrag.actions.core_context import project_of
+from gitrag.actions.kept import COUNTS, TEXTS
+from gitrag.actions.prime import keep_text, known_text, prime, want_text
+from gitrag.cli import prime as command
+from gitrag.memory.core_files import CoreFiles
+from gitrag.memory.home import home_directory
+from gitrag.report.prime import as_markdown
+from gitrag.workspace import Workspace
+from tests.support.golden_project import decided_project
+from tests.support.repository import GitRepository
+
+DECISION = "docs/adrs/ADR-0001-event-history.md"
+HELPER = "service/helper.py"
+CODE = {
+    HELPER: "def help_out():\n    return 1\n",
+    "service/one.py": "from service.helper import help_out\n\n\ndef one():\n    return help_out()\n",
+    "service/two.py": "from service.helper import help_out\n\n\ndef two():\n    return help_out()\n",
+}
+
+
+class Clock:
+    ahead_s = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def own(make_repository) -> GitRepository:
+    repository = make_repository({**decided_project(), **CODE}, name="parcelwatch")
+    repository.commit({HELPER: CODE[HELPER] + "\n\nA = 1\n"}, "Help more")
+    return repository
+
+
+@pytest.fixture
+def opened(own, git_environment, model_dir, clock, monkeypatch):
+    monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _workspace: None)
+    environment = git_environment | {"GITRAG_MODEL_DIR": str(model_dir)}
+
+    def opened(place=own.path) -> Workspace:
+        return Workspace.open(place, environ=environment, clock=clock)
+
+    return opened
+
+
+@pytest.fixture
+def core(opened) -> CoreFiles:
+    return CoreFiles(home_directory(opened().environ))
+
+
+@pytest.fixture
+def workspace(opened) -> Workspace:
+    """A workspace of which a session was told, and that is kept."""
+    workspace = opened()
+    workspace.update()
+    want_text(workspace)
+    command.keep(workspace)
+    return opened()
+
+
+def told(workspace, core) -> str:
+    return as_markdown(prime(workspace, core=core))
+
+
+def test_what_is_kept_is_what_prime_says(workspace, core):
+    assert known_text(workspace, core) == (told(workspace, core), True)
+    assert "service/helper.py (called from 2 files" in told(workspace, core)
+
+
+def test_nothing_is_kept_where_no_session_was_told(opened, core):
+    workspace = opened()
+    workspace.update()
+    command.keep(workspace)
+    assert known_text(workspace, core) is None
+    want_text(workspace)  # and the worker is killed before it keeps anything
+    assert known_text(workspace, core) is None
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {DECISION: "# ADR-0001: Changed\n"},
+        {DECISION: None},
+        {"docs/adrs/ADR-0100-new.md": "# ADR-0100: New\n"},
+        {"package.json": '{"workspaces": ["service"]}\n'},
+        {".gitignore": "service/\n"},
+        {HELPER: None},
+    ],
+)
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_change_of_more_than_code_is_looked_at_anew(workspace, own, opened, core, files, committed):
+    if committed:
+        own.commit(files, "Change")
+    else:
+        own.write(files)
+    assert known_text(opened(), core) is None
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_an_overview_from_before_code_changed_says_so(workspace, own, opened, core, committed):
+    before, _ = known_text(workspace, core)
+    commit = own.git("rev-parse", "HEAD").strip()[:7]
+    change = {"service/one.py": "def one():\n    return 1\n"}
+    if committed:
+        own.commit(change, "Change")
+    else:
+        own.write(change)
+    now, is_whole = known_text(opened(), core)
+    assert not is_whole
+    said = f"at {commit}; 1 file has changed since.\n"
+    assert now == "\n".join(
+        f"{line} {said[:-1]}" if line.startswith("## Overview of ") else line for line in before.split("\n")
+    )
+    command.keep(opened())
+    again = known_text(opened(), core)
+    assert again == (told(opened(), core), True)
+    own.write({"service/one.py": CODE["service/one.py"]})
+    edited = " and edits" if not committed else ""
+    assert f"{edited}; 1 file has changed since." in known_text(opened(), core)[0]
+
+
+def test_what_is_undone_is_known_again(workspace, own, opened, core):
+    before = known_text(workspace, core)
+    own.git("checkout", "-qb", "other")
+    own.commit({"service/new.py": "def new():\n    return 1\n"}, "New")
+    assert not known_text(opened(), core)[1]
+    own.git("checkout", "-q", "-")
+    assert known_text(opened(), core) == before
+
+
+def test_a_commit_without_a_change_is_told_of(workspace, own, opened, core):
+    own.git("commit", "-q", "--allow-empty", "-m", "Nothing")
+    assert "; 0 files have changed since." in known_text(opened(), core)[0]
+
+
+def test_settings_and_marks_count(workspace, own, opened, core):
+    own.git("config", "gitrag.minScore", "0.9")
+    assert known_text(opened(), core) is None
+    own.git("config", "--unset", "gitrag.minScore")
+    assert known_text(opened(), core) is not None
+    core.mark(project_of(workspace).key(()), "service/one.py", "Where it begins")
+    assert known_text(opened(), core) is None
+    command.keep(opened())
+    assert "Where it begins" in known_text(opened(), core)[0]
+    own.write({"service/two.py": "B = 1\n"})
+    assert "Where it begins" in known_text(opened(), core)[0]
+    own.write({"service/one.py": "def another():\n    return 1\n"})
+    assert known_text(opened(), core) is None  # its signatures have changed
+
+
+def test_each_worktree_has_its_own(workspace, own, opened, core, tmp_path):
+    own.git("worktree", "add", "-q", str(tmp_path / "other"))
+    other = opened(tmp_path / "other")
+    assert known_text(other, core) is None
+    other.update()
+    want_text(other)
+    command.keep(other)
+    (tmp_path / "other/service/one.py").write_text("C = 1\n")
+    assert not known_text(opened(tmp_path / "other"), core)[1]
+    assert known_text(opened(), core) == (told(opened(), core), True)
+
+
+def test_vectors_that_were_computed_since_count(workspace, opened, core):
+    assert "chunks unembedded" in known_text(workspace, core)[0]
+    opened().embed()
+    assert "chunks unembedded" not in known_text(opened(), core)[0]
+
+
+def test_an_old_index_is_told_once(workspace, opened, core, clock):
+    clock.ahead_s = 3 * 3_600
+    assert known_text(workspace, core)[0].startswith("Index was ")
+    assert "stale" not in known_text(opened(), core)[0]
+
+
+@pytest.mark.parametrize("name", [TEXTS, COUNTS])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xc1", b"\x81\xc4\x00\x9a", b"\x90", b"\xdf\xff\xff\xff\xff", None]
+)
+def test_what_cannot_be_read_is_made_anew(workspace, opened, core, name, content):
+    """Cut off, of another version, hostile, or no file: prime answers all the same."""
+    expected = told(workspace, core)
+    path = workspace.store.directory / name
+    if content is None:
+        path.unlink()
+        os.mkfifo(path)
+    else:
+        path.write_bytes(content or path.read_bytes()[:-3])
+    known = known_text(opened(), core)
+    assert known is None if name == TEXTS else known == (expected, True)
+    assert told(opened(), core) == expected
+    command.keep(opened())
+
+
+def test_what_cannot_be_written_is_not_kept(opened, core):
+    workspace = opened()
+    workspace.update()
+    for name in (TEXTS, COUNTS):
+        (workspace.store.directory / name).mkdir()
+    want_text(workspace)
+    command.keep(workspace)
+    assert known_text(workspace, core) is None
+    assert "called from 2 files" in told(workspace, core)
+
+
+def test_what_an_archive_brings_is_not_read(workspace, own, opened, core, tmp_path):
+    """It has the directory of another place."""
+    copied = tmp_path / "copied"
+    subprocess.run(["cp", "-r", str(own.path), str(copied)], check=True)
+    assert known_text(opened(copied), core) is None
+
+
+def test_what_changes_while_it_is_made_is_not_kept(workspace, own, opened, core):
+    def make():
+        own.write({"service/one.py": "D = 1\n"})
+        primed = prime(opened(), core=core)
+        return as_markdown(replace(primed, notes=())), primed
+
+    own.write({"service/one.py": "E = 1\n"})
+    keep_text(opened(), core, make)
+    assert not known_text(opened(), core)[1]
+
+
+def test_callers_that_were_counted_earlier_are_said_to_be(workspace, own, opened):
+    commit = own.git("rev-parse", "HEAD").strip()[:7]
+    own.write({"service/three.py": CODE["service/two.py"].replace("two", "three")})
+    (suggested,) = [each for each in prime(opened()).overview.core if each.path == HELPER]
+    assert suggested.reason.startswith(f"called from 2 files at {commit}, changed ")
+    command.keep(opened())
+    (suggested,) = [each for each in prime(opened()).overview.core if each.path == HELPER]
+    assert suggested.reason.startswith("called from 3 files, changed ")
+
+
+def test_a_kept_text_is_printed_without_loading_libraries(workspace, own, core):
+    expected = known_text(workspace, core)[0]
+    code = (
+        "import sys; from gitrag.cli import run_here; sys.argv[:] = ['gitrag', 'prime']; run_here();"
+        "sys.exit(' '.join({'duckdb', 'numpy', 'pygit2', 'onnxruntime', 'yaml'} & sys.modules.keys()) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=own.path,
+        env=dict(workspace.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == expected + "\n"
