@@ -328,9 +328,11 @@ class Naming:
                 ]
         return found
 
-    def _crate(self, name: str, path: str) -> Owner | None:
+    def _root(self, name: str, path: str) -> Owner | None:
+        """Find a crate of Rust by its name, and by JavaScript's what a file exports."""
         if self._tables.language(path) != "rust":
-            return None
+            is_script = name == "exports" and self._tables.language(path) in SCRIPTS
+            return Owner("module", "", path) if is_script else None
         for file, inside in self._imports.crates.named([name], path):
             if not inside:
                 return Owner("module", "", file)
@@ -411,7 +413,8 @@ class Naming:
         """Find a name in a file, or in what lies inside of it."""
         inner = self._tables.body(path).inner
         outer = [part for part in inside if part not in inner]
-        return self._tables.named(path, ".".join([*outer, name]))
+        found = self._tables.named(path, ".".join([*outer, name]))
+        return found or self._tables.named(path, f"exports.{name}")  # JavaScript's `module.exports = {…}`
 
     def _exported(self, module: str, name: str, inside: tuple[str, ...] = ()) -> list[Id]:
         """Find what a file, or a directory's files, export under a name; computed once for all imports."""
@@ -446,10 +449,11 @@ class Naming:
 
     def _named_by(self, imported: ImportedName, path: str) -> list[Id]:
         """Find what an import of one name leads to."""
-        if imported.name is None:
-            return []
-        for place, inside in self._imports.files(imported, path):
-            found = self._exported(place, imported.name, inside)
+        name = imported.name or ""
+        for place, inside in self._imports.files(imported, path) if name else ():
+            head, _, last = name.partition(".")  # `{ f: there.f }`
+            there = self._module(head, place) if last else None
+            found = self._exported(there or place, last if there else name, inside)
             if found:
                 return found
         return []

@@ -15,9 +15,9 @@ from gitrag.callgraph.general.built_in import OUTER_ROOTS
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.records import ELEMENT, NUMBERED, SAME, UNSURE, Declaration
+from gitrag.callgraph.general.records import ELEMENT, NUMBERED, OBJECT, SAME, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING
+from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING, SCRIPTS
 
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
@@ -93,6 +93,8 @@ class Receivers(ClassMembers, ABC):
             cls = self._class(".".join(written), caller[0]) if len(written) > 1 else None
             if cls is not None:  # `\\Shop\\Cart::make()`
                 return self._along(cls, parts[len(written) :], caller, depth)
+        if self._tables.language(caller[0]) in SCRIPTS and parts[0] == "module" and len(parts) > 1:
+            parts = parts[1:]
         head = self._head(parts[0], caller, depth)
         found = self._along(head, parts[1:], caller, depth)
         if found is None or head.kind == "module":  # type: ignore[union-attr]
@@ -212,7 +214,7 @@ class Receivers(ClassMembers, ABC):
             if own is None and bare.startswith("@") and (own := self._named_after(bare, path)):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
-        return cls or self._crate(bare, path)
+        return cls or self._root(bare, path)
 
     def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
         """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
@@ -394,6 +396,8 @@ class Receivers(ClassMembers, ABC):
         if type_name.startswith(UNSURE):
             self._sure = min(self._sure, OVERRIDDEN)
             type_name = type_name.removeprefix(UNSURE)
+        if type_name.startswith(OBJECT):
+            return Owner("class", type_name.removeprefix(OBJECT), scope[0])
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
         if scope[0].endswith(".zig"):

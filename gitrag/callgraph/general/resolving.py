@@ -156,6 +156,7 @@ class Resolver(Receivers):
                 return []
             return (
                 self._extensions(None, name, caller, before)
+                or self._of_object(before, name, caller)
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -166,7 +167,7 @@ class Resolver(Receivers):
         if owner.kind == "super":
             return [each for each in methods if each[1] == CERTAIN]
         methods = methods or self._extensions(owner, name, caller)
-        if methods:
+        if methods := methods or self._given_as(owner, name):
             return methods
         if self._tables.language(caller[0]) == "rust":
             return []
