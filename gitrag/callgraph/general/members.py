@@ -9,7 +9,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
-from gitrag.callgraph.general.records import NUMBERED, Declaration
+from gitrag.callgraph.general.records import NUMBERED, SAME, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SCRIPTS, SPARING, WHOLE
 
@@ -339,10 +339,13 @@ class ClassMembers(Naming):
             return []
         head = before[0].partition(NUMBERED)[0]
         if len(before) == 1:
-            own = () if head in {"this", "self"} else (head,)
+            variables = self._tables.body(path).variables
             for scope in self._tables.outwards(caller) if self._tables.names(path, name) else ():
-                around = self._tables.definition(scope).name
-                found = self._tables.named(path, ".".join(filter(None, (around, *own, name))))
+                around = f"{self._tables.definition(scope).name}.".lstrip(".")
+                declared = variables.get((scope[1], before[0]))
+                is_this = head in {"this", "self"} or (declared and declared.made == ("this", SAME))
+                found = self._tables.named(path, f"{around}{head}.{name}")
+                found += self._tables.named(path, f"{around}{name}") if is_this else []
                 if found:
                     return [(each, OVERRIDDEN) for each in found if each != caller]
             return []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.callgraph.extraction import LANGUAGES, extract
+from tests.support.callgraphs import calls_of
 from tests.unit.callgraph.test_applications import shown
 
 SESSIONS = "module.exports = { init: function (x) {}, show: function (q, r) {} };\n"
@@ -107,6 +109,22 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f -> boot", "f ~> boot.app.setAll", "<module> ~> boot"},
     ),
+    "scripts of a page, and its handlers": (
+        {
+            "a.html": "<script src='x.js'></script>\n<script type=\"text/javascript\">\n"
+            "function up() {}\nfunction down() { up(); }\n</script>\n"
+            "<script type='text/html'><b>up()</b></script>\n"
+            "<script type='module'>\n  down();\n</script>\n<a onclick=\"up(); return false\">up</a>\n"
+        },
+        {"down -> up", "<module> -> up", "<module> -> down"},
+    ),
+    "a page's script asks by another name for itself": (
+        {
+            "a.html": "<p>up()</p><script>\nfunction Box() {\n  var that = this;\n"
+            "  this.take = function (t) {};\n  this.open = function () { that.take(1); };\n}\n</script>\n"
+        },
+        {"Box.open ~> Box.take"},
+    ),
 }
 
 
@@ -114,3 +132,15 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
 def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     files, expected = CASES[name]
     assert shown(files) == expected
+
+
+def test_a_script_of_a_page_keeps_its_lines_and_a_template_says_nothing():
+    calls = calls_of({"a.html": CASES["scripts of a page, and its handlers"][0]["a.html"]})
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    assert {(edge.callee.name, edge.callee.line_start, edge.lines) for edge in edges} == {
+        ("up", 3, (4,)),
+        ("up", 3, (10,)),
+        ("down", 4, (8,)),
+    }
+    assert "html" in LANGUAGES
+    assert not extract(b"<script>\n{% if a %} %} {{ {% ]] )) {{{ b }}\n</script>", "html").failure
