@@ -9,7 +9,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id, Limits
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
-from gitrag.callgraph.general.places import Places
+from gitrag.callgraph.general.places import PassedOn, Places
 from gitrag.callgraph.general.records import NUMBERED, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, NESTING, SCRIPTS, WHOLE
@@ -39,18 +39,6 @@ class Owner(NamedTuple):
     name: str
     home: str
     full: str = ""
-
-
-class PassedOn(NamedTuple):
-    """What a file passes on of others.
-
-    Attributes:
-        files: Files all names of which it passes on, the nearest first.
-        names: The imports of those that pass on one name, with their file, by that name.
-    """
-
-    files: dict[str, int]
-    names: dict[str, list[tuple[str, ImportedName]]]
 
 
 class Naming:
@@ -422,7 +410,8 @@ class Naming:
         found = self._exports_found.get(key)
         if found is None:
             self._exports_found[key] = []  # while it is looked for: files may re-export one another
-            found = self._exports_found[key] = self._find_exported(module, name, inside)
+            found = self._find_exported(module, name, inside) or self._by_modules(module, name, inside)
+            self._exports_found[key] = found
         return found
 
     def _find_exported(self, module: str, name: str, inside: tuple[str, ...]) -> list[Id]:
@@ -444,6 +433,17 @@ class Naming:
             for file, each in passed.names.get(name, ()):
                 found = self._named_by(each, file)
                 if found:
+                    return found
+        return []
+
+    def _by_modules(self, path: str, name: str, inside: tuple[str, ...]) -> list[Id]:
+        """Find a name in a module that a file of Rust passes on: ``pub use a::*`` of a module ``a::b``."""
+        imports = self._tables.body(path).imports if inside and path.endswith(".rs") else {}
+        for each in (*imports.get(inside[0], ()), *imports.get("*", ())) if imports else ():
+            origin = [part for part in each.origin.split(".") if part]
+            rest = (each.name, *inside[1:]) if each.name else inside
+            for file, within in self._imports.crates.named([*origin, *rest], path):
+                if found := self._exported(file, name, within):
                     return found
         return []
 

@@ -29,14 +29,16 @@ _PASSING = frozenset(
 _ELEMENTS = frozenset(
     "get first last First Last Single FirstOrDefault LastOrDefault SingleOrDefault ElementAt"
     " firstOrNull lastOrNull single singleOrNull elementAt getOrNull find findFirst findAny removeFirst"
-    " removeLast getFirst getLast peek poll pop popLast Peek Pop Dequeue randomElement min max".split()
+    " removeLast getFirst getLast peek poll pop popLast Peek Pop Dequeue randomElement min max"
+    " get_mut first_mut last_mut nth next pop_front pop_back front back remove".split()
 )
 """Functions of lists that give an element; of a stream of Java an optional one."""
 _AS_MANY = frozenset(
     "stream parallelStream filter sorted distinct limit skip toList ToList ToArray AsEnumerable Where"
     " OrderBy OrderByDescending Distinct Skip Take Reverse asSequence toMutableList toSet sortedBy"
     " sortedByDescending drop take dropFirst dropLast prefix suffix reversed filterNot filterNotNull"
-    " lazy onEach orEmpty".split()
+    " lazy onEach orEmpty iter iter_mut into_iter values values_mut into_values rev enumerate cloned copied"
+    " peekable drain step_by chain".split()
 )
 """Those that give some or all elements again."""
 
@@ -280,7 +282,11 @@ class Receivers(ClassMembers, ABC):
         if part == ELEMENT:
             if owner.name.startswith(ELEMENT):
                 return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0))
-            return self._field(owner, ELEMENT, depth)
+            held = self._field(owner, ELEMENT, depth)
+            if held is None and owner.home.endswith(".rs"):  # an option's
+                self._sure = min(self._sure, OVERRIDDEN)
+                return owner
+            return held
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
@@ -386,8 +392,8 @@ class Receivers(ClassMembers, ABC):
             return self._given_by(found)
         *before, name = declared.made
         if before and self._tables.language(scope[0]) == "rust":
-            if name in _PASSING:
-                return self._owner(before, name, scope, depth - 1)
+            if name in _PASSING | _ELEMENTS | _AS_MANY:
+                return self._owner([*before, f"{name}()"], "", scope, depth - 1)
             if name == "default" or name[:1].isupper():
                 return self._typed(".".join(before), scope)
         return None

@@ -196,7 +196,10 @@ class Resolver(Receivers):
         if language == "rust" and before == ["?"]:
             members = self._tables.members
             found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
-            return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
+            if len(found) == 1:
+                return [(own, LIKE_NAMED) for own in found]
+        if language == "rust":
+            return self._of_trait(name, caller[0]) if owner is None else []
         if language in {"kotlin", "swift", "dart"}:
             written = self._type_written(before, caller) if before else ""
             return self._foreign(name, written or "?") if owner is None else []
@@ -210,6 +213,23 @@ class Resolver(Receivers):
         if known:
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
+
+    def _of_trait(self, name: str, path: str) -> Found:
+        """Find the only method of a name, where a file of Rust sees the trait that has it."""
+        found = self._tables.methods.get(name, [])
+        seen = {each for own in found for each in self._traits_of(own) if self._sees(each, path)}
+        return [(own, OVERRIDDEN) for own in found] if len(found) == 1 and seen else []
+
+    def _traits_of(self, own: Id) -> Sequence[str]:
+        """Return the trait that a method of Rust is of: of an implementation, or its own default."""
+        parent = self._tables.definition((own[0], self._tables.body(own[0]).parents[own[1]]))
+        return parent.bases or (parent.name.rpartition(".")[2],)
+
+    def _sees(self, trait: str, path: str) -> bool:
+        last = trait.rpartition(".")[2]
+        own = self._class(last, path)
+        body = self._tables.body(path)
+        return own is not None and (own.home == path or last in body.imports or "*" in body.imports)
 
     def _foreign(self, name: str, on: str) -> Found:
         """Find a function that extends a class of others, where no class here has one of its name.

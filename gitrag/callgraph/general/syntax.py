@@ -157,6 +157,11 @@ _MANY = {
     "scala": late_re(
         r"(?:\w+\.)*(?:Indexed|Array|Linked)?(?:Seq|List|Vector|Set|Iterable|Iterator|Array|Option)\[\s*([\w.]+)\s*\]()"
     ),
+    "rust": late_re(
+        r"(?:mut\s+)?(?:(?:\w+::)*(?:Vec|VecDeque|HashSet|BTreeSet|IndexSet|LinkedList|BinaryHeap|SmallVec)"
+        r"<\s*(?:Box<|Rc<|Arc<|&)?\s*([\w:]+)[^,]*>|(?:\w+::)*(?:Hash|BTree|Index|FxHash)Map"
+        r"<[^<>]+,\s*(?:Box<|Rc<|Arc<|&)?([\w:]+)[^,]*>|\[\s*([\w:]+)\s*(?:;[^\]]*)?\])"
+    ),
     "go": late_re(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
     "tsx": _SCRIPT_MANY,
@@ -402,8 +407,9 @@ class QueryReader:
         calls += self._handed_on(handed, scopes)
         calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
+        is_rust = self._language.name == "rust"  # an alias of a list is none of what it holds
         for own, type_ in bases:
-            above[own] += [type_] if type_ else []
+            above[own] += [type_] if type_ and not (is_rust and type_.startswith(ELEMENT)) else []
         definitions = tuple(
             DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
@@ -1014,7 +1020,7 @@ class QueryReader:
             element = self._type(captures["each"][0])
             return Declaration(place, name, f"{ELEMENT}{element}" if element else "", None)
         if "ranged" in captures:
-            text = self._text(captures["ranged"][0])
+            text = self._text(captures["ranged"][0]).lstrip("&* ").removeprefix("mut ")
             parts = parts_of(text)
             if parts and text.endswith(")"):
                 parts[-1] += "()"
@@ -1067,7 +1073,7 @@ class QueryReader:
         many = _MANY.get(self._language.name)
         found = many.fullmatch(text.strip()) if many else None
         if found:
-            parts = parts_of(found[1] or found[2])
+            parts = parts_of(next(filter(None, found.groups()), ""))
             return f"{ELEMENT}{'.'.join(parts)}" if parts and "?" not in parts else ""
         if self._language.name == "cpp":
             outer = _OUTER.match(text.removeprefix("const "))

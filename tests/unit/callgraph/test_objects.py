@@ -125,6 +125,73 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"Box.open ~> Box.take"},
     ),
+    "rust, the only implementation of a trait that is imported": (
+        {
+            "src/lib.rs": "mod u;\nmod a;\nmod b;\n",
+            "src/u.rs": "pub trait ToUrl { fn to_url(&self) -> String; }\n"
+            "impl ToUrl for Path { fn to_url(&self) -> String { String::new() } }\n",
+            "src/a.rs": "use crate::u::ToUrl;\nfn f(p: &str) { Path::new(p).join(p).to_url(); }\n",
+            "src/b.rs": "fn g(p: &PathBuf) { p.to_url(); }\n",
+        },
+        {"f ~> Path.to_url"},
+    ),
+    "rust, a trait with several implementations says nothing of a foreign type": (
+        {
+            "src/lib.rs": "trait T { fn tidy(&self); }\nimpl T for A { fn tidy(&self) {} }\n"
+            "impl T for B { fn tidy(&self) {} }\nfn f(p: &PathBuf) { p.tidy(); }\n",
+        },
+        set(),
+    ),
+    "rust, a module that another passes on": (
+        {
+            "src/lib.rs": "mod w;\nmod app;\n",
+            "src/w.rs": "pub mod p;\npub use p::*;\n",
+            "src/w/p.rs": "pub mod q;\n",
+            "src/w/p/q.rs": "mod and;\nmod or;\npub use and::And;\n",
+            "src/w/p/q/and.rs": "pub struct And;\nimpl And { pub fn check(&self) {} pub fn new() {} }\n",
+            "src/w/p/q/or.rs": "use crate::w::q::And;\npub struct Or { lhs: And, rhs: Option<Box<And>> }\n"
+            "impl Or { fn f(&self) { self.lhs.check(); if let Some(rhs) = &self.rhs { rhs.check() } } }\n",
+            "src/app.rs": "use crate::w::q;\nuse crate::w::q::And as Both;\nfn g() { Both::new(); }\n",
+            "src/other.rs": "pub struct And;\nimpl And { pub fn check(&self) {} pub fn new() {} }\n",
+        },
+        {"Or.f -> And.check", "g -> And.new"},
+    ),
+    "rust, a program calls its own library": (
+        {
+            "g/Cargo.toml": '[package]\nname = "guide-helper"\n',
+            "g/src/lib.rs": "pub fn handle() {}\npub mod deep;\n",
+            "g/src/deep.rs": "pub fn go() {}\n",
+            "g/src/main.rs": "use guide_helper::deep;\nfn main() { guide_helper::handle(); deep::go(); }\n",
+        },
+        {"main -> handle", "main -> go"},
+    ),
+    "rust, what loops and closures are given": (
+        {
+            "src/lib.rs": "struct Num;\nimpl Num { fn check(&self) {} fn own(&mut self) {} }\n"
+            "struct Two;\nimpl Two { fn check(&self) {} fn own(&mut self) {} }\n"
+            "struct W { col: Vec<Num>, m: HashMap<u64, Num>, q: Option<Num> }\nimpl W {\n"
+            " fn each(&mut self) { for n in self.m.values_mut() { n.own(); } }\n"
+            " fn both(&self) { for (_, n) in self.col.iter().enumerate() { n.check(); } }\n"
+            " fn all(&self) { self.col.iter().filter(|c| c.check()); }\n"
+            " fn at(&mut self) { self.col.get_mut(1).map(|c| c.own()); }\n"
+            " fn some(&mut self) { if let Some(c) = self.col.get_mut(1) { c.own(); } }\n"
+            " fn held(&self) { self.q.as_ref().map(|q| q.check()); }\n"
+            " fn other(&self) { self.col.iter().map(tidy).filter(|c| c.check()); }\n}\n"
+        },
+        {
+            *("W.each -> Num.own", "W.both -> Num.check", "W.all -> Num.check", "W.at ~> Num.own"),
+            *("W.some -> Num.own", "W.held ~> Num.check"),
+        },
+    ),
+    "rust, what slices and lists that a function gives hold": (
+        {
+            "src/lib.rs": "struct Num;\nimpl Num { fn check(&self) {} }\nstruct Two;\n"
+            "impl Two { fn check(&self) {} }\nfn list() -> Vec<Two> { vec![] }\n"
+            "fn f(all: &[Num]) { for n in all { n.check(); } }\n"
+            "fn g() { for t in &list() { t.check(); } }\nfn h(all: &mut Vec<Num>) { all[0].check(); }\n"
+        },
+        {"f -> Num.check", "g -> Two.check", "g -> list", "h -> Num.check"},
+    ),
 }
 
 
