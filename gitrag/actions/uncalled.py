@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 
 from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
@@ -102,7 +103,10 @@ def without_callers(
                         continue
                     kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
-        mentions = sorted((place for place in mentioned if place not in unresolved), key=_is_prose)
+        by_distance = partial(_distance, list(dict.fromkeys(node.path for node in inside)))
+        unresolved = dict.fromkeys(sorted(unresolved, key=by_distance))
+        mentions = sorted((place for place in mentioned if place not in unresolved), key=by_distance)
+        mentions.sort(key=_is_prose)
         is_searched = (
             is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
@@ -195,6 +199,12 @@ def _with_word(name: str, lines: Sequence[GrepLine]) -> list[GrepLine]:
 
 def _is_prose(place: str) -> bool:
     return not is_code(language_of(place.rpartition(":")[0]) or "")
+
+
+def _distance(own: Sequence[str], place: str) -> tuple[bool, int]:
+    """Order the places with a name: in a definition's own file, in its folder, then those farther away."""
+    path = place.rpartition(":")[0]
+    return path not in own, -shared(path, own[0] if own else "")
 
 
 def _lies_in(line: GrepLine, node: Node) -> bool:
