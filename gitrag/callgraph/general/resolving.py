@@ -152,7 +152,7 @@ class Resolver(Receivers):
             language = self._tables.language(caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
-            if language in SCRIPTS and self._is_of_others(before[0], caller[0]):
+            if language in SCRIPTS and self._is_of_others(before, caller):
                 return []
             return (
                 self._extensions(None, name, caller, before)
@@ -308,10 +308,14 @@ class Resolver(Receivers):
             owner is not None and all(owner[1:] in each for each in above) for owner in owners
         )
 
-    def _is_of_others(self, head: str, path: str) -> bool:
-        """Tell whether a file of JavaScript imports a name from another project."""
-        imported = self._tables.body(path).imports.get(head.removesuffix("()"), ())
-        return bool(imported) and not any(True for each in imported for _ in self._imports.files(each, path))
+    def _is_of_others(self, before: Sequence[str], caller: Id) -> bool:
+        """Tell whether a file of JavaScript imports an object, or its written type, from another project."""
+        path, held = caller[0], before[1:] if before[0] == "this" and len(before) > 1 else before
+        for name in (before[0].removesuffix("()"), self._type_written(held, caller)):
+            imported = self._tables.body(path).imports.get(name, ())
+            if imported and not any(True for each in imported for _ in self._imports.files(each, path)):
+                return True
+        return False
 
     def _telling(self, head: str, name: str, language: str) -> Found:
         """Find the methods of a telling name: of one class, or of one and those that inherit from it."""

@@ -192,6 +192,23 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f -> Num.check", "g -> Two.check", "g -> list", "h -> Num.check"},
     ),
+    "what is of a type of another project has no method of this one": (
+        {
+            "a.ts": "import { Bridge, Box } from 'hap';\nimport { Own } from './own';\n"
+            "class Plat { getAll(n: string) {} }\nclass Svc { bridge: Bridge; own: Own;\n"
+            " go() { this.bridge.getAll('a'); }\n made() { const a = new Box('x'); a.getAll('b'); }\n"
+            " other(x) { x.getAll('c'); } mine() { this.own.getAll('d'); } }\n",
+            "own.ts": "export class Own { getAll() {} }\n",
+        },
+        {"Svc.mine -> Own.getAll"},
+    ),
+    "what is of a type of another project, as a parameter": (
+        {
+            "a.ts": "import type { Decimal } from 'decimal';\nclass Point { equalsTo(o) {} }\n"
+            "function f(d: Decimal) { d.equalsTo(1); }\nfunction g(d) { d.equalsTo(1); }\n",
+        },
+        {"g ~> Point.equalsTo"},
+    ),
 }
 
 
