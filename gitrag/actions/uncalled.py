@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, islice
 
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ from gitrag.actions.reaching import (
 )
 from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
@@ -131,7 +132,10 @@ def without_callers(
                     kind = unresolved if is_use else mentioned
                     kind[f"{line.path}:{line.number}"] = None
                     others += [] if is_use else [(node, name, line)]
-        mentions = sorted((place for place in mentioned if place not in unresolved), key=is_prose)
+        by_distance = partial(_distance, list(dict.fromkeys(node.path for node in inside)))
+        unresolved = dict.fromkeys(sorted(unresolved, key=by_distance))
+        mentions = sorted((place for place in mentioned if place not in unresolved), key=by_distance)
+        mentions.sort(key=is_prose)
         is_searched = (
             is_whole
             and workspace.repo.root is not None  # a bare repository has no lines
@@ -282,6 +286,12 @@ def _is_bodiless(workspace: Workspace, node: Node) -> bool:
     except (GitragError, IndexError):
         return False
     return "}" not in last and "=" not in last.rpartition(")")[2]
+
+
+def _distance(own: Sequence[str], place: str) -> tuple[bool, int]:
+    """Order the places with a name: in a definition's own file, in its folder, then those farther away."""
+    path = place.rpartition(":")[0]
+    return path not in own, -shared(path, own[0] if own else "")
 
 
 def _lies_in(line: GrepLine, node: Node) -> bool:

@@ -93,6 +93,8 @@ def load(
             keep(made)
             facts.update((content_id, unpack(data) or EMPTY) for content_id, data in made)
     files = {row.path: _spoken(row.language, facts.get(row.content_id, EMPTY)) for row in rows}
+    no_script = {path for path, (name, each) in files.items() if name == "html" and not each.definitions}
+    files = {path: each for path, each in files.items() if path not in no_script or each[1].failure}
     failed = {path: each.failure for path, (_, each) in files.items() if each.failure}
     # A partial clone lacks contents, which cannot be fetched here.
     failed |= {row.path: "its content is missing" for row in rows if row.content_id not in facts}

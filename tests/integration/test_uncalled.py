@@ -426,3 +426,14 @@ def test_what_only_its_package_knows_no_interface_of_others_lists(make_repositor
     workspace.update()
     found = call_graph(workspace, GraphQuestion("sink.inside", direction=Direction.CALLERS))
     assert [each.known.is_without_caller for each in found.none] == [True]
+
+
+def test_the_places_in_its_own_file_and_folder_come_first(make_repository):
+    use, own = "def run(x):\n    x.begin()\n", "def begin():\n    pass\n\n\n"
+    files = {"a/use.py": use, "b/c/use.py": use, "b/near.py": use, "b/own.py": own + use, "z.py": use}
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("begin", direction=Direction.CALLERS))
+    (known,) = [each.known for each in found.none]
+    places = ["b/own.py:6", "b/c/use.py:2", "b/near.py:2", "a/use.py:2", "z.py:2"]
+    assert known.unresolved == tuple(places)

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.general.manifests import NAMES
+from gitrag.callgraph.loading import _spoken
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls
 from gitrag.chunking.languages import language_of
 
@@ -16,7 +17,7 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
     manifests = {path for path in files if path.rpartition("/")[2] in NAMES}
     return ResolvedCalls(
         {
-            path: (_language_of(path, text), extract(dedent(text).encode(), _language_of(path, text)))
+            path: _spoken(_language_of(path, text), extract(dedent(text).encode(), _language_of(path, text)))
             for path, text in files.items()
             if path not in manifests
         },

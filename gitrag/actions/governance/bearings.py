@@ -404,6 +404,7 @@ class Preset(Struct, frozen=True):
     min_score: float
 
     def options(self) -> SearchOptions:
+        from gitrag.actions.search import SearchOptions
         from gitrag.search.sections import Wanted
 
         return SearchOptions(

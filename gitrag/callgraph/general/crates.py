@@ -68,7 +68,12 @@ class Crates:
         """
         own = self._at.get(importer)
         found = self._named(parts, importer)  # a test's root is in the place of the other tests'
-        return [each for each in found if own is None or each[0] == importer or self._at[each[0]] != own]
+        library = self._crates.get(parts[0], ()) if parts else ()  # a program's is in its own place
+        return [
+            each
+            for each in found
+            if own is None or each[0] == importer or self._at[each[0]] != own or each[0] in library
+        ]
 
     def _named(self, parts: Sequence[str], importer: str) -> list[tuple[str, tuple[str, ...]]]:
         root, own = self._at.get(importer, (importer, ()))

@@ -1,4 +1,4 @@
-"""What the markup of a component calls or hands on: Vue's directives, and braces of Svelte and Astro.
+"""What markup calls or hands on: Vue's directives, HTML's handlers, and braces of Svelte and Astro.
 
 Read as text: what a parser of JavaScript makes of one expression would tell no more of its names.
 """
@@ -22,6 +22,11 @@ _DIRECTIVE = late_re(
     re.DOTALL,
 )
 """An attribute of Vue whose value is code; in HTML and in Pug."""
+_HANDLER = late_re(
+    r"(?<![\w-])(?P<name>on[a-z]{1,40}+)\s*=\s*(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote)).)*+)(?P=quote)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""An attribute of HTML whose value is code: ``onclick``."""
 _STRING = late_re(r"'[^'\\]*+'|\"[^\"\\]*+\"|`[^`$\\]*+`|//[^\n]*")
 _CHAIN = late_re(r"(?<![\w$.'\"])[A-Za-z_$][\w$]*+(?:\s*\??\.\s*[A-Za-z_$][\w$]*+)*+")
 _NAME = late_re(r"[A-Za-z_$][\w$]*")
@@ -51,15 +56,15 @@ def named_in(markup: str, language: str) -> list[Named]:
 
     Args:
         markup: The file; its scripts and styles are blank lines.
-        language: vue, svelte or astro.
+        language: vue, svelte, astro or html.
     """
-    found = sorted(_directives(markup) if language == "vue" else _braces(markup))
+    found = sorted(_READ.get(language, _braces)(markup))
     bound = {name for _, text, rule in found for name in _bound(text, rule)}
     named, line, counted = [], 1, 0
     for at, text, rule in found:
         line, counted = line + markup.count("\n", counted, at), at
         for place, parts, is_call in _names(text, whole=language != "vue"):
-            if parts[0] not in bound:
+            if parts[0] not in bound and (is_call or language != "html"):
                 named.append(Named(line + text.count("\n", 0, place), parts, "" if is_call else rule))
     return named
 
@@ -79,6 +84,12 @@ def _directives(markup: str) -> Iterator[tuple[int, str, str]]:
         at = markup.find("{{", end)
 
 
+def _handlers(markup: str) -> Iterator[tuple[int, str, str]]:
+    for found in _HANDLER.finditer(markup):
+        if len(found["text"]) <= _MOST_CHARACTERS:
+            yield found.start("text"), found["text"], found["name"]
+
+
 def _braces(markup: str) -> Iterator[tuple[int, str, str]]:
     """Yield the place, the code and the attribute of what is in braces: ``on:click={save}``, ``{name}``."""
     depth = start = 0
@@ -91,6 +102,9 @@ def _braces(markup: str) -> Iterator[tuple[int, str, str]]:
             if not depth and at - start <= _MOST_CHARACTERS:
                 before = _ATTRIBUTE.search(markup, max(start - 41, 0), start - 1)
                 yield start, markup[start:at], before[1] if before else "{}"
+
+
+_READ = {"vue": _directives, "html": _handlers}
 
 
 def _bound(text: str, rule: str) -> Iterator[str]:

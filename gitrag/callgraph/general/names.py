@@ -9,7 +9,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id, Limits
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import DEFAULT, ImportedName, Imports
-from gitrag.callgraph.general.places import Places
+from gitrag.callgraph.general.places import PassedOn, Places
 from gitrag.callgraph.general.records import Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, CHOOSING, NESTING, SCRIPTS, WHOLE
@@ -39,18 +39,6 @@ class Owner(NamedTuple):
     name: str
     home: str
     full: str = ""
-
-
-class PassedOn(NamedTuple):
-    """What a file passes on of others.
-
-    Attributes:
-        files: Files all names of which it passes on, the nearest first.
-        names: The imports of those that pass on one name, with their file, by that name.
-    """
-
-    files: dict[str, int]
-    names: dict[str, list[tuple[str, ImportedName]]]
 
 
 class Naming:
@@ -324,9 +312,11 @@ class Naming:
                 ]
         return found
 
-    def _crate(self, name: str, path: str) -> Owner | None:
+    def _root(self, name: str, path: str) -> Owner | None:
+        """Find a crate of Rust by its name, and by JavaScript's what a file exports."""
         if self._tables.language(path) != "rust":
-            return None
+            is_script = name == "exports" and self._tables.language(path) in SCRIPTS
+            return Owner("module", "", path) if is_script else None
         for file, inside in self._imports.crates.named([name], path):
             if not inside:
                 return Owner("module", "", file)
@@ -407,7 +397,8 @@ class Naming:
         """Find a name in a file, or in what lies inside of it."""
         inner = self._tables.body(path).inner
         outer = [part for part in inside if part not in inner]
-        return self._tables.named(path, ".".join([*outer, name]))
+        found = self._tables.named(path, ".".join([*outer, name]))
+        return found or self._tables.named(path, f"exports.{name}")  # JavaScript's `module.exports = {…}`
 
     def _exported(self, module: str, name: str, inside: tuple[str, ...] = ()) -> list[Id]:
         """Find what a file, or a directory's files, export under a name; computed once for all imports."""
@@ -415,7 +406,8 @@ class Naming:
         found = self._exports_found.get(key)
         if found is None:
             self._exports_found[key] = []  # while it is looked for: files may re-export one another
-            found = self._exports_found[key] = self._find_exported(module, name, inside)
+            found = self._find_exported(module, name, inside) or self._by_modules(module, name, inside)
+            self._exports_found[key] = found
         return found
 
     def _find_exported(self, module: str, name: str, inside: tuple[str, ...]) -> list[Id]:
@@ -440,12 +432,24 @@ class Naming:
                     return found
         return []
 
+    def _by_modules(self, path: str, name: str, inside: tuple[str, ...]) -> list[Id]:
+        """Find a name in a module that a file of Rust passes on: ``pub use a::*`` of a module ``a::b``."""
+        imports = self._tables.body(path).imports if inside and path.endswith(".rs") else {}
+        for each in (*imports.get(inside[0], ()), *imports.get("*", ())) if imports else ():
+            origin = [part for part in each.origin.split(".") if part]
+            rest = (each.name, *inside[1:]) if each.name else inside
+            for file, within in self._imports.crates.named([*origin, *rest], path):
+                if found := self._exported(file, name, within):
+                    return found
+        return []
+
     def _named_by(self, imported: ImportedName, path: str) -> list[Id]:
         """Find what an import of one name leads to."""
-        if imported.name is None:
-            return []
-        for place, inside in self._imports.files(imported, path):
-            found = self._exported(place, imported.name, inside)
+        name = imported.name or ""
+        for place, inside in self._imports.files(imported, path) if name else ():
+            head, _, last = name.partition(".")  # `{ f: there.f }`
+            there = self._module(head, place) if last else None
+            found = self._exported(there or place, last if there else name, inside)
             if found:
                 return found
         return []

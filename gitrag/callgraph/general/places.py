@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.crates import shared
+from gitrag.callgraph.general.imports import ImportedName
+
+
+class PassedOn(NamedTuple):
+    """What a file passes on of others.
+
+    Attributes:
+        files: Files all names of which it passes on, the nearest first.
+        names: The imports of those that pass on one name, with their file, by that name.
+    """
+
+    files: dict[str, int]
+    names: dict[str, list[tuple[str, ImportedName]]]
 
 
 class Places:

@@ -15,9 +15,9 @@ from gitrag.callgraph.general.built_in import OUTER_ROOTS
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.records import ELEMENT, NUMBERED, SAME, UNSURE, Declaration
+from gitrag.callgraph.general.records import ELEMENT, NUMBERED, OBJECT, SAME, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
-from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING
+from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING, SCRIPTS
 
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
@@ -29,14 +29,16 @@ _PASSING = frozenset(
 _ELEMENTS = frozenset(
     "get first last First Last Single FirstOrDefault LastOrDefault SingleOrDefault ElementAt"
     " firstOrNull lastOrNull single singleOrNull elementAt getOrNull find findFirst findAny removeFirst"
-    " removeLast getFirst getLast peek poll pop popLast Peek Pop Dequeue randomElement min max".split()
+    " removeLast getFirst getLast peek poll pop popLast Peek Pop Dequeue randomElement min max"
+    " get_mut first_mut last_mut nth next pop_front pop_back front back remove".split()
 )
 """Functions of lists that give an element; of a stream of Java an optional one."""
 _AS_MANY = frozenset(
     "stream parallelStream filter sorted distinct limit skip toList ToList ToArray AsEnumerable Where"
     " OrderBy OrderByDescending Distinct Skip Take Reverse asSequence toMutableList toSet sortedBy"
     " sortedByDescending drop take dropFirst dropLast prefix suffix reversed filterNot filterNotNull"
-    " lazy onEach orEmpty".split()
+    " lazy onEach orEmpty iter iter_mut into_iter values values_mut into_values rev enumerate cloned copied"
+    " peekable drain step_by chain".split()
 )
 """Those that give some or all elements again."""
 
@@ -93,6 +95,8 @@ class Receivers(ClassMembers, ABC):
             cls = self._class(".".join(written), caller[0]) if len(written) > 1 else None
             if cls is not None:  # `\\Shop\\Cart::make()`
                 return self._along(cls, parts[len(written) :], caller, depth)
+        if self._tables.language(caller[0]) in SCRIPTS and parts[0] == "module" and len(parts) > 1:
+            parts = parts[1:]
         head = self._head(parts[0], caller, depth)
         if (
             head is None and len(parts) > 1 and self._tables.language(caller[0]) == "ruby"
@@ -217,7 +221,7 @@ class Receivers(ClassMembers, ABC):
             if own is None and bare.startswith("@") and (own := self._named_after(bare, path)):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
-        return cls or self._crate(bare, path)
+        return cls or self._root(bare, path)
 
     def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
         """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
@@ -283,7 +287,11 @@ class Receivers(ClassMembers, ABC):
         if part == ELEMENT:
             if owner.name.startswith(ELEMENT):
                 return self._typed(owner.name.removeprefix(ELEMENT), (owner.home, 0))
-            return self._field(owner, ELEMENT, depth)
+            held = self._field(owner, ELEMENT, depth)
+            if held is None and owner.home.endswith(".rs"):  # an option's
+                self._sure = min(self._sure, OVERRIDDEN)
+                return owner
+            return held
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
@@ -393,8 +401,8 @@ class Receivers(ClassMembers, ABC):
             return self._given_by(found)
         *before, name = declared.made
         if before and self._tables.language(scope[0]) == "rust":
-            if name in _PASSING:
-                return self._owner(before, name, scope, depth - 1)
+            if name in _PASSING | _ELEMENTS | _AS_MANY:
+                return self._owner([*before, f"{name}()"], "", scope, depth - 1)
             if name == "default" or name[:1].isupper():
                 return self._typed(".".join(before), scope)
         return None
@@ -403,6 +411,8 @@ class Receivers(ClassMembers, ABC):
         if type_name.startswith(UNSURE):
             self._sure = min(self._sure, OVERRIDDEN)
             type_name = type_name.removeprefix(UNSURE)
+        if type_name.startswith(OBJECT):
+            return Owner("class", type_name.removeprefix(OBJECT), scope[0])
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
         if scope[0].endswith(".zig"):

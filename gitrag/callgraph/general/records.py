@@ -12,6 +12,9 @@ SCOPED = "::"
 ELEMENT = "[]"
 """Last part of an expression: an element of it. Before a type's name: many of the type."""
 
+OBJECT = "{}"
+"""Before the name of what has the members of an object: a variable, or the function that gives it."""
+
 UNSURE = "~"
 """Before a type's name: it is one that a variable may have, of others that are not known."""
 

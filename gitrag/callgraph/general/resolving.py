@@ -200,10 +200,11 @@ class Resolver(Receivers):
             language = self._tables.language(caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
-            if language in SCRIPTS and self._is_of_others(before[0], caller[0]):
+            if language in SCRIPTS and self._is_of_others(before, caller):
                 return []
             return (
                 self._extensions(None, name, caller, before)
+                or self._of_object(before, name, caller)
                 or self._by_convention(before[-1], name, caller)
                 or self._only_one(before[0], name, caller)
             )
@@ -214,7 +215,7 @@ class Resolver(Receivers):
         if owner.kind == "super":
             return [each for each in methods if each[1] == CERTAIN]
         methods = methods or self._extensions(owner, name, caller)
-        if methods:
+        if methods := methods or self._given_as(owner, name):
             return methods
         if self._tables.language(caller[0]) == "rust":
             return []
@@ -243,7 +244,10 @@ class Resolver(Receivers):
         if language == "rust" and before == ["?"]:
             members = self._tables.members
             found = [own for each in _PRIMITIVE for own in members.get((each, name), ())]
-            return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
+            if len(found) == 1:
+                return [(own, LIKE_NAMED) for own in found]
+        if language == "rust":
+            return self._of_trait(name, caller[0]) if owner is None else []
         if language in {"kotlin", "swift", "dart"}:
             written = self._type_written(before, caller) if before else ""
             return self._foreign(name, written or "?", caller) if owner is None else []
@@ -257,6 +261,23 @@ class Resolver(Receivers):
         if known:
             return certain(known)
         return [(own, LIKE_NAMED) for own in every] if len(every) <= _FEW else []
+
+    def _of_trait(self, name: str, path: str) -> Found:
+        """Find the only method of a name, where a file of Rust sees the trait that has it."""
+        found = self._tables.methods.get(name, [])
+        seen = {each for own in found for each in self._traits_of(own) if self._sees(each, path)}
+        return [(own, OVERRIDDEN) for own in found] if len(found) == 1 and seen else []
+
+    def _traits_of(self, own: Id) -> Sequence[str]:
+        """Return the trait that a method of Rust is of: of an implementation, or its own default."""
+        parent = self._tables.definition((own[0], self._tables.body(own[0]).parents[own[1]]))
+        return parent.bases or (parent.name.rpartition(".")[2],)
+
+    def _sees(self, trait: str, path: str) -> bool:
+        last = trait.rpartition(".")[2]
+        own = self._class(last, path)
+        body = self._tables.body(path)
+        return own is not None and (own.home == path or last in body.imports or "*" in body.imports)
 
     def _foreign(self, name: str, on: str, caller: Id) -> Found:
         """Find a function that extends a class of others, where no class here has one of its name.
@@ -336,10 +357,14 @@ class Resolver(Receivers):
             owner is not None and all(owner[1:] in each for each in above) for owner in owners
         )
 
-    def _is_of_others(self, head: str, path: str) -> bool:
-        """Tell whether a file of JavaScript imports a name from another project."""
-        imported = self._tables.body(path).imports.get(head.removesuffix("()"), ())
-        return bool(imported) and not any(True for each in imported for _ in self._imports.files(each, path))
+    def _is_of_others(self, before: Sequence[str], caller: Id) -> bool:
+        """Tell whether a file of JavaScript imports an object, or its written type, from another project."""
+        path, held = caller[0], before[1:] if before[0] == "this" and len(before) > 1 else before
+        for name in (before[0].removesuffix("()"), self._type_written(held, caller)):
+            imported = self._tables.body(path).imports.get(name, ())
+            if imported and not any(True for each in imported for _ in self._imports.files(each, path)):
+                return True
+        return False
 
     def _telling(self, head: str, name: str, language: str) -> Found:
         """Find the methods of a telling name: of one class, or of one and those that inherit from it."""

@@ -65,6 +65,7 @@ from gitrag.callgraph.general.parameters import (
 )
 from gitrag.callgraph.general.records import (
     ELEMENT,
+    OBJECT,
     SAME,
     SCOPED,
     UNSURE,
@@ -159,6 +160,11 @@ _MANY = {
     "scala": late_re(
         r"(?:\w+\.)*(?:Indexed|Array|Linked)?(?:Seq|List|Vector|Set|Iterable|Iterator|Array|Option)\[\s*([\w.]+)\s*\]()"
     ),
+    "rust": late_re(
+        r"(?:mut\s+)?(?:(?:\w+::)*(?:Vec|VecDeque|HashSet|BTreeSet|IndexSet|LinkedList|BinaryHeap|SmallVec)"
+        r"<\s*(?:Box<|Rc<|Arc<|&)?\s*([\w:]+)[^,]*>|(?:\w+::)*(?:Hash|BTree|Index|FxHash)Map"
+        r"<[^<>]+,\s*(?:Box<|Rc<|Arc<|&)?([\w:]+)[^,]*>|\[\s*([\w:]+)\s*(?:;[^\]]*)?\])"
+    ),
     "go": late_re(r"(?:\[[^\[\]]*\]|map\[[^\[\]]*\])\*?([\w.]+)()"),
     "typescript": _SCRIPT_MANY,
     "tsx": _SCRIPT_MANY,
@@ -175,6 +181,9 @@ _INFERRED = frozenset("var auto let val".split())
 _OF_METHOD = late_re(r"((?:::)?[A-Z]\w*(?:::[A-Z]\w*)*\.)?([a-z]\w*)_class")
 """Ruby's methods that give a class, by custom named after it."""
 _IMPORTING = frozenset({"require", "import"})
+_REQUIRE = "require:"
+"""How the name of a module begins that is called, or asked for something, where it is required."""
+_REQUIRED = late_re(r"require\(\s*[\"']([^\"'\s]+)[\"']\s*\)")
 _REBINDING = late_re(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
 _PLAIN_BLOCKS = frozenset(
@@ -272,6 +281,7 @@ class QueryReader:
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
+        self._modules: dict[str, str] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
@@ -395,6 +405,7 @@ class QueryReader:
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
         self._give(returned, variables, results)
+        imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -417,8 +428,9 @@ class QueryReader:
         calls += self._handed_on(handed, scopes)
         calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
         above: dict[int, list[str]] = {own: [] for own, _ in bases}
+        is_rust = self._language.name == "rust"  # an alias of a list is none of what it holds
         for own, type_ in bases:
-            above[own] += [type_] if type_ else []
+            above[own] += [type_] if type_ and not (is_rust and type_.startswith(ELEMENT)) else []
         definitions = tuple(
             DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
@@ -489,7 +501,7 @@ class QueryReader:
     def _give(
         self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
     ) -> None:
-        """Add what functions of PHP without a declared result may give: what they make."""
+        """Add what functions of PHP or JavaScript without a declared result may give: what they make."""
         declared = {each.function for each in results}
         held = {
             (each.declared.owner, each.declared.name): each.declared.type_name
@@ -499,7 +511,13 @@ class QueryReader:
         found: dict[int, set[str]] = {}
         for node in returned:
             place, text = self._around(node), self._text(node)
-            type_ = held.get((place, text[1:]), "") if text.startswith("$") else self._type(node)
+            if text.startswith("$") and self._language.name == "php":
+                type_ = held.get((place, text[1:]), "")
+            elif self._language.name in SCRIPTS and node.type in {"object", "identifier"}:
+                around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
+                type_ = held.get((place, text)) or f"{OBJECT}{around if node.type == 'object' else text}"
+            else:
+                type_ = self._type(node)
             if type_ and place not in declared:
                 found.setdefault(place, set()).add(type_)
         alone = [(place, types.pop()) for place, types in found.items() if len(types) == 1]
@@ -538,7 +556,7 @@ class QueryReader:
                 name += str(nameless) * (nameless > 1)
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
-                kind = "class" if "static" in captures else "function"
+                kind = "class" if "static" in captures or node.type == "object" else "function"
                 rows.append((*node.byte_range, kind, name, first, last))
                 taken.add(node.byte_range)
         self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
@@ -603,7 +621,9 @@ class QueryReader:
         if "call" in captures:
             node = captures["call"][0]
             text = self._text(node)
-            parts = parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
+            parts = self._required(
+                text, parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
+            )
         elif "chained" in captures:
             node = captures["chained"][0]
             parts = parts_of(self._chain(node))
@@ -652,6 +672,14 @@ class QueryReader:
         if of_this is None:
             return [(unsure, node)]
         return [(unsure, node), (msgspec.structs.replace(unsure, parts=(*of_this, *parts)), node)]
+
+    def _required(self, text: str, parts: list[str]) -> list[str]:
+        """Name the module of JavaScript that an expression begins with: ``require('./a')(b)``."""
+        found = _REQUIRED.match(text) if self._language.name in SCRIPTS else None
+        if found is None or not parts:
+            return parts
+        self._modules[found[1]] = f"{_REQUIRE}{found[1]}"
+        return [self._modules[found[1]], *parts[1:]]
 
     def _parts_of_name(self, text: str) -> list[str]:
         """Return the parts of a name: in Ruby it may end in ? or !, in a shell have hyphens."""
@@ -1063,7 +1091,7 @@ class QueryReader:
             element = self._type(captures["each"][0])
             return Declaration(place, name, f"{ELEMENT}{element}" if element else "", None)
         if "ranged" in captures:
-            text = self._text(captures["ranged"][0])
+            text = self._text(captures["ranged"][0]).lstrip("&* ").removeprefix("mut ")
             parts = parts_of(text)
             if parts and text.endswith(")"):
                 parts[-1] += "()"
@@ -1075,7 +1103,9 @@ class QueryReader:
         text = self._callee(made) if made is not None else ""
         if made is not None and self._language.name == "dart" and made.parent is not None:
             text = self._between(made.start_byte, made.parent.end_byte)
-        return Declaration(place, name, "", None if made is None else tuple(parts_of(text)))
+        if made is None:
+            return Declaration(place, name, "", None)
+        return Declaration(place, name, "", tuple(self._required(self._text(made), parts_of(text))))
 
     def _callee(self, call: tree_sitter.Node) -> str:
         """Return what is called, without its arguments, which may be long."""
@@ -1117,7 +1147,7 @@ class QueryReader:
         many = _MANY.get(self._language.name)
         found = many.fullmatch(text.strip()) if many else None
         if found:
-            parts = parts_of(found[1] or found[2])
+            parts = parts_of(next(filter(None, found.groups()), ""))
             return f"{ELEMENT}{'.'.join(parts)}" if parts and "?" not in parts else ""
         if self._language.name == "cpp":
             outer = _OUTER.match(text.removeprefix("const "))
@@ -1230,5 +1260,6 @@ def _mentions(calls: Sequence[WrittenCall], imports: Sequence[Mapping[str, str]]
     found = {part.removesuffix("()") for call in calls for part in call.parts}
     found |= {value for each in imports for value in each.values()}
     found |= {word for each in imports for word in _WORD.findall(each.get("use", ""))}
+    found |= {each["local"].rpartition(".")[2] for each in imports if "local" in each}
     found |= {DEFAULT for each in imports if not each.keys().isdisjoint({"default", "module"})}
     return frozenset(" ".join(found).split())

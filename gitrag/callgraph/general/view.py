@@ -162,6 +162,6 @@ class GeneralView:
         for path, (_, facts) in self._tables.files.items():
             if not names.isdisjoint(facts.mentions):
                 for alias, every in self._tables.body(path).imports.items():
-                    if any((each.name or DEFAULT) in names for each in every):
+                    if any((each.name or DEFAULT).rpartition(".")[2] in names for each in every):
                         found.add(alias)
         return found

@@ -121,11 +121,21 @@ def test_unspecified_in_a_nearer_file_hides_a_farther_one():
         ("vendor/a.go", b"*.go gitrag\n"),
         ("go.sum", b"go.sum gitrag\n"),
         ("a.min.js", b"*.js -linguist-generated\n"),
+        ("packages/node_modules/@x/a/index.js", b"/packages/node_modules/** linguist-generated=false\n"),
+        ("node_modules/own/a.js", b"node_modules/own/** -linguist-generated\n"),
     ],
 )
 def test_attributes_overrule_the_tables(path, attributes):
     assert skip(path) is not None
     assert skip(path, {".gitattributes": attributes}) is None
+
+
+def test_node_modules_of_others_stay_out_where_those_of_the_repository_are_brought_back():
+    files = {".gitattributes": b"/packages/node_modules/** linguist-generated=false\n"}
+
+    assert skip("node_modules/left-pad/index.js", files) == Skip.VENDORED
+    assert skip("web/packages/node_modules/a.js", files) == Skip.VENDORED
+    assert skip("packages/third_party/a.js", files) == Skip.VENDORED
 
 
 def test_gitrag_attribute_overrules_generated_and_ignore_files_but_not_the_configuration():

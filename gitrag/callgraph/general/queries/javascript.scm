@@ -122,3 +122,32 @@
 ; What Vue calls when what has its name changes.
 (pair key: (property_identifier) @_key value: (object [
     (method_definition name: (_) @watcher) (pair key: (_) @watcher)]) (#eq? @_key "watch"))
+
+; What a namespace is, that a function makes and returns at once: RED.view = (function () { return { … } })()
+(assignment_expression
+  left: (member_expression) @value.name
+  right: (call_expression function: (parenthesized_expression
+    (_ body: (statement_block (return_statement (object) @value))))))
+(variable_declarator
+  name: (identifier) @value.name
+  value: (call_expression function: (parenthesized_expression
+    (_ body: (statement_block (return_statement (object) @value))))))
+(return_statement (object (pair
+  key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
+(return_statement [(object) (identifier)] @returned)
+(return_statement (new_expression constructor: (_) @returned))
+(arrow_function body: (parenthesized_expression (object) @returned))
+
+; What a file exports of others, and one by one.
+(assignment_expression
+  left: (member_expression) @_exports
+  right: (object (pair key: (_) @import.alias value: (member_expression) @import.local))
+  (#eq? @_exports "module.exports"))
+(assignment_expression
+  left: (member_expression object: (_) @_exports property: (_) @import.alias)
+  right: [(identifier) (member_expression)] @import.local
+  (#any-of? @_exports "exports" "module.exports"))
+
+(variable_declarator name: (identifier) @var value: (this) @same)
+(variable_declarator
+  name: (identifier) @var value: (assignment_expression left: (member_expression) @same))

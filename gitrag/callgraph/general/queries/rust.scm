@@ -59,3 +59,11 @@
 (enum_variant) @variant
 (tuple_struct_pattern type: (scoped_identifier)) @payload
 (struct_pattern type: (scoped_type_identifier)) @payload
+
+; What a loop or a closure is given: one of many, or what an option holds.
+(for_expression pattern: [(identifier) @var (tuple_pattern (identifier) @var .)] value: (_) @ranged)
+(call_expression
+  function: (field_expression value: (_) @ranged field: (_) @_each)
+  arguments: (arguments (closure_expression parameters: (closure_parameters . [
+    (identifier) @var (reference_pattern (identifier) @var) (tuple_pattern (identifier) @var .)] .)))
+  (#any-of? @_each "map" "all" "any" "filter" "for_each" "find" "find_map" "flat_map" "filter_map" "position" "take_while" "skip_while" "inspect" "is_some_and" "and_then" "map_or" "map_or_else" "partition" "max_by_key" "min_by_key" "sort_by_key" "retain" "is_none_or"))

@@ -1,0 +1,230 @@
+"""Calls of what scripts keep in objects, and of what Rust reaches by modules, traits and containers."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitrag.callgraph.extraction import LANGUAGES, extract
+from tests.support.callgraphs import calls_of
+from tests.unit.callgraph.test_applications import shown
+
+SESSIONS = "module.exports = { init: function (x) {}, show: function (q, r) {} };\n"
+VIEW = """
+RED.view = (function () {
+    function drop(k) {}
+    return { getGroup: function () {}, remove: drop };
+})();
+"""
+FACTORY = "function make() { return { run: function () {}, stop: halt }; }\nfunction halt() {}\n"
+
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    "members of what a file exports, called and handed on": (
+        {
+            "s.js": SESSIONS,
+            "a.js": "var s = require('./s');\nfunction f(app) { s.init(1); app.get('/', s.show); }\n",
+        },
+        {"f -> exports.init", "f ~> exports.show"},
+    ),
+    "members of what a file exports, from itself": (
+        {
+            "a.js": "var api = module.exports = { go: function () { api.stop(); }, stop: function () {} };\n"
+            "function f() { module.exports.go(); exports.go(); }\n"
+        },
+        {"exports.go -> exports.stop", "f -> exports.go"},
+    ),
+    "a module that is called where it is required": (
+        {
+            "f.js": "function create(c) {}\nmodule.exports = create;\n",
+            "a.js": "exports.boot = c => { c.y = require('./f')(c); };\n",
+        },
+        {"<module> ~> create", "boot -> create"},
+    ),
+    "a member of a module that is called where it is required": (
+        {"s.js": SESSIONS, "a.js": "function f() { require('./s').init(2); require('./gone')(1); }\n"},
+        {"f -> exports.init"},
+    ),
+    "a member of another module is exported again": (
+        {
+            "reg.js": "function info(m) {}\nmodule.exports = { info: info };\n",
+            "all.js": "var reg = require('./reg');\nmodule.exports = { info: reg.info };\n",
+            "one.js": "var all = require('./all');\nexports.tell = all.info;\n",
+            "use.js": "var a = require('./all'), o = require('./one');\n"
+            "function f() { a.info(1); }\nfunction g() { o.tell(1); }\n",
+        },
+        {"f -> info", "g -> info", "<module> ~> info"},
+    ),
+    "a namespace that a function makes at once": (
+        {
+            "view.js": VIEW,
+            "other.js": "RED.tray = (function () { return { getGroup: () => 1, remove: () => 2 }; })();\n",
+            "use.js": "function f() { RED.view.getGroup(); RED.view.remove(1); RED.list.remove(1); }\n",
+        },
+        {"f ~> RED.view.getGroup", "f ~> drop", "RED.view ~> drop"},
+    ),
+    "a namespace of several parts": (
+        {
+            "a.js": "App.nodes.icons = (function () { return { code: function () {} }; })();\n",
+            "b.js": "App.faces.icons = (function () { return { code: function () {} }; })();\n",
+            "use.js": "function f() { window.App.nodes.icons.code(); }\nfunction g(i) { i.code(); }\n",
+        },
+        {"f ~> App.nodes.icons.code"},
+    ),
+    "an object that is handed on asks itself": (
+        {
+            "a.js": "$.widget('x.y', { _show: function () {}, open: function () { this._show(); } });\n",
+            "b.js": "$.widget('x.z', { _show: function () {} });\n",
+        },
+        {"open ~> _show"},
+    ),
+    "what a constructor is given under another name for itself": (
+        {
+            "a.js": "function B(n) { var node = this; node.reg = function () { node.link(); };"
+            " node.link = function () {}; }\n",
+            "b.js": "function C(n) { var node = this; node.link = function () {}; }\n",
+        },
+        {"B.node.reg ~> B.node.link"},
+    ),
+    "a function with members, one of them handed on": (
+        dict.fromkeys(
+            ("a.js", "b.js"),
+            "function init($) { function plugins() {} plugins.each = function () {};"
+            " plugins.show = function () { plugins.each(); }; $('a').change(plugins.show); }\n",
+        ),
+        {"init.plugins.show ~> init.plugins.each", "init ~> init.plugins.show"},
+    ),
+    "what a factory gives": (
+        {
+            "a.js": f"{FACTORY}module.exports = make;\n",
+            "b.js": "const m = require('./a')(1);\nfunction f() { m.run(); m.stop(); }\n",
+            "c.js": "function other() { return { run: function () {} }; }\n",
+        },
+        {"f ~> make.run", "f ~> halt", "make ~> halt", "<module> ~> make", "<module> -> make"},
+    ),
+    "what a factory gives members and returns": (
+        {
+            "a.js": "function boot(x) { var app = x(); app.setAll = function () {}; return app; }\n"
+            "module.exports = boot;\n",
+            "b.js": "const boot = require('./a');\nfunction f() { const it = boot(1); it.setAll(); }\n",
+            "c.js": "function low(app) { app.setAll = function () {}; }\n",
+        },
+        {"f -> boot", "f ~> boot.app.setAll", "<module> ~> boot"},
+    ),
+    "scripts of a page, and its handlers": (
+        {
+            "a.html": "<script src='x.js'></script>\n<script type=\"text/javascript\">\n"
+            "function up() {}\nfunction down() { up(); }\n</script>\n"
+            "<script type='text/html'><b>up()</b></script>\n"
+            "<script type='module'>\n  down();\n</script>\n<a onclick=\"up(); return false\">up</a>\n"
+        },
+        {"down -> up", "<module> -> up", "<module> -> down"},
+    ),
+    "a page's script asks by another name for itself": (
+        {
+            "a.html": "<p>up()</p><script>\nfunction Box() {\n  var that = this;\n"
+            "  this.take = function (t) {};\n  this.open = function () { that.take(1); };\n}\n</script>\n"
+        },
+        {"Box.open ~> Box.take"},
+    ),
+    "rust, the only implementation of a trait that is imported": (
+        {
+            "src/lib.rs": "mod u;\nmod a;\nmod b;\n",
+            "src/u.rs": "pub trait ToUrl { fn to_url(&self) -> String; }\n"
+            "impl ToUrl for Path { fn to_url(&self) -> String { String::new() } }\n",
+            "src/a.rs": "use crate::u::ToUrl;\nfn f(p: &str) { Path::new(p).join(p).to_url(); }\n",
+            "src/b.rs": "fn g(p: &PathBuf) { p.to_url(); }\n",
+        },
+        {"f ~> Path.to_url"},
+    ),
+    "rust, a trait with several implementations says nothing of a foreign type": (
+        {
+            "src/lib.rs": "trait T { fn tidy(&self); }\nimpl T for A { fn tidy(&self) {} }\n"
+            "impl T for B { fn tidy(&self) {} }\nfn f(p: &PathBuf) { p.tidy(); }\n",
+        },
+        set(),
+    ),
+    "rust, a module that another passes on": (
+        {
+            "src/lib.rs": "mod w;\nmod app;\n",
+            "src/w.rs": "pub mod p;\npub use p::*;\n",
+            "src/w/p.rs": "pub mod q;\n",
+            "src/w/p/q.rs": "mod and;\nmod or;\npub use and::And;\n",
+            "src/w/p/q/and.rs": "pub struct And;\nimpl And { pub fn check(&self) {} pub fn new() {} }\n",
+            "src/w/p/q/or.rs": "use crate::w::q::And;\npub struct Or { lhs: And, rhs: Option<Box<And>> }\n"
+            "impl Or { fn f(&self) { self.lhs.check(); if let Some(rhs) = &self.rhs { rhs.check() } } }\n",
+            "src/app.rs": "use crate::w::q;\nuse crate::w::q::And as Both;\nfn g() { Both::new(); }\n",
+            "src/other.rs": "pub struct And;\nimpl And { pub fn check(&self) {} pub fn new() {} }\n",
+        },
+        {"Or.f -> And.check", "g -> And.new"},
+    ),
+    "rust, a program calls its own library": (
+        {
+            "g/Cargo.toml": '[package]\nname = "guide-helper"\n',
+            "g/src/lib.rs": "pub fn handle() {}\npub mod deep;\n",
+            "g/src/deep.rs": "pub fn go() {}\n",
+            "g/src/main.rs": "use guide_helper::deep;\nfn main() { guide_helper::handle(); deep::go(); }\n",
+        },
+        {"main -> handle", "main -> go"},
+    ),
+    "rust, what loops and closures are given": (
+        {
+            "src/lib.rs": "struct Num;\nimpl Num { fn check(&self) {} fn own(&mut self) {} }\n"
+            "struct Two;\nimpl Two { fn check(&self) {} fn own(&mut self) {} }\n"
+            "struct W { col: Vec<Num>, m: HashMap<u64, Num>, q: Option<Num> }\nimpl W {\n"
+            " fn each(&mut self) { for n in self.m.values_mut() { n.own(); } }\n"
+            " fn both(&self) { for (_, n) in self.col.iter().enumerate() { n.check(); } }\n"
+            " fn all(&self) { self.col.iter().filter(|c| c.check()); }\n"
+            " fn at(&mut self) { self.col.get_mut(1).map(|c| c.own()); }\n"
+            " fn some(&mut self) { if let Some(c) = self.col.get_mut(1) { c.own(); } }\n"
+            " fn held(&self) { self.q.as_ref().map(|q| q.check()); }\n"
+            " fn other(&self) { self.col.iter().map(tidy).filter(|c| c.check()); }\n}\n"
+        },
+        {
+            *("W.each -> Num.own", "W.both -> Num.check", "W.all -> Num.check", "W.at ~> Num.own"),
+            *("W.some -> Num.own", "W.held ~> Num.check"),
+        },
+    ),
+    "rust, what slices and lists that a function gives hold": (
+        {
+            "src/lib.rs": "struct Num;\nimpl Num { fn check(&self) {} }\nstruct Two;\n"
+            "impl Two { fn check(&self) {} }\nfn list() -> Vec<Two> { vec![] }\n"
+            "fn f(all: &[Num]) { for n in all { n.check(); } }\n"
+            "fn g() { for t in &list() { t.check(); } }\nfn h(all: &mut Vec<Num>) { all[0].check(); }\n"
+        },
+        {"f -> Num.check", "g -> Two.check", "g -> list", "h -> Num.check"},
+    ),
+    "what is of a type of another project has no method of this one": (
+        {
+            "a.ts": "import { Bridge, Box } from 'hap';\nimport { Own } from './own';\n"
+            "class Plat { getAll(n: string) {} }\nclass Svc { bridge: Bridge; own: Own;\n"
+            " go() { this.bridge.getAll('a'); }\n made() { const a = new Box('x'); a.getAll('b'); }\n"
+            " other(x) { x.getAll('c'); } mine() { this.own.getAll('d'); } }\n",
+            "own.ts": "export class Own { getAll() {} }\n",
+        },
+        {"Svc.mine -> Own.getAll"},
+    ),
+    "what is of a type of another project, as a parameter": (
+        {
+            "a.ts": "import type { Decimal } from 'decimal';\nclass Point { equalsTo(o) {} }\n"
+            "function f(d: Decimal) { d.equalsTo(1); }\nfunction g(d) { d.equalsTo(1); }\n",
+        },
+        {"g ~> Point.equalsTo"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
+
+
+def test_a_script_of_a_page_keeps_its_lines_and_a_template_says_nothing():
+    calls = calls_of({"a.html": CASES["scripts of a page, and its handlers"][0]["a.html"]})
+    edges = calls.callees([own for own, _ in calls.nodes()])
+    assert {(edge.callee.name, edge.callee.line_start, edge.lines) for edge in edges} == {
+        ("up", 3, (4,)),
+        ("up", 3, (10,)),
+        ("down", 4, (8,)),
+    }
+    assert "html" in LANGUAGES
+    assert not extract(b"<script>\n{% if a %} %} {{ {% ]] )) {{{ b }}\n</script>", "html").failure
