@@ -53,7 +53,12 @@ def fit(given: Sequence[str], taken: Signature, is_a: Callable[[str, str], bool 
     score = -1 if taken.variadic else 0
     for argument, parameter in zip(given, wanted, strict=True):
         each = _relation(argument, parameter, is_a)
-        if each == MISFIT and taken.variadic and not spread and (argument[-2:] == "[]" or argument[:2] == ELEMENT):
+        if (
+            each == MISFIT
+            and taken.variadic
+            and not spread
+            and (argument[-2:] == "[]" or argument[:2] == ELEMENT)
+        ):
             each = 0  # the array itself
         if each == MISFIT:
             return MISFIT

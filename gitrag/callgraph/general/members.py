@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
@@ -313,13 +314,21 @@ class ClassMembers(Naming):
         needs = self._needs(owner)
         if name not in needs:
             return []
-        candidates = self._having(name)
-        for other in needs:
-            having = self._having(other)
-            candidates = {key: members for key, members in candidates.items() if key in having}
-        found = sorted(member for members in candidates.values() for member in members)
+        having = {each: self._having(each) for each in needs}
+        found: set[Id] = set()
+        for key, own in {key: own[0] for every in having.values() for key, own in every.items()}.items():
+            lacks = [each for each in needs if key not in having[each]]
+            above = self._embedded(own) if lacks else []
+            if all(any(each in having[other] for each in above) for other in lacks):
+                found.update(next(having[name][each] for each in (key, *above) if each in having[name]))
         sure = OVERRIDDEN if len(found) <= MANY_IMPLEMENTATIONS else ONE_OF_MANY
-        return [(member, sure) for member in found]
+        return [(member, sure) for member in sorted(found)]
+
+    def _embedded(self, method: Id) -> list[tuple[str, str]]:
+        """Return the directories and names of the types whose methods a method's type has, too."""
+        owner = self._class_of(method)
+        above = islice(self._upwards(owner), 1, None) if owner is not None else ()
+        return [(each.home.rpartition("/")[0], each.name) for each in above]
 
     def _having(self, name: str) -> dict[tuple[str, str], list[Id]]:
         """Return the methods of a name, by the type's directory and name."""

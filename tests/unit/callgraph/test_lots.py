@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.unit.callgraph.test_applications import shown
@@ -24,6 +26,36 @@ class S {
   void go(String f, java.util.List<String> l, StringBuilder b, String[] a) { %s }
 }
 """
+GO_ELEMENTS = """
+package p
+type T struct{}
+func (*T) Go() {}
+type S struct { m map[string]*T }
+func f(m map[string]*T, l []*T, s *S) { %s }
+"""
+GO_SWITCH = """
+package p
+type I interface { Get() int }
+type T struct{}
+func (*T) Get() int { return 0 }
+type U struct{}
+func (*U) Get() int { return 0 }
+func (*U) Other() {}
+func f(m any) {
+	switch v := m.(type) {
+%s
+	}
+}
+"""
+GO_PROMOTED = """
+package p
+type I interface { Get() int; Set(int) }
+type B struct{}
+type C struct{}
+type T struct { B }
+func f(i I) { i.Get() }
+"""
+GO_METHOD = re.compile(r"(\w)\.(\w+) ?")
 
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
@@ -46,6 +78,38 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"a.java": JAVA_SAVE % "save(b, f);"},
         {"S.go ~> S.save:3", "S.go ~> S.save:4"},
     ),
+    **{
+        f"go, an element: {body}": ({"a.go": GO_ELEMENTS % body}, {"f -> T.Go"})
+        for body in [
+            't := m["a"]; t.Go()',
+            't, ok := m["a"]; _ = ok; t.Go()',
+            "t := l[0]; t.Go()",
+            't, ok := s.m["a"]; if !ok { return }; t.Go()',
+            "var t = l[1]; t.Go()",
+        ]
+    },
+    **{
+        f"go, a type switch: {cases}": ({"a.go": GO_SWITCH % cases}, {*edges})
+        for cases, edges in [
+            ("case I:\n v.Get()", ("f ~> T.Get", "f ~> U.Get")),
+            ("case *U:\n v.Get()\ncase *T:", ("f -> U.Get",)),
+            ("case *U, *T:\n v.Get()\ncase string:\n v.Get()", ()),
+            ("case *T:\ndefault:\n v.Other()", ()),
+        ]
+    },
+    **{
+        f"go, methods of an interface that are promoted: {methods}": (
+            {"a.go": GO_PROMOTED + GO_METHOD.sub(r"func (*\1) \2() {}\n", methods)},
+            {f"f ~> {each}" for each in callees},
+        )
+        for methods, callees in [
+            ("B.Get B.Set T.Get", ("B.Get", "T.Get")),
+            ("B.Get T.Set C.Get C.Set", ("B.Get", "C.Get")),
+            ("B.Set T.Get C.Get C.Set", ("T.Get", "C.Get")),
+            ("B.Get T.Get C.Get C.Set", ("C.Get",)),
+            ("B.Get B.Set", ("B.Get",)),
+        ]
+    },
 }
 
 

@@ -35,7 +35,12 @@
 (var_spec value: (expression_list [(identifier) (selector_expression)] @handed))
 (return_statement (expression_list [(identifier) (selector_expression)] @handed))
 (range_clause left: (expression_list (_) . (identifier) @var .) right: (_) @ranged)
+(short_var_declaration left: (expression_list . (identifier) @var)
+  right: (expression_list . (index_expression operand: (_) @ranged)))
+(var_spec name: (identifier) @var value: (expression_list . (index_expression operand: (_) @ranged)))
 (variadic_parameter_declaration name: (identifier) @var type: (_) @each)
+(type_switch_statement alias: (expression_list (identifier) @var)
+  (type_case "case" . type: (_) @type @where . ":"))
 
 ; A named list: what it has many of.
 (type_spec type: (slice_type element: (_) @elements))
