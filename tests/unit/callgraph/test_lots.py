@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.support.callgraphs import calls_of
 from tests.unit.callgraph.test_applications import shown
 
 JAVA_LOCATOR = """
@@ -54,6 +55,54 @@ type B struct{}
 type C struct{}
 type T struct { B }
 func f(i I) { i.Get() }
+"""
+PAGER = """
+package p;
+public class Pager<T> {
+  public int total() { return 1; }
+  public static boolean stat() { return true; }
+}
+"""
+JSP = """<%@ page contentType="text/html"
+         import="java.util.List,
+                 p.Pager" %>
+<%-- <% Pager.stat(); %> --%>
+<%! int twice() { return 2; } %>
+<% Pager<String> pg = new Pager<>(); if (pg == null) { %>
+<b>Pager.stat()</b>
+{0}
+<% } %>
+"""
+TAGS = """
+from django import template
+register = template.Library()
+
+@register.filter()
+def can_sync(user, obj):
+    return True
+
+@register.simple_tag(takes_context=True)
+def badge(context, value):
+    return helper(value)
+
+def helper(value):
+    return value
+"""
+USERS = """
+class User:
+    name = ""
+
+    def get_full_name(self):
+        return self.name
+
+    def get_parent(self):
+        return self
+
+    def get_by(self, key):
+        return key
+
+    def render(self, key=None):
+        return key
 """
 GO_METHOD = re.compile(r"(\w)\.(\w+) ?")
 
@@ -110,6 +159,19 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             ("B.Get B.Set", ("B.Get",)),
         ]
     },
+    **{
+        f"a page of Java: {code}": (
+            {"src/p/Pager.java": PAGER, "web/a.jsp": JSP.replace("{0}", code)},
+            {f"<module> -> Pager.{each}" for each in callees} | {"<module> -> Pager"},
+        )
+        for code, callees in [
+            ("<%= pg.total() %>", ("total",)),
+            ("<% if (Pager.stat()) { %>x<% } %>", ("stat",)),
+            ("<p title='<%=Pager.stat()%>'><%= pg.total() %></p>", ("stat", "total")),
+            ("<% for (int i = 0; i < pg.total(); i++) { %>\n<i></i><% } %>", ("total",)),
+            ("${pg.total()}", ()),
+        ]
+    },
 }
 
 
@@ -117,3 +179,32 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
 def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
     files, expected = CASES[name]
     assert shown(files) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<b>\n{{ object.user.get_full_name }}", {"User.get_full_name:2"}),
+        ("{{ object.get_full_name|placeholder }}", {"User.get_full_name:1"}),
+        (
+            "{% if a.get_parent.name and\n b.get_parent %}{% endif %}",
+            {"User.get_parent:1", "User.get_parent:2"},
+        ),
+        ("{{ a.get_by }}{{ a.name }}{{ get_parent }}{# a.get_parent #}", set()),
+        ("{{ a.render(1) }}{{ 'a.get_parent' }}", {"User.render:1"}),
+        ("{% load tags %}\n{% if u|can_sync:o %}{% endif %}", {"can_sync:2"}),
+        ("{% load static tags %}{% badge value %}{{ a|can_sync }}", {"badge:1", "can_sync:1"}),
+        ("{% load badge from tags %}{% badge v.get_parent %}", {"badge:1", "User.get_parent:1"}),
+        ("{% if u|can_sync:o %}{% endif %}{% badge value %}", set()),
+        ("{% load i18n %}{% if not a.is_open %}{% for a in b.items %}", set()),
+        ("{{ a.class }}{{ a.if(1) }}{{ a.get_parent", set()),
+    ],
+)
+def test_what_a_template_of_django_may_call(text: str, expected: set[str]):
+    path = "app/templates/tags.html"
+    calls = calls_of({"app/templatetags/tags.py": TAGS, "app/users.py": USERS, path: text})
+    own = [each for each, node in calls.nodes() if node.path == path]
+    found = calls.callees(own)
+    lines = {f"{each.callee.name}:{line}" for each in found for line in each.lines}
+    assert lines == expected
+    assert all(each.confidence < 1 for each in found)
