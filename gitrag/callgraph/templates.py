@@ -10,7 +10,10 @@ from gitrag.late import late_re
 
 _TAG = re.compile(r"<%(?P<kind>[=#-]?)(?!%)(?P<code>(?:(?!-?%>|<%).)*)-?%>", re.DOTALL)
 """No tag holds the beginning of another: or each one without an end would be looked for up to the file's."""
-_TAG_OF_JSP = late_re(r"<%(?P<kind>[=!@]?)(?P<code>(?:(?!%>|<%).)*)%>", re.DOTALL)
+_TAG_OF_JSP = late_re(
+    r"<%(?P<kind>[=!@]?)(?P<code>(?:(?!%>|<%).)*)%>|<jsp:useBean\s(?P<bean>[^<>]{1,500})>", re.DOTALL
+)
+_BEAN = late_re(r"\b(id|class|type)\s*=\s*[\"']([\w.$]+)[\"']")
 _IMPORTS = late_re(r"(import\s*=\s*)([\"'])([\w.*,\s]*)\2")
 _OTHER = re.compile(r"[^\n]")
 
@@ -45,13 +48,16 @@ def ruby_of(text: str) -> str:
 
 
 def java_of(text: str) -> str:
-    """Return a page's Java code at its own lines: its imports, statements, and expressions as statements."""
+    """Return a page's Java code at its own lines: imports, beans, statements and expressions."""
     parts, at = [], 0
     text = _without_comments(text)
     for tag in _TAG_OF_JSP.finditer(text):
-        code = _blank(tag["code"])
+        code = _blank(tag["bean"] or tag["code"])
         imported = _IMPORTS.search(tag["code"]) if tag["kind"] == "@" else None
-        if imported:
+        if tag["bean"]:
+            bean = dict(_BEAN.findall(tag["bean"]))
+            code += f"{bean.get('class') or bean.get('type', 'Object')} {bean.get('id', '_')};"
+        elif imported:
             names = "".join(f"import {each};" for each in imported[3].split(",") if each.strip())
             code = _blank(tag["code"][: imported.start()]) + names + _blank(tag["code"][imported.end() :])
         elif tag["kind"] in {"", "!"}:
@@ -89,7 +95,7 @@ def python_of(text: str) -> str:
             continue
         given = tag["value"] or tag["given"] or ""
         if tag["tag"] and not iskeyword(tag["tag"]) and tag["tag"] not in _NO_CALLS:
-            lines[line].append(f"register.tag({tag['tag']})")
+            lines[line].append(f"{LIBRARIES}.tag({tag['tag']})")
         start = tag.start("value" if tag["value"] else "given")
         for at, call in _called(given):
             lines[line + text.count("\n", tag.start(), start + at)].append(call)
@@ -110,4 +116,4 @@ def _called(expression: str) -> Iterator[tuple[int, str]]:
             yield each.start(), f"{first}(*_)"
     for each in _FILTER.finditer(bare):
         if not iskeyword(each[1]):
-            yield each.start(), f"register.filter({each[1]})"
+            yield each.start(), f"{LIBRARIES}.filter({each[1]})"

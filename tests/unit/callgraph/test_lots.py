@@ -75,13 +75,18 @@ JSP = """<%@ page contentType="text/html"
 """
 TAGS = """
 from django import template
-register = template.Library()
+class Library:
+    def filter(self, function=None):
+        return function
+    def tag(self, function=None):
+        return function
+register = Library()
 
 @register.filter()
 def can_sync(user, obj):
     return True
 
-@register.simple_tag(takes_context=True)
+@template.Library().simple_tag(takes_context=True)
 def badge(context, value):
     return helper(value)
 
@@ -170,6 +175,8 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             ("<p title='<%=Pager.stat()%>'><%= pg.total() %></p>", ("stat", "total")),
             ("<% for (int i = 0; i < pg.total(); i++) { %>\n<i></i><% } %>", ("total",)),
             ("${pg.total()}", ()),
+            ('<jsp:useBean id="b"\n class="p.Pager" scope="page"/>\n<%= b.total() %>', ("total",)),
+            ("<jsp:useBean/><jsp:useBean id='b' /><%= b.total() %>", ()),
         ]
     },
 }
@@ -208,3 +215,26 @@ def test_what_a_template_of_django_may_call(text: str, expected: set[str]):
     lines = {f"{each.callee.name}:{line}" for each in found for line in each.lines}
     assert lines == expected
     assert all(each.confidence < 1 for each in found)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_called"),
+    [
+        ("COLUMN = '<b>{{ object.get_full_name }}</b>'", True),
+        ('def column():\n    return Template("""\n{% if x.get_full_name %}{% endif %}""")', True),
+        ("COLUMN = '<b>{{ get_full_name }}</b>'", False),
+        ("COLUMN = '{% load get_full_name %}{{ }} {{ a.b }}'", False),
+    ],
+)
+def test_what_a_template_in_a_string_may_call(source: str, is_called: bool):
+    found = shown({"users.py": USERS, "a.py": source})
+    assert {each.partition(" ")[2] for each in found} == ({"~> User.get_full_name"} if is_called else set())
+
+
+@pytest.mark.parametrize("count", [105, 400])
+def test_an_override_below_a_base_with_many_subclasses(count: int):
+    others = "".join(f"class C{number}(Root):\n    pass\n" for number in range(count))
+    roots = "class Root:\n    def get(self):\n        return self.extra()\n"
+    roots += "    def extra(self):\n        return {}\n"
+    mine = "class Mine(Root):\n    def extra(self):\n        return 1\n"
+    assert shown({"a.py": roots + mine + others}) == {"Root.get ~> Root.extra", "Root.get ~> Mine.extra"}
