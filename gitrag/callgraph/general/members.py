@@ -307,6 +307,16 @@ class ClassMembers(Naming):
                         found.setdefault(name, (declared, where))
         return found
 
+    def _listed(self, owner: Owner, name: str) -> list[Id]:
+        """Find the method of a name that an interface of Go, or what it embeds, lists."""
+        for each in self._upwards(owner) if owner.home.endswith(".go") else ():
+            for where, index in self._definitions_of(each):
+                full = f"{self._tables.definition((where, index)).name}.{name}"
+                found = [own for own in self._tables.named(where, full) if own in self._tables.listed]
+                if found and where == each.home:
+                    return found
+        return []
+
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""
         if not owner.home.endswith(".go"):

@@ -56,6 +56,22 @@ type C struct{}
 type T struct { B }
 func f(i I) { i.Get() }
 """
+GO_APP = """
+package p
+type Closer interface { Close() error }
+type App interface {
+	Closer
+	DB() int
+	Part() *Part
+}
+type Base struct{}
+func (b *Base) DB() int { return 1 }
+func (b *Base) Part() *Part { return nil }
+func (b *Base) Close() error { return nil }
+type E struct { App App }
+type Part struct{}
+func (*Part) Go() {}
+"""
 PAGER = """
 package p;
 public class Pager<T> {
@@ -145,7 +161,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     **{
         f"go, a type switch: {cases}": ({"a.go": GO_SWITCH % cases}, {*edges})
         for cases, edges in [
-            ("case I:\n v.Get()", ("f ~> T.Get", "f ~> U.Get")),
+            ("case I:\n v.Get()", ("f -> I.Get", "f ~> T.Get", "f ~> U.Get")),
             ("case *U:\n v.Get()\ncase *T:", ("f -> U.Get",)),
             ("case *U, *T:\n v.Get()\ncase string:\n v.Get()", ()),
             ("case *T:\ndefault:\n v.Other()", ()),
@@ -154,7 +170,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     **{
         f"go, methods of an interface that are promoted: {methods}": (
             {"a.go": GO_PROMOTED + GO_METHOD.sub(r"func (*\1) \2() {}\n", methods)},
-            {f"f ~> {each}" for each in callees},
+            {"f -> I.Get", *(f"f ~> {each}" for each in callees)},
         )
         for methods, callees in [
             ("B.Get B.Set T.Get", ("B.Get", "T.Get")),
@@ -162,6 +178,18 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             ("B.Set T.Get C.Get C.Set", ("T.Get", "C.Get")),
             ("B.Get T.Get C.Get C.Set", ("C.Get",)),
             ("B.Get B.Set", ("B.Get",)),
+        ]
+    },
+    **{
+        f"go, a method that an interface lists: {call}": (
+            {"app.go": GO_APP, "use.go": f"package p\nfunc use(e *E, b *Base, a App) {{ {call} }}\n"},
+            {f"use {each}" for each in callees},
+        )
+        for call, callees in [
+            ("e.App.DB()", ("-> App.DB", "~> Base.DB")),
+            ("b.DB()", ("-> Base.DB",)),
+            ("a.Close()", ("-> Closer.Close", "~> Base.Close")),
+            ("x := e.App.Part(); x.Go()", ("-> App.Part", "~> Base.Part", "-> Part.Go")),
         ]
     },
     **{

@@ -24,6 +24,9 @@
   (unary_expression operand: (composite_literal type: (_) @type))
   (call_expression function: (_) @made)]))
 (interface_type (method_elem name: (_) @needed result: (_)? @type))
+(type_spec type: (interface_type (method_elem name: (_) @value.name) @value))
+(type_spec type: (interface_type (method_elem result: (_) @returns)))
+(type_spec type: (interface_type (method_elem result: (parameter_list . (parameter_declaration type: (_) @returns)))))
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @base .))
 
 ; Functions as values.
