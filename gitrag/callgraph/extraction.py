@@ -15,8 +15,11 @@ _SPOKEN = frozenset({"python", *QUERIES})
 
 _COMPONENTS = frozenset({"vue", "svelte", "astro", "html"})
 
-LANGUAGES = _SPOKEN | _COMPONENTS | {"erb", "notebook", "rmarkdown"}
-"""Languages with call extraction; ERB is what its templates, which are HTML otherwise, have of Ruby.
+_TEMPLATES = {"erb": "ruby", "jsp": "java", "template": "python"}
+"""What templates, which are HTML otherwise, have of other languages."""
+
+LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
+"""Languages with call extraction.
 Of a file of parts in several languages, the language is read that has most rows."""
 
 _MAX_BYTES = 1 << 20
@@ -52,14 +55,15 @@ def _read(data: bytes, language: str) -> Facts:
     whole = text
     if len(text) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
-    if language == "erb":
-        from gitrag.callgraph.general.templates import ruby_of
+    if language in _TEMPLATES:
+        from gitrag.callgraph import templates
 
-        text, language = ruby_of(text), "ruby"
+        language = _TEMPLATES[given]
+        text = getattr(templates, f"{language}_of")(text)
     else:
         language, text = main_language(text, language, _SPOKEN)
-        if not language:
-            return EMPTY
+    if not language or not text.strip():
+        return replace(EMPTY, language=_TEMPLATES.get(given, ""))
     row = BY_NAME[language]
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:

@@ -15,8 +15,11 @@ from gitrag.store.views import ViewOverlay
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_LANGUAGE = "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb' ELSE language END"
-"""The language that a file's calls are in: ERB templates are HTML for all else."""
+_LANGUAGE = (
+    "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb' WHEN language = 'html'"
+    " THEN 'template' WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp' ELSE language END"
+)
+"""The language that a file's calls are in: templates are HTML, or of no language, for all else."""
 
 
 class FileFacts(Struct, frozen=True):

@@ -64,7 +64,7 @@ def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
         unresolved,
         registered,
     )
-    assert known["looked_at"] == "3 files"
+    assert known["looked_at"] == "4 files"
     (said,) = found.negatives
     assert ("no caller" in said) == is_without
     assert said in "\n".join(f"{name}: {line}" for line in CallTree(found.graph, found.none).lines(None))
@@ -85,8 +85,8 @@ def test_a_check_and_an_impact_say_the_same(workspace):
         for name, each in data.items()
     } == EXPECTED
     lines = list(impact_lines(impact))
-    assert "`loaded`: unresolved in 1 place: shop/use.py:2; no call resolved in 3 files." in lines
-    assert "No caller of 1 definition in 3 files: `rested`." in lines
+    assert "`loaded`: unresolved in 1 place: shop/use.py:2; no call resolved in 4 files." in lines
+    assert "No caller of 1 definition in 4 files: `rested`." in lines
 
 
 def test_what_holds_for_many_is_said_once(make_repository):

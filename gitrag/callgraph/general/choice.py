@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.names import CERTAIN, Found
-from gitrag.callgraph.general.records import Signature, WrittenCall
+from gitrag.callgraph.general.records import ELEMENT, Signature, WrittenCall
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING
@@ -30,6 +30,7 @@ _BOXED = {
 _PRIMITIVE = frozenset({*_WIDENING, "boolean"})
 _ANYTHING = frozenset({"Object", "object", "auto"})
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable"})
+_OF_ARRAYS = frozenset({"Serializable"})
 _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
 
 MISFIT = -100
@@ -52,7 +53,12 @@ def fit(given: Sequence[str], taken: Signature, is_a: Callable[[str, str], bool 
     score = -1 if taken.variadic else 0
     for argument, parameter in zip(given, wanted, strict=True):
         each = _relation(argument, parameter, is_a)
-        if each == MISFIT and taken.variadic and not spread and argument.endswith("[]"):
+        if (
+            each == MISFIT
+            and taken.variadic
+            and not spread
+            and (argument[-2:] == "[]" or argument[:2] == ELEMENT)
+        ):
             each = 0  # the array itself
         if each == MISFIT:
             return MISFIT
@@ -77,6 +83,8 @@ def _relation(  # noqa: C901 - one rule after another
         return MISFIT if parameter in _PRIMITIVE else 1
     if argument == "->":
         return MISFIT if unboxed in {*_PRIMITIVE, "String", "char[]"} else 0
+    if argument.startswith(ELEMENT):  # an array or a list
+        return MISFIT if unboxed in {*_PRIMITIVE, "String", *_OF_TEXT, *_OF_NUMBERS} - _OF_ARRAYS else 0
     if argument == unboxed:
         return 3
     if argument in _WIDENING:
@@ -136,7 +144,8 @@ class Choice:
         chosen = [own for own in sure if sure[own] == best]
         alone = len(sure) == 1 and len(scores) == len(found)
         confidence = CERTAIN if len(chosen) == 1 and (alone or best > MISFIT) else OVERLOADED
-        others = [each for each in found if each[1] < CERTAIN and scores.get(each[0], MISFIT) > MISFIT]
+        least = MISFIT if best == MISFIT else MISFIT + 1  # of what is sure none fits: types say nothing
+        others = [each for each in found if each[1] < CERTAIN and scores.get(each[0], MISFIT - 1) >= least]
         return [*((own, confidence) for own in chosen), *others]
 
     def _takes(self, own: Id, call: WrittenCall, caller: Id) -> bool:

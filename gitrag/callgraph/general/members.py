@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
@@ -308,6 +309,16 @@ class ClassMembers(Naming):
                         found.setdefault(name, (declared, where))
         return found
 
+    def _listed(self, owner: Owner, name: str) -> list[Id]:
+        """Find the method of a name that an interface of Go, or what it embeds, lists."""
+        for each in self._upwards(owner) if owner.home.endswith(".go") else ():
+            for where, index in self._definitions_of(each):
+                full = f"{self._tables.definition((where, index)).name}.{name}"
+                found = [own for own in self._tables.named(where, full) if own in self._tables.listed]
+                if found and where == each.home:
+                    return found
+        return []
+
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""
         if owner.full:
@@ -318,13 +329,21 @@ class ClassMembers(Naming):
         needs = self._needs(owner)
         if name not in needs:
             return []
-        candidates = self._having(name)
-        for other in needs:
-            having = self._having(other)
-            candidates = {key: members for key, members in candidates.items() if key in having}
-        found = sorted(member for members in candidates.values() for member in members)
+        having = {each: self._having(each) for each in needs}
+        found: set[Id] = set()
+        for key, own in {key: own[0] for every in having.values() for key, own in every.items()}.items():
+            lacks = [each for each in needs if key not in having[each]]
+            above = self._embedded(own) if lacks else []
+            if all(any(each in having[other] for each in above) for other in lacks):
+                found.update(next(having[name][each] for each in (key, *above) if each in having[name]))
         sure = OVERRIDDEN if len(found) <= MANY_IMPLEMENTATIONS else ONE_OF_MANY
-        return [(member, sure) for member in found]
+        return [(member, sure) for member in sorted(found)]
+
+    def _embedded(self, method: Id) -> list[tuple[str, str]]:
+        """Return the directories and names of the types whose methods a method's type has, too."""
+        owner = self._class_of(method)
+        above = islice(self._upwards(owner), 1, None) if owner is not None else ()
+        return [(each.home.rpartition("/")[0], each.name) for each in above]
 
     def _made_by_new(self, owner: Owner) -> list[Owner]:
         """Return the classes of which a ``self.new`` of Ruby makes one: ``Rich.new`` an HTML, or a Text."""

@@ -81,7 +81,10 @@ class Resolver(Receivers):
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
-            found = [(each, min(sure, ONE_OF_SEVERAL)) for each, sure in found]
+            found = [
+                (own, sure if own in self._tables.listed else min(sure, ONE_OF_SEVERAL))
+                for own, sure in found
+            ]
         if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
@@ -212,6 +215,8 @@ class Resolver(Receivers):
             found = self._exported(owner.home, name)
             return certain(built for own in found for built in self._constructed(own))
         methods = self._methods(owner, name)
+        if listed := self._listed(owner, name):
+            return [*certain(listed), *(methods or self._alike(owner, name))]
         if owner.kind == "super":
             return [each for each in methods if each[1] == CERTAIN]
         methods = methods or self._extensions(owner, name, caller)

@@ -278,6 +278,8 @@ class Scopes:
                         self._tested.add(variable.node.start_byte)
                         parts = each.children
                         end = next((it.start_byte for it in parts if it.type.startswith("else")), end)
+                    elif each.type == "type_case":
+                        self._tested.add(variable.node.start_byte)
                     if _BODY.search(each.type):
                         self._bodies.add(variable.node.start_byte)
                     break

@@ -1091,10 +1091,7 @@ class QueryReader:
             element = self._type(captures["each"][0])
             return Declaration(place, name, f"{ELEMENT}{element}" if element else "", None)
         if "ranged" in captures:
-            text = self._text(captures["ranged"][0]).lstrip("&* ").removeprefix("mut ")
-            parts = parts_of(text)
-            if parts and text.endswith(")"):
-                parts[-1] += "()"
+            parts = _receiver(self._text(captures["ranged"][0]).lstrip("&* ").removeprefix("mut "))
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))

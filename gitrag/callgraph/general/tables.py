@@ -64,6 +64,7 @@ class Tables:
         functions: Functions outside classes, by name.
         members: Functions by the names of their class and their own.
         methods: Functions of classes, by name.
+        listed: Methods that Go's interfaces list, which are none of these.
         subclasses: Classes by the last part of a base's name.
         read_by: The scripts that a shell script reads, as far as they were asked for.
         by_name: Indices by path and qualified name.
@@ -84,7 +85,9 @@ class Tables:
         self.subclasses: dict[str, list[Id]] = {}
         self.by_name: dict[tuple[str, str], list[int]] = {}
         self._own_names: set[tuple[str, str]] = set()
+        self.listed: set[Id] = set()
         for path in sorted(self.files):
+            cls: DefinitionFacts | None = None
             for index, each in enumerate(self.files[path][1].definitions):
                 if each.kind == "module":
                     continue
@@ -93,11 +96,13 @@ class Tables:
                 self._own_names.add((path, name))
                 own = path, index
                 if each.kind == "class":
+                    cls = each
                     self.classes.setdefault(name, []).append(own)
                     for base in each.bases:
-                        self.subclasses.setdefault(base.removeprefix(UNSURE).rpartition(".")[2], []).append(
-                            own
-                        )
+                        last = base.removeprefix(UNSURE).rpartition(".")[2]
+                        self.subclasses.setdefault(last, []).append(own)
+                elif cls and owner == cls.name and each.line_start <= cls.line_end and path.endswith(".go"):
+                    self.listed.add(own)
                 elif owner:
                     self.methods.setdefault(name, []).append(own)
                     self.members.setdefault((owner.rpartition(".")[2], name), []).append(own)

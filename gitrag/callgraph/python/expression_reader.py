@@ -181,6 +181,19 @@ class ExpressionReader:
         found = [self.read(child) for child in node.named_children if child.type != "comment"]
         return tuple([value for value in found if value is not None])
 
+    def _called_by(self, template: str) -> tuple[Expression, ...]:
+        """Return the calls that a template in a string may make."""
+        from gitrag.callgraph.templates import python_of
+        from gitrag.chunking.languages import BY_NAME
+        from gitrag.chunking.parsing import parse
+
+        source = python_of(template).encode()
+        if not source.strip():
+            return ()
+        inner = ExpressionReader(source, max(self._depth, self._other_depth) + 1)
+        called = [inner.read(each) for each in parse(source, BY_NAME["python"]).root_node.named_children]
+        return tuple([each for each in called if each is not None])
+
     def _string(self, node: Node, *, typed: bool) -> Expression | None:
         held = [child for child in node.named_children if child.type == "interpolation"]
         text = self.text(node)
@@ -196,6 +209,10 @@ class ExpressionReader:
             source = plain.encode()
             depth = max(self._depth, self._other_depth) + 1
             return ExpressionReader(source, depth).quoted(parse(source, BY_NAME["python"]).root_node)
+        if "{{" in plain or "{%" in plain:
+            called = self._called_by(plain)
+            if called:
+                return FormattedText(called)
         template = _TEMPLATE.match(plain)
         if template is not None:
             return FormattedName(template[1], ())

@@ -18,6 +18,8 @@ from gitrag.callgraph.python.values import (
     limited,
     ordered,
 )
+from gitrag.callgraph.templates import LIBRARIES
+from gitrag.chunking.languages import language_of
 
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 """Directories that hold packages without being one."""
@@ -52,6 +54,8 @@ class Packages:
 
     def _dotted(self, place: str) -> Iterator[str]:
         parts = place.split("/")
+        if LIBRARIES in parts[:-1]:  # a template names its file alone
+            yield f"{LIBRARIES}.{parts[-1]}"
         folder = parts[:-1] if place not in self._initialised else parts
         start = len(folder)
         while start > 0 and "/".join(folder[:start]) in self._initialised:
@@ -185,7 +189,7 @@ class Program:
         methods_named: Callable[[str], tuple[Id, ...] | None],
     ) -> None:
         self.modules = modules
-        self.packages = Packages(list(paths))
+        self.packages = Packages([path for path in paths if language_of(path) != "html"])
         self.turn = 1
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}

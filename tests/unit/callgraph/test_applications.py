@@ -102,13 +102,16 @@ GO_NAMES = """
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     # An interface is abstract by itself, not by a name that another type has too.
-    "go, an interface's name is a struct's elsewhere": (GO_STORE, {"Store.Save ~> DB.Put"}),
+    "go, an interface's name is a struct's elsewhere": (
+        GO_STORE,
+        {"Store.Save -> Driver.Put", "Store.Save ~> DB.Put"},
+    ),
     "go, two packages of one name for a type": (
         {
             "a/a.go": "package a\ntype Cat interface { Meow() }\nfunc Call(c Cat) { c.Meow() }\n",
             "b/b.go": "package b\ntype Cat struct{}\nfunc (c Cat) Meow() {}\nfunc (c Cat) Run() {}\n",
         },
-        {"Call ~> Cat.Meow"},
+        {"Call -> Cat.Meow", "Call ~> Cat.Meow"},
     ),
     "rust, a trait with a default": (
         {"a.rs": RUST_STORE},

@@ -733,6 +733,7 @@ def test_go_functions_as_values_generics_and_interfaces():
         "use -> handle",
         "use -> run",
         "use -> Command",
+        "use -> Doer.Do",
         "use -> Right.Do",
         "use -> Result.Show",
     }

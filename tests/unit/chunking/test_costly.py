@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gitrag.callgraph.general.templates import ruby_of
+from gitrag.callgraph.templates import ruby_of
 from gitrag.chunking.chunker import MIN_PROBED_BYTES, chunk
 from gitrag.chunking.languages import BY_NAME
 from gitrag.chunking.parsing import MAX_DEPTH, MAX_ERROR_CHILDREN, GrammarError, matches, parse

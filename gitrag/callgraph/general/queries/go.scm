@@ -24,6 +24,9 @@
   (unary_expression operand: (composite_literal type: (_) @type))
   (call_expression function: (_) @made)]))
 (interface_type (method_elem name: (_) @needed result: (_)? @type))
+(type_spec type: (interface_type (method_elem name: (_) @value.name) @value))
+(type_spec type: (interface_type (method_elem result: (_) @returns)))
+(type_spec type: (interface_type (method_elem result: (parameter_list . (parameter_declaration type: (_) @returns)))))
 (interface_type (type_elem . [(type_identifier) (qualified_type)] @base .))
 
 ; Functions as values.
@@ -35,7 +38,12 @@
 (var_spec value: (expression_list [(identifier) (selector_expression)] @handed))
 (return_statement (expression_list [(identifier) (selector_expression)] @handed))
 (range_clause left: (expression_list (_) . (identifier) @var .) right: (_) @ranged)
+(short_var_declaration left: (expression_list . (identifier) @var)
+  right: (expression_list . (index_expression operand: (_) @ranged)))
+(var_spec name: (identifier) @var value: (expression_list . (index_expression operand: (_) @ranged)))
 (variadic_parameter_declaration name: (identifier) @var type: (_) @each)
+(type_switch_statement alias: (expression_list (identifier) @var)
+  (type_case "case" . type: (_) @type @where . ":"))
 
 ; A named list: what it has many of.
 (type_spec type: (slice_type element: (_) @elements))

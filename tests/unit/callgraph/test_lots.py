@@ -1,0 +1,268 @@
+"""Calls that definitions drawn by lot from applications showed to be missed: smallest inputs, and our own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.callgraphs import calls_of
+from tests.unit.callgraph.test_applications import shown
+
+JAVA_LOCATOR = """
+interface L {{ String b({0} n); String t(String a, {0} n); }}
+class LI implements L {{
+  public String b({0} n) {{ return ""; }}
+  public String t(String a, {0} n) {{ return ""; }}
+}}
+class N {{ {0} bytes() {{ return null; }} }}
+class U {{ void go(L l, {0} x, N n) {{ {1} }} }}
+"""
+JAVA_SAVE = """
+class S {
+  static void save(CharSequence s, String f) {}
+  static void save(java.util.List<String> l, String f) {}
+  static void put(String... s) {}
+  static void put(int n) {}
+  void go(String f, java.util.List<String> l, StringBuilder b, String[] a) { %s }
+}
+"""
+GO_ELEMENTS = """
+package p
+type T struct{}
+func (*T) Go() {}
+type S struct { m map[string]*T }
+func f(m map[string]*T, l []*T, s *S) { %s }
+"""
+GO_SWITCH = """
+package p
+type I interface { Get() int }
+type T struct{}
+func (*T) Get() int { return 0 }
+type U struct{}
+func (*U) Get() int { return 0 }
+func (*U) Other() {}
+func f(m any) {
+	switch v := m.(type) {
+%s
+	}
+}
+"""
+GO_PROMOTED = """
+package p
+type I interface { Get() int; Set(int) }
+type B struct{}
+type C struct{}
+type T struct { B }
+func f(i I) { i.Get() }
+"""
+GO_APP = """
+package p
+type Closer interface { Close() error }
+type App interface {
+	Closer
+	DB() int
+	Part() *Part
+}
+type Base struct{}
+func (b *Base) DB() int { return 1 }
+func (b *Base) Part() *Part { return nil }
+func (b *Base) Close() error { return nil }
+type E struct { App App }
+type Part struct{}
+func (*Part) Go() {}
+"""
+PAGER = """
+package p;
+public class Pager<T> {
+  public int total() { return 1; }
+  public static boolean stat() { return true; }
+}
+"""
+JSP = """<%@ page contentType="text/html"
+         import="java.util.List,
+                 p.Pager" %>
+<%-- <% Pager.stat(); %> --%>
+<%! int twice() { return 2; } %>
+<% Pager<String> pg = new Pager<>(); if (pg == null) { %>
+<b>Pager.stat()</b>
+{0}
+<% } %>
+"""
+TAGS = """
+from django import template
+class Library:
+    def filter(self, function=None):
+        return function
+    def tag(self, function=None):
+        return function
+register = Library()
+
+@register.filter()
+def can_sync(user, obj):
+    return True
+
+@template.Library().simple_tag(takes_context=True)
+def badge(context, value):
+    return helper(value)
+
+def helper(value):
+    return value
+"""
+USERS = """
+class User:
+    name = ""
+
+    def get_full_name(self):
+        return self.name
+
+    def get_parent(self):
+        return self
+
+    def get_by(self, key):
+        return key
+
+    def render(self, key=None):
+        return key
+"""
+GO_METHOD = re.compile(r"(\w)\.(\w+) ?")
+
+
+CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    **{
+        f"java, {type_} given to what an interface lists, by {call}": (
+            {"a.java": JAVA_LOCATOR.format(type_, call)},
+            {f"U.go -> L.{name}", f"U.go ~> LI.{name}", *others},
+        )
+        for type_, call, name, others in [
+            ("byte[]", "l.b(x);", "b", ()),
+            ("String[]", 'l.t("", x);', "t", ()),
+            ("byte[]", "l.b(n.bytes());", "b", ("U.go -> N.bytes",)),
+            ("int[][]", "l.b(x);", "b", ()),
+            ("java.util.List<String>", "l.b(x);", "b", ()),
+        ]
+    },
+    "java, a list is no text": ({"a.java": JAVA_SAVE % "save(l, f);"}, {"S.go -> S.save:4"}),
+    "java, an array is no number": ({"a.java": JAVA_SAVE % "put(a);"}, {"S.go -> S.put:5"}),
+    "java, a builder may be text": (
+        {"a.java": JAVA_SAVE % "save(b, f);"},
+        {"S.go ~> S.save:3", "S.go ~> S.save:4"},
+    ),
+    **{
+        f"go, an element: {body}": ({"a.go": GO_ELEMENTS % body}, {"f -> T.Go"})
+        for body in [
+            't := m["a"]; t.Go()',
+            't, ok := m["a"]; _ = ok; t.Go()',
+            "t := l[0]; t.Go()",
+            't, ok := s.m["a"]; if !ok { return }; t.Go()',
+            "var t = l[1]; t.Go()",
+        ]
+    },
+    **{
+        f"go, a type switch: {cases}": ({"a.go": GO_SWITCH % cases}, {*edges})
+        for cases, edges in [
+            ("case I:\n v.Get()", ("f -> I.Get", "f ~> T.Get", "f ~> U.Get")),
+            ("case *U:\n v.Get()\ncase *T:", ("f -> U.Get",)),
+            ("case *U, *T:\n v.Get()\ncase string:\n v.Get()", ()),
+            ("case *T:\ndefault:\n v.Other()", ()),
+        ]
+    },
+    **{
+        f"go, methods of an interface that are promoted: {methods}": (
+            {"a.go": GO_PROMOTED + GO_METHOD.sub(r"func (*\1) \2() {}\n", methods)},
+            {"f -> I.Get", *(f"f ~> {each}" for each in callees)},
+        )
+        for methods, callees in [
+            ("B.Get B.Set T.Get", ("B.Get", "T.Get")),
+            ("B.Get T.Set C.Get C.Set", ("B.Get", "C.Get")),
+            ("B.Set T.Get C.Get C.Set", ("T.Get", "C.Get")),
+            ("B.Get T.Get C.Get C.Set", ("C.Get",)),
+            ("B.Get B.Set", ("B.Get",)),
+        ]
+    },
+    **{
+        f"go, a method that an interface lists: {call}": (
+            {"app.go": GO_APP, "use.go": f"package p\nfunc use(e *E, b *Base, a App) {{ {call} }}\n"},
+            {f"use {each}" for each in callees},
+        )
+        for call, callees in [
+            ("e.App.DB()", ("-> App.DB", "~> Base.DB")),
+            ("b.DB()", ("-> Base.DB",)),
+            ("a.Close()", ("-> Closer.Close", "~> Base.Close")),
+            ("x := e.App.Part(); x.Go()", ("-> App.Part", "~> Base.Part", "-> Part.Go")),
+        ]
+    },
+    **{
+        f"a page of Java: {code}": (
+            {"src/p/Pager.java": PAGER, "web/a.jsp": JSP.replace("{0}", code)},
+            {f"<module> -> Pager.{each}" for each in callees} | {"<module> -> Pager"},
+        )
+        for code, callees in [
+            ("<%= pg.total() %>", ("total",)),
+            ("<% if (Pager.stat()) { %>x<% } %>", ("stat",)),
+            ("<p title='<%=Pager.stat()%>'><%= pg.total() %></p>", ("stat", "total")),
+            ("<% for (int i = 0; i < pg.total(); i++) { %>\n<i></i><% } %>", ("total",)),
+            ("${pg.total()}", ()),
+            ('<jsp:useBean id="b"\n class="p.Pager" scope="page"/>\n<%= b.total() %>', ("total",)),
+            ("<jsp:useBean/><jsp:useBean id='b' /><%= b.total() %>", ()),
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<b>\n{{ object.user.get_full_name }}", {"User.get_full_name:2"}),
+        ("{{ object.get_full_name|placeholder }}", {"User.get_full_name:1"}),
+        (
+            "{% if a.get_parent.name and\n b.get_parent %}{% endif %}",
+            {"User.get_parent:1", "User.get_parent:2"},
+        ),
+        ("{{ a.get_by }}{{ a.name }}{{ get_parent }}{# a.get_parent #}", set()),
+        ("{{ a.render(1) }}{{ 'a.get_parent' }}", {"User.render:1"}),
+        ("{% load tags %}\n{% if u|can_sync:o %}{% endif %}", {"can_sync:2"}),
+        ("{% load static tags %}{% badge value %}{{ a|can_sync }}", {"badge:1", "can_sync:1"}),
+        ("{% load badge from tags %}{% badge v.get_parent %}", {"badge:1", "User.get_parent:1"}),
+        ("{% if u|can_sync:o %}{% endif %}{% badge value %}", set()),
+        ("{% load i18n %}{% if not a.is_open %}{% for a in b.items %}", set()),
+        ("{{ a.class }}{{ a.if(1) }}{{ a.get_parent", set()),
+    ],
+)
+def test_what_a_template_of_django_may_call(text: str, expected: set[str]):
+    path = "app/templates/tags.html"
+    calls = calls_of({"app/templatetags/tags.py": TAGS, "app/users.py": USERS, path: text})
+    own = [each for each, node in calls.nodes() if node.path == path]
+    found = calls.callees(own)
+    lines = {f"{each.callee.name}:{line}" for each in found for line in each.lines}
+    assert lines == expected
+    assert all(each.confidence < 1 for each in found)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_called"),
+    [
+        ("COLUMN = '<b>{{ object.get_full_name }}</b>'", True),
+        ('def column():\n    return Template("""\n{% if x.get_full_name %}{% endif %}""")', True),
+        ("COLUMN = '<b>{{ get_full_name }}</b>'", False),
+        ("COLUMN = '{% load get_full_name %}{{ }} {{ a.b }}'", False),
+    ],
+)
+def test_what_a_template_in_a_string_may_call(source: str, is_called: bool):
+    found = shown({"users.py": USERS, "a.py": source})
+    assert {each.partition(" ")[2] for each in found} == ({"~> User.get_full_name"} if is_called else set())
+
+
+@pytest.mark.parametrize("count", [105, 400])
+def test_an_override_below_a_base_with_many_subclasses(count: int):
+    others = "".join(f"class C{number}(Root):\n    pass\n" for number in range(count))
+    roots = "class Root:\n    def get(self):\n        return self.extra()\n"
+    roots += "    def extra(self):\n        return {}\n"
+    mine = "class Mine(Root):\n    def extra(self):\n        return 1\n"
+    assert shown({"a.py": roots + mine + others}) == {"Root.get ~> Root.extra", "Root.get ~> Mine.extra"}
