@@ -8,7 +8,6 @@ from textwrap import dedent
 from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.manifests import NAMES
-from gitrag.callgraph.loading import _spoken
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls
 from gitrag.chunking.languages import language_of
 
