@@ -141,7 +141,7 @@ def search(
 def call_graph(
     bench: Workbench,
     call: ToolCall,
-    target: Annotated[str, Field(description="Name, Class.method, path, or path:line.")] = "",
+    target: Annotated[str, Field(description="Name, Class.method, path[:line].")] = "",
     filter: Annotated[str, Field(description="Instead: regex on paths and names.")] = "",  # noqa: A002 - the protocol's name
     direction: Direction = Direction.BOTH,
     depth: Annotated[int, Field(ge=1, le=20, description="Calls away.")] = 1,
