@@ -287,6 +287,7 @@ def test_every_method_returns_what_is_recorded(own):
     """Programs read these attributes."""
     copy = SOURCES["client.py"].replace("retry_with_backoff", "repeat_with_backoff")
     own.git.commit({"src/again.py": copy}, message="Call other services again with backoff (ADR-0001)")
+    (own.path / ".git/gitrag/callers.kept").unlink(missing_ok=True)  # of another test's files
     asked = {
         "update": lambda repo: repo.update(embed=False),
         "embed": lambda repo: repo.embed(),
