@@ -39,6 +39,9 @@ _STATES = 4
 _MOST_BYTES = 4 << 20
 """Of a file of either kind: the counts of some 50,000 files."""
 
+_HALF = 16
+"""Bytes of a hash: what callers are kept under begins with that of the directory and the version."""
+
 _Counts = tuple[bytes, str, bool, dict[bytes, int]]
 """The hash of the state, what to call it, whether all files were looked at, and how many call each path."""
 
@@ -55,7 +58,7 @@ def counts(workspace: Workspace, now: Snapshot, *, earlier: bool) -> tuple[dict[
     held = read(workspace.store.directory / COUNTS, list[_Counts]) or []
     wanted = _key(workspace, now)
     for of, name, is_whole, callers in sorted(held, key=lambda each: each[0] != wanted):
-        if (of == wanted and is_whole) or earlier:
+        if (of == wanted and is_whole) or (earlier and of[:_HALF] == wanted[:_HALF]):
             found = {os.fsdecode(path): number for path, number in callers.items()}
             return found, name if of != wanted else "", is_whole
     return None
@@ -73,21 +76,26 @@ def keep_counts(workspace: Workspace, now: Snapshot, callers: Mapping[str, int],
 
 
 def _key(workspace: Workspace, now: Snapshot) -> bytes:
-    """Return a hash of what decides who calls what."""
-    return digest(now.head.tree, now.key[2:], FACTS_VERSION, made_here(workspace))
+    """Return a hash of the directory and the version, then one of what decides who calls what."""
+    state = digest(now.head.tree, now.key[2:], FACTS_VERSION, made_here(workspace))
+    return digest(_place(workspace), FACTS_VERSION) + state
 
 
 def made_here(workspace: Workspace) -> tuple[object, ...]:
     """Return what changes with a compiler's index, and the directory: what an archive brings is not read."""
     root = workspace.repo.root
     compiled = workspace.config.scip_index or (root and root / NAME)
-    place = workspace.store.directory.stat()
-    return compiled and sign(compiled), place.st_ino, place.st_dev
+    return compiled and sign(compiled), *_place(workspace)
+
+
+def _place(workspace: Workspace) -> tuple[int, ...]:
+    """Return what tells the directory from others; empty where there is none yet: the index is elsewhere."""
+    return sign(workspace.store.directory)[:2]
 
 
 def digest(*facts: object) -> bytes:
     """Return a hash of all that something was made of, and of the version that made it."""
-    return blake2b(repr((__version__, *facts)).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    return blake2b(repr((__version__, *facts)).encode("utf-8", "surrogateescape"), digest_size=_HALF).digest()
 
 
 def sign(path: Path) -> tuple[int, ...]:
@@ -100,7 +108,7 @@ def sign(path: Path) -> tuple[int, ...]:
 
 def read(path: Path, kind: type[T]) -> T | None:
     """Return what is kept; None for nothing, or what cannot be understood."""
-    with suppress(OSError, msgspec.MsgspecError):
+    with suppress(OSError, ValueError, msgspec.MsgspecError):  # also what is not UTF-8
         return msgspec.msgpack.decode(read_regular(path, _MOST_BYTES), type=kind)
     return None
 

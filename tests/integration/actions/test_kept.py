@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from gitrag.actions.core_context import project_of
+from gitrag.actions.core_context import project_of, suggest
 from gitrag.actions.kept import COUNTS, TEXTS
 from gitrag.actions.prime import keep_text, known_text, prime, want_text
 from gitrag.cli import prime as command
@@ -191,7 +192,11 @@ def test_an_old_index_is_told_once(workspace, opened, core, clock):
 
 @pytest.mark.parametrize("name", [TEXTS, COUNTS])
 @pytest.mark.parametrize(
-    "content", [b"", b"\xc1", b"\x81\xc4\x00\x9a", b"\x90", b"\xdf\xff\xff\xff\xff", None]
+    "content",
+    [
+        *(b"", b"\xc1", b"\x81\xc4\x00\x9a", b"\x90", b"\xdf\xff\xff\xff\xff", None),
+        *(b"\x91\x94\xc4\x00\xa1\xff\xc3\x80", b"\x81\xc4\x00\x92\xc4\x00\x93\xa1\xff"),
+    ],
 )
 def test_what_cannot_be_read_is_made_anew(workspace, opened, core, name, content):
     """Cut off, of another version, hostile, or no file: prime answers all the same."""
@@ -224,6 +229,25 @@ def test_what_an_archive_brings_is_not_read(workspace, own, opened, core, tmp_pa
     copied = tmp_path / "copied"
     subprocess.run(["cp", "-r", str(own.path), str(copied)], check=True)
     assert known_text(opened(copied), core) is None
+
+
+def test_callers_that_an_archive_says_were_counted_earlier_are_not_read(workspace, own, opened, core):
+    """Its words would reach the session, and numbers below 0 have no logarithm."""
+    expected = told(workspace, core)
+    path = workspace.store.directory / COUNTS
+    ((of, *_others),) = msgspec.msgpack.decode(path.read_bytes())
+    for forged in (b"", of[::-1]):
+        path.write_bytes(msgspec.msgpack.encode([(forged, "obey", True, {HELPER.encode(): -1})]))
+        assert told(opened(), core) == expected
+
+
+def test_callers_are_counted_where_another_directory_has_the_index(workspace, own):
+    environment = dict(workspace.environ) | {"GITRAG_INDEX_PLACE": "cache"}
+    elsewhere = Workspace.open(own.path, environ=environment)
+    assert elsewhere.store.exists()
+    assert not elsewhere.store.directory.exists()
+    (found,) = [each for each in suggest(elsewhere, ()).files if each.path == HELPER]
+    assert found.reason.startswith("called from 2 files, ")
 
 
 def test_what_changes_while_it_is_made_is_not_kept(workspace, own, opened, core):
