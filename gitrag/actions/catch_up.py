@@ -113,6 +113,16 @@ def _told(directory: Path, stage: str, error: Exception) -> GitragError:
     return known or StageError(f"{stage} failed: {reason_of(error)}")
 
 
+@contextmanager
+def _stage(directory: Path, failures: list[GitragError], name: str) -> Iterator[None]:
+    """Keep why a stage fails for later: the next one may well succeed."""
+    worker.tell(directory, name)
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - raised once all stages had their turn
+        failures.append(_told(directory, name, error))
+
+
 class StageError(GitragError):
     """A stage of the background work failed unexpectedly; the log has the traceback."""
 
@@ -137,15 +147,7 @@ def catch_up(
     is_first = not workspace.store.exists()
     now = workspace.snapshot()
     failures: list[GitragError] = []
-
-    @contextmanager
-    def stage(name: str) -> Iterator[None]:
-        worker.tell(workspace.store.directory, name)
-        try:
-            yield
-        except Exception as error:  # noqa: BLE001 - raised below; the next stage may well succeed
-            failures.append(_told(workspace.store.directory, name, error))
-
+    stage = partial(_stage, workspace.store.directory, failures)
     refreshed = revision = few = None
     with stage("cutting files"):
         refreshed = refresh(workspace.store, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import groupby, islice
@@ -36,19 +36,21 @@ from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.callgraph.uses import (
+from gitrag.callgraph.unnamed import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
     BY_ITS_OBJECT,
     BY_ITS_PROPERTY,
-    OUTSIDE,
     calls_by_computed_names,
-    implemented,
-    interface_outside,
-    is_accessor_of_a_bean,
     is_called_by_its_name,
     is_of_an_object,
     is_unarchived,
+)
+from gitrag.callgraph.uses import (
+    OUTSIDE,
+    implemented,
+    interface_outside,
+    is_accessor_of_a_bean,
     may_be_called_by,
     may_reach,
     may_read,
@@ -112,10 +114,7 @@ def without_callers(
         reading = _reading(read, property_of(name, language), language)
         return [*uses.lines_with(name, language), *((line, True) for line in reading)]
 
-    @cache
-    def bases_of(family: str) -> dict[str, list[str]]:
-        return _bases(loaded, family)
-
+    bases_of = cache(partial(_bases, loaded))
     found = []
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
@@ -123,18 +122,14 @@ def without_callers(
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
         others: list[tuple[Node, str, GrepLine]] = []
-        for node in members:
-            language = loaded.files[node.path][0]
-            for name in names_of(node):
-                for line, is_use in lines_with(name, language):
-                    if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
-                        continue
-                    kind = unresolved if is_use else mentioned
-                    kind[f"{line.path}:{line.number}"] = None
-                    others += [] if is_use else [(node, name, line)]
-        by_distance = partial(_distance, list(dict.fromkeys(node.path for node in inside)))
-        unresolved = dict.fromkeys(sorted(unresolved, key=by_distance))
-        mentions = sorted((place for place in mentioned if place not in unresolved), key=by_distance)
+        for node, name in ((each, name) for each in members for name in names_of(each)):
+            for line, is_use in lines_with(name, loaded.files[node.path][0]):
+                if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
+                    continue
+                kind = unresolved if is_use else mentioned
+                kind[f"{line.path}:{line.number}"] = None
+                others += [] if is_use else [(node, name, line)]
+        mentions = _nearest_first((place for place in mentioned if place not in unresolved), inside)
         mentions.sort(key=is_prose)
         is_searched = (
             is_whole
@@ -144,7 +139,8 @@ def without_callers(
             and all(each in read for each in _properties_of(loaded, members))
         )
         registered, base = _registered(workspace, members, loaded, bases_of)
-        known = Uncalled(tuple(unresolved), tuple(mentions), registered, base, is_searched)
+        nearest = tuple(_nearest_first(unresolved, inside))
+        known = Uncalled(nearest, tuple(mentions), registered, base, is_searched)
         if known.is_without_caller and others:
             known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
         found.append(known)
@@ -281,17 +277,17 @@ def _is_bodiless(workspace: Workspace, node: Node) -> bool:
     """Tell whether a method is only declared, by an interface: what is called is another."""
     if node.kind == "class" or not node.path.endswith(_DECLARING):
         return False
-    try:
-        last = file_lines(workspace, node.path)[node.line_end - 1]
-    except (GitragError, IndexError):
-        return False
-    return "}" not in last and "=" not in last.rpartition(")")[2]
+    last = "".join(lines_of(workspace, node.path)[node.line_end - 1 : node.line_end])
+    return bool(last) and "}" not in last and "=" not in last.rpartition(")")[2]
 
 
-def _distance(own: Sequence[str], place: str) -> tuple[bool, int]:
-    """Order the places with a name: in a definition's own file, in its folder, then those farther away."""
-    path = place.rpartition(":")[0]
-    return path not in own, -shared(path, own[0] if own else "")
+def _nearest_first(places: Iterable[str], members: Sequence[Node]) -> list[str]:
+    """Order places with a name: in a definition's own file, in its folder, then those farther away."""
+    own = {node.path: None for node in members}
+    first = next(iter(own), "")
+    paths = ((place.rpartition(":")[0], place) for place in places)
+    ordered = sorted(paths, key=lambda each: (each[0] not in own, -shared(each[0], first)))
+    return [place for _, place in ordered]
 
 
 def _lies_in(line: GrepLine, node: Node) -> bool:

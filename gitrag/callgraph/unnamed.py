@@ -1,13 +1,14 @@
-"""How code reaches a definition without a call by its name: a name put together, a string, its file. Pure."""
+"""How code reaches a definition without a call by its name: a name put together, a custom, its file. Pure."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 
-from gitrag.callgraph.general.traits import SCRIPTS
+from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.late import late_re
 
 _PART = late_re(r"_+|(?<=[a-z0-9])(?=[A-Z])")
@@ -17,10 +18,10 @@ _IMPORTING = late_re(r"\b(?:import|require|from|export)\b")
 _BOUND = late_re(
     r"\b(?:const|let|var)\s+([\w$]+)\s*=\s*(?:await\s+)?(?:require|import)\b|\bimport\s+(?:\*\s*as\s+)?([\w$]+)"
 )
+_EXPORTING = late_re(r"\s*(?:export\s*(?:default\b|\{)|[\w.]*?exports\b)")
 _EXPORTS = late_re(r"\s*(?:export\b|(?:module\.)?exports\b)")
 _ENDING = late_re(r"(?:/(?:index|__init__))?(?:\.d)?\.\w+$")
-_MIXING = r"\.\s*(?:send[ (]\s*:)?(?:include|prepend|extend)\b[ (,]"
-
+_MIXING = late_re(r"\.\s*(?:send[ (]\s*:)?(?:include|prepend|extend)\b[ (,]")
 
 _LONGEST, _MOST_PARTS = 100, 8
 """Of a name: characters and parts at most, for a stranger's may have thousands."""
@@ -34,6 +35,68 @@ LOADING = (
     "load_module",
 )
 """What imports a module of Python whose name the source does not say."""
+
+BY_ITS_NAME = "its name"
+"""What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
+BY_ITS_OBJECT = "the object that has it"
+BY_A_COMPUTED_NAME = "a call whose name is computed"
+BY_ITS_PROPERTY = "the property that it is the accessor of"
+_IN_OBJECT = late_re(
+    r"\s*(?:(?:(?:async|get|set)\b|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
+    r"|\s*(?!(?:this|exports|module\.exports)\.[\w$]+\s*=|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
+)
+"""How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
+_COMPUTED = {
+    "php": late_re(
+        r"(?:->|::)\s*(?:\{[^}]{0,200}\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]{0,200}\]|\bcall_user_func"
+    ),
+    "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
+    "javascript": late_re(r"\bthis\[(?!\d|(['\"])[^'\"]*\1\])[^\]]{1,200}\](?!\s*[-+*/|&?]{0,2}=(?!=))"),
+    "python": late_re(r"\bgetattr\(\s*(?:self|cls)\s*,\s*+(?!f?['\"])"),
+    "bash": late_re(r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|eval|time)\s)\s*[\"']?[\w:-]*\$(?!\()"),
+    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]+\s*(?:\(|or\b.{0,200}\)\s*\()"),
+}
+"""A call of an object's own functions by a name that the source does not say, by family of languages."""
+_JVM = (
+    "main|toString|equals|hashCode|compareTo|(?:read|write)Object|readResolve|writeReplace|finalize"
+    "|(?:pre|agent)main"
+)
+_NATIVE = r"main|w?WinMain|DllMain|Java_\w+|JNI_On\w+"
+_SCRIPT = (
+    r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback|ng(?:On|Do|After)[A-Z]\w+"
+    r"|on(?:Module|Application)[A-Z]\w+"
+)
+_CALLED = {
+    "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
+    "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP|RoundTrip"
+    r"|Len|Less|Swap|Push|Pop|(?:Read|Write)(?:At|Byte|Dir|File|From|Header|Rune|String|To)?|Close|Seek|Stat|Scan"
+    r"|Value|Set|Get|Format|GoString|Is|As|Temporary|Timeout|(?:Unm|M)arshal[A-Z]\w*|Gob(?:En|De)code|Name|Size|Mode"
+    r"|ModTime|IsDir|Sys|Info|Type|Open|Glob|Sub|Header|Flush|Hijack|Cookies|SetCookies|Lock|Unlock|Sum|Reset"
+    r"|BlockSize|Deadline|Done|Err|Enabled|Handle|With(?:Attrs|Group)|LogValue|Network|Accept|Addr|(?:Local|Remote)Addr"
+    r"|Set(?:Read|Write)?Deadline|Int63|Uint64|Seed|Bounds|At|ColorModel|Visit",
+    "rust": "main",
+    "c": _NATIVE,
+    "cpp": rf"{_NATIVE}|operator.*|~\w+",
+    "java": _JVM,
+    "kotlin": _JVM,
+    "scala": rf"{_JVM}|apply|update|unapply(?:Seq)?",
+    "dart": "main",
+    "zig": "main|panic|format|jsonStringify|jsonParse",
+    "lua": r"__\w+",
+    "csharp": "Main|Dispose(?:Async)?|ToString|Equals|GetHashCode|CompareTo|Get(?:Async)?Enumerator|MoveNext"
+    "|Deconstruct|Add|GetAwaiter|operator|this|~.*|Configure(?:Services)?|Invoke(?:Async)?|On(?:Get|Post)\\w*",
+    "ruby": r"to_\w+|inspect|method_missing|respond_to_missing\?|included|inherited|extended|prepended"
+    r"|test_\w+|setup|teardown",
+    "php": r"__\w+|test\w+|setUp|tearDown",
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "solidity": "receive|fallback",
+    "swift": "deinit|subscript|error(?:Description|Code|UserInfo|Domain)|failureReason|recoverySuggestion"
+    "|helpAnchor|description|debugDescription|customMirror|hash|encode|id|rawValue|allCases|body|previews",
+}
+_UNARCHIVED = late_re(r"\binit[?!]?\s*\((?:from\s+\w+\s*:|coder\b|rawValue\b)")
+"""Initializers of Swift that protocols ask for: what decodes, or unarchives, calls them."""
 
 
 @cache
@@ -86,9 +149,8 @@ def imports(text: str, place: str, path: str, language: str) -> bool:
     own = _ENDING.sub("", f"/{path}")
     stem = re.escape(own.rpartition("/")[2])
     if language not in SCRIPTS:
-        return bool(
-            re.search(rf"\bimport\b.*\b{stem}\b|\b{stem}\b.*\bimport\b|^\s*{stem},?\s*$|\.{stem}\b", text)
-        )
+        is_there = re.search(r"\bimport\b", text) and re.search(rf"\b{stem}\b", text)
+        return bool(is_there or re.search(rf"^\s*{stem},?\s*$|\.{stem}\b", text))
     named = _STRING.findall(text) if _IMPORTING.search(text) else []
     for each in (*named, *(_ENDING.sub("", each) for each in named)):
         if each.startswith("."):
@@ -127,10 +189,11 @@ def is_exported(line: str, name: str, others: list[str]) -> bool:
         name: The name at the file's top level that it is, or is in.
         others: The file's lines.
     """
-    word = re.compile(
-        rf"\s*(?:export\s*(?:default\b|\{{)|[\w.]*exports\b).*(?<![\w.]){re.escape(name)}(?!\w)"
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    exporting = ((each, _EXPORTING.match(each)) for each in others)
+    return _EXPORTS.match(line) is not None or any(
+        found and word.search(each, found.end()) for each, found in exporting
     )
-    return any(map(word.match, others)) or _EXPORTS.match(line) is not None
 
 
 def overrides(lines: list[str], name: str, language: str) -> bool:
@@ -142,4 +205,26 @@ def overrides(lines: list[str], name: str, language: str) -> bool:
 
 def mixes_in(text: str, name: str) -> bool:
     """Tell whether a line of Ruby mixes a module into a class that it names."""
-    return re.search(rf"{_MIXING}.*\b{re.escape(name)}\b", text) is not None
+    found = _MIXING.search(text)
+    return found is not None and re.search(rf"\b{re.escape(name)}\b", text[found.end() :]) is not None
+
+
+def is_called_by_its_name(name: str, language: str) -> bool:
+    """Tell whether a language, or what runs tests, calls definitions that have a name."""
+    return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None
+
+
+def is_of_an_object(line: str) -> bool:
+    """Tell whether a function of JavaScript begins as a member of an object does, or a method of a class."""
+    return _IN_OBJECT.match(line) is not None
+
+
+def calls_by_computed_names(lines: Iterable[str], language: str) -> bool:
+    """Tell whether a file calls functions of an object by names that it computes."""
+    way = _COMPUTED.get(family_of(language))
+    return way is not None and any(way.search(line) for line in lines)
+
+
+def is_unarchived(line: str, language: str) -> bool:
+    """Tell whether a definition of Swift begins as what decodes or unarchives calls."""
+    return language == "swift" and _UNARCHIVED.search(line) is not None

@@ -137,69 +137,6 @@ _MOST_BASES = 200
 OUTSIDE = "."
 """What a base's name begins with that is of others, although a class here is called so."""
 
-BY_ITS_NAME = "its name"
-"""What stands for a decorator where the language, or what runs tests, calls a definition by its name."""
-BY_ITS_OBJECT = "the object that has it"
-BY_A_COMPUTED_NAME = "a call whose name is computed"
-BY_ITS_PROPERTY = "the property that it is the accessor of"
-_IN_OBJECT = late_re(
-    r"\s*(?:(?:(?:async|get|set)\b|\*)\s*)*(?:[\w$]+|\"[^\"]*\"|'[^']*'|\[[^\]]*\])\s*[(:]"
-    r"|\s*(?!(?:this|exports|module\.exports)\.[\w$]+\s*=|[\w$.]*\.prototype\.)[\w$]+(?:\.[\w$]+)+\s*=(?!=)"
-)
-"""How a function of JavaScript begins that is a member of an object: nobody knows who calls it by that."""
-_COMPUTED = {
-    "php": late_re(
-        r"(?:->|::)\s*(?:\{[^}]{0,200}\}|\$\w+)\s*\(|\[\s*\$this\s*,\s*+(?!['\"]\w+['\"]\s*\])[^\]]{0,200}\]|\bcall_user_func"
-    ),
-    "ruby": late_re(r"\b(?:__send__|(?:public_)?send)[ (]\s*+(?!:\w)|\.method\(\s*+(?!:\w)"),
-    "javascript": late_re(r"\bthis\[(?!\d|(['\"])[^'\"]*\1\])[^\]]{1,200}\](?!\s*[-+*/|&?]{0,2}=(?!=))"),
-    "python": late_re(r"\bgetattr\(\s*(?:self|cls)\s*,\s*+(?!f?['\"])"),
-    "bash": late_re(r"(?:^|[;&|({]|\b(?:then|do|else|if|exec|eval|time)\s)\s*[\"']?[\w:-]*\$(?!\()"),
-    "lua": late_re(r"\w\[(?![\"'])[^\]]{1,200}\]+\s*(?:\(|or\b.*\)\s*\()"),
-}
-"""A call of an object's own functions by a name that the source does not say, by family of languages."""
-_JVM = (
-    "main|toString|equals|hashCode|compareTo|(?:read|write)Object|readResolve|writeReplace|finalize"
-    "|(?:pre|agent)main"
-)
-_NATIVE = r"main|w?WinMain|DllMain|Java_\w+|JNI_On\w+"
-_SCRIPT = (
-    r"toString|toJSON|valueOf|render|component[A-Z]\w+|\w+Callback|ng(?:On|Do|After)[A-Z]\w+"
-    r"|on(?:Module|Application)[A-Z]\w+"
-)
-_CALLED = {
-    "python": r"__\w+__|test_\w+|pytest_\w+|setUp\w*|tearDown\w*",
-    "go": r"main|init|(?:Test|Benchmark|Example|Fuzz)\w*|String|Error|Unwrap|ServeHTTP|RoundTrip"
-    r"|Len|Less|Swap|Push|Pop|(?:Read|Write)(?:At|Byte|Dir|File|From|Header|Rune|String|To)?|Close|Seek|Stat|Scan"
-    r"|Value|Set|Get|Format|GoString|Is|As|Temporary|Timeout|(?:Unm|M)arshal[A-Z]\w*|Gob(?:En|De)code|Name|Size|Mode"
-    r"|ModTime|IsDir|Sys|Info|Type|Open|Glob|Sub|Header|Flush|Hijack|Cookies|SetCookies|Lock|Unlock|Sum|Reset"
-    r"|BlockSize|Deadline|Done|Err|Enabled|Handle|With(?:Attrs|Group)|LogValue|Network|Accept|Addr|(?:Local|Remote)Addr"
-    r"|Set(?:Read|Write)?Deadline|Int63|Uint64|Seed|Bounds|At|ColorModel|Visit",
-    "rust": "main",
-    "c": _NATIVE,
-    "cpp": rf"{_NATIVE}|operator.*|~\w+",
-    "java": _JVM,
-    "kotlin": _JVM,
-    "scala": rf"{_JVM}|apply|update|unapply(?:Seq)?",
-    "dart": "main",
-    "zig": "main|panic|format|jsonStringify|jsonParse",
-    "lua": r"__\w+",
-    "csharp": "Main|Dispose(?:Async)?|ToString|Equals|GetHashCode|CompareTo|Get(?:Async)?Enumerator|MoveNext"
-    "|Deconstruct|Add|GetAwaiter|operator|this|~.*|Configure(?:Services)?|Invoke(?:Async)?|On(?:Get|Post)\\w*",
-    "ruby": r"to_\w+|inspect|method_missing|respond_to_missing\?|included|inherited|extended|prepended"
-    r"|test_\w+|setup|teardown",
-    "php": r"__\w+|test\w+|setUp|tearDown",
-    "javascript": _SCRIPT,
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "solidity": "receive|fallback",
-    "swift": "deinit|subscript|error(?:Description|Code|UserInfo|Domain)|failureReason|recoverySuggestion"
-    "|helpAnchor|description|debugDescription|customMirror|hash|encode|id|rawValue|allCases|body|previews",
-}
-_UNARCHIVED = late_re(r"\binit[?!]?\s*\((?:from\s+\w+\s*:|coder\b|rawValue\b)")
-"""Initializers of Swift that protocols ask for: what decodes, or unarchives, calls them."""
-
-
 _MADE_BY_NAME = {
     "php": r"(?:::class\b|@\w+[\"']|[\"'])",
     "java": r"(?:\s*::\s*new\b|\.class\b)",
@@ -241,11 +178,6 @@ def is_accessor_of_a_bean(lines: Iterable[str], name: str, language: str) -> boo
     """Tell whether a library that a file of Java imports may call an accessor by its property."""
     is_one = language == "java" and _ACCESSOR.fullmatch(name)
     return bool(is_one) and any(_BEANS.match(line) for line in lines)
-
-
-def is_unarchived(line: str, language: str) -> bool:
-    """Tell whether a definition of Swift begins as what decodes or unarchives calls."""
-    return language == "swift" and _UNARCHIVED.search(line) is not None
 
 
 _GO_IMPORT = late_re(r'\s*(?:import\s+)?(?:[\w.]+\s+)?"((?:[\w-]+\.)+[\w-]+/[^"\s]+)"\s*(?://.*)?$')
@@ -303,12 +235,8 @@ def may_use(path: str, text: str, name: str, language: str, own: str = "") -> bo
     if is_template:
         return False
     bare = text if own == "bash" else _STRING.sub(_without_prose, text)
-    ways = (*_handed(name), *((_alone(name, own in {"ruby", "erb"}),) if own in _BARE else ()))
-    return any(
-        not _is_declared(bare, each.start("name"), own)
-        and not _IN_SIGNATURE.search(bare[: each.start("name")])
-        for way in ways
-        for each in way.finditer(bare)
+    return _is_named(
+        bare, own, *_handed(name), *((_alone(name, own in {"ruby", "erb"}),) if own in _BARE else ())
     )
 
 
@@ -329,11 +257,15 @@ def may_reach(path: str, text: str, name: str, language: str, own: str = "", *, 
         return _in_settings(name).search(text) is not None or _is_value(name).search(text) is not None
     if not alone or _IMPORTING.match(text):
         return False
-    bare = _TRAILING.sub("", _STRING.sub(_without_prose, text))
+    return _is_named(_TRAILING.sub("", _STRING.sub(_without_prose, text)), own, _by_itself(name))
+
+
+def _is_named(text: str, language: str, *ways: re.Pattern[str]) -> bool:
+    """Tell whether a name stands in a line in one of some ways, not where it or a parameter is declared."""
     return any(
-        not _is_declared(bare, each.start("name"), own)
-        and not _IN_SIGNATURE.search(bare[: each.start("name")])
-        for each in _by_itself(name).finditer(bare)
+        not _is_declared(text, at, language) and not _IN_SIGNATURE.search(text[:at])
+        for way in ways
+        for at in (each.start("name") for each in way.finditer(text))
     )
 
 
@@ -349,22 +281,6 @@ def only_declares(path: str, text: str, name: str) -> bool:
     own = language_of(path) or ""
     places = [each.start() for each in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
     return is_code(own) and bool(places) and all(_is_declared(text, at, own) for at in places)
-
-
-def is_called_by_its_name(name: str, language: str) -> bool:
-    """Tell whether a language, or what runs tests, calls definitions that have a name."""
-    return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None
-
-
-def is_of_an_object(line: str) -> bool:
-    """Tell whether a function of JavaScript begins as a member of an object does, or a method of a class."""
-    return _IN_OBJECT.match(line) is not None
-
-
-def calls_by_computed_names(lines: Iterable[str], language: str) -> bool:
-    """Tell whether a file calls functions of an object by names that it computes."""
-    way = _COMPUTED.get(family_of(language))
-    return way is not None and any(way.search(line) for line in lines)
 
 
 def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
@@ -424,7 +340,7 @@ def _is_other(own: str, language: str) -> bool:
     return own in LANGUAGES and family_of(own) != family_of(language)
 
 
-_LINES_OF_IMPL = 4
+_LINES_OF_IMPL, _LONGEST_IMPL = 4, 500
 _IMPL = late_re(r"\s*(?:unsafe\s+)?impl\b(?:.*?([\w:]+)(?:<[^{]*>)?\s+for\s)?")
 
 
@@ -438,9 +354,9 @@ def implemented(lines: Sequence[str]) -> tuple[str, ...]:
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
         if line.strip() and (_indent(line) < within or at == len(lines) - 1):
-            found = _IMPL.match(line)
+            found = _IMPL.match(line[:_LONGEST_IMPL])
             if found and "{" not in line:  # in several lines
-                found = _IMPL.match(" ".join(lines[at : at + _LINES_OF_IMPL]))
+                found = _IMPL.match(" ".join(lines[at : at + _LINES_OF_IMPL])[:_LONGEST_IMPL])
             if found:
                 return (f"impl {found[1]}",) if found[1] else ()
             if line.lstrip().startswith("}"):

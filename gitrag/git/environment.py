@@ -126,12 +126,7 @@ def run_git(
         raise UsageError(f"{error.object!r} has half of a character in it.", "Give it whole.") from error
     command: list[str | bytes] = ["git", *_IN_UTF8, *words]
     if file_bytes is not None:
-        if sys.platform == "win32":
-            raise RepositoryError(
-                "What a server sends cannot be limited on Windows, so nothing is fetched.",
-                "Fetch it with git, and name the directory.",
-            )
-        command = ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
+        command = _writing_less(command, file_bytes)
     deadline_s = timeout_s or time_limit_s(environment)
     try:
         return run_program(
@@ -155,6 +150,16 @@ def run_git(
         ) from error
     except OSError as error:  # one that is too long to be passed on included
         raise not_run(error, cwd) from error
+
+
+def _writing_less(command: Sequence[str | bytes], file_bytes: int) -> list[str | bytes]:
+    """Return a command that runs another, and fails with `TOO_LARGE` if that writes a larger file."""
+    if sys.platform == "win32":
+        raise RepositoryError(
+            "What a server sends cannot be limited on Windows, so nothing is fetched.",
+            "Fetch it with git, and name the directory.",
+        )
+    return ["/bin/sh", "-c", _LIMITED, str(-(-file_bytes // _ULIMIT_BYTES)), *command]
 
 
 def time_limit_s(environment: Mapping[str, str]) -> float:

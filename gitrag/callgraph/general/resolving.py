@@ -81,10 +81,8 @@ class Resolver(Receivers):
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
-            found = [
-                (own, sure if own in self._tables.listed else min(sure, ONE_OF_SEVERAL))
-                for own, sure in found
-            ]
+            listed = self._tables.listed
+            found = [(own, sure if own in listed else min(sure, ONE_OF_SEVERAL)) for own, sure in found]
         if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
@@ -182,18 +180,8 @@ class Resolver(Receivers):
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
-        if owner is None and self._tables.language(caller[0]) == "php":  # `new \\Shop\\Cart()`
-            cls = self._class(".".join(parts), caller[0])
-            if cls is not None or before[0][:1].isupper() or not before[0]:
-                return [] if cls is None else certain(self._made(cls))
-            if before == ["this"]:  # in a template
-                return [] if self._class_of(caller) is not None else self._telling("", name, "php")
-            own = self._class_of(caller)  # what is private only its class calls
-            return [
-                each
-                for each in self._telling("", name, "php")
-                if each[0][1] not in self._tables.body(each[0][0]).statics or self._class_of(each[0]) == own
-            ]
+        if owner is None and self._tables.language(caller[0]) == "php":
+            return self._in_php(before, name, caller)
         if owner is None and before == ["self"]:
             if self._tables.is_template(caller[0]):
                 return self._plain(name, caller)
@@ -230,6 +218,20 @@ class Resolver(Receivers):
         if name in {"new", "of", "create"} and owner.name in self._tables.classes:
             return [(each, CERTAIN if name == "new" else OVERRIDDEN) for each in self._made(owner)]
         return self._alike(owner, name)
+
+    def _in_php(self, before: Sequence[str], name: str, caller: Id) -> Found:
+        """Find what PHP calls on a receiver of which nothing is known, or makes: ``new Cart()``."""
+        cls = self._class(".".join([*before, name]), caller[0])
+        if cls is not None or before[0][:1].isupper() or not before[0]:
+            return [] if cls is None else certain(self._made(cls))
+        own = self._class_of(caller)  # what is private only its class calls
+        if before == ["this"]:  # in a template
+            return [] if own is not None else self._telling("", name, "php")
+        return [
+            each
+            for each in self._telling("", name, "php")
+            if each[0][1] not in self._tables.body(each[0][0]).statics or self._class_of(each[0]) == own
+        ]
 
     def _alike(self, owner: Owner, name: str) -> Found:
         """Find the few methods of a name, where the receiver's type says no more than that it has one."""

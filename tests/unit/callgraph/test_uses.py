@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.unnamed import bound_by, imports, is_exported, overrides, put_together, takes_any_of
-from gitrag.callgraph.uses import (
+from gitrag.callgraph.unnamed import (
+    bound_by,
     calls_by_computed_names,
-    implemented,
+    imports,
     is_called_by_its_name,
+    is_exported,
     is_of_an_object,
+    overrides,
+    put_together,
+    takes_any_of,
+)
+from gitrag.callgraph.uses import (
+    implemented,
     may_be_called_by,
     may_reach,
     may_set,

@@ -114,8 +114,15 @@ assert [each.line_end for each in chunk(b"x = 1\\n" + b"/*\\n" * 3_000 + b"y = 2
     [
         "from gitrag.callgraph.general.markup import named_in\nnamed_in(':' * 300_000, 'vue')",
         "from gitrag.chunking import chunk\nchunk(b'class A' + b'\\n' * 300_000, 'kotlin')",
-        "from gitrag.callgraph.uses import is_of_an_object\nis_of_an_object('get' * 100_000)",
-        "from gitrag.callgraph import uses\nuses.calls_by_computed_names(['->{' * 300_000], 'php')",
+        "from gitrag.callgraph.unnamed import is_of_an_object\nis_of_an_object('get' * 100_000)",
+        "from gitrag.callgraph import unnamed\nunnamed.calls_by_computed_names(['->{' * 300_000], 'php')",
+        "from gitrag.callgraph import unnamed\nunnamed.calls_by_computed_names(['a[b]or)' * 90_000], 'lua')",
+        "from gitrag.callgraph.unnamed import imports\nimports('Put ' * 150_000, 'a.py', 'Put.py', 'python')",
+        "from gitrag.callgraph.unnamed import is_exported\nis_exported('', 'f', ['exports.' * 60_000])",
+        "from gitrag.callgraph.unnamed import mixes_in\nmixes_in('.include ' * 60_000, 'Put')",
+        "from gitrag.callgraph.uses import implemented\nimplemented(['impl ' + 'a' * 300_000])",
+        "from gitrag.callgraph.uses import implemented\nimplemented(['impl ' + 'a<' * 150_000])",
+        "from gitrag.callgraph.templates import python_of\npython_of('{%' + 'a' * 900_000)",
     ],
 )
 def test_a_line_without_an_end_is_read_in_linear_time(code):
