@@ -15,8 +15,8 @@ _SPOKEN = frozenset({"python", *QUERIES})
 
 _COMPONENTS = frozenset({"vue", "svelte", "astro", "html"})
 
-_TEMPLATES = {"erb": "ruby", "jsp": "java", "template": "python"}
-"""What templates, which are HTML otherwise, have of other languages."""
+_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python"}
+"""What templates have of other languages; HTML, if it calls nothing of Python, is read for its scripts."""
 
 LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
 """Languages with call extraction.
@@ -44,6 +44,15 @@ def extract(data: bytes, language: str) -> Facts:
         return failed(reason_of(error))
 
 
+def _code_of_template(text: str, language: str) -> tuple[str, str] | None:
+    """Return the language and the code of a template; None if it is none."""
+    from gitrag.callgraph import templates
+
+    spoken = _TEMPLATES.get(language)
+    code = getattr(templates, f"{spoken}_of")(text) if spoken else ""
+    return (spoken, code) if spoken and (code.strip() or language != "html") else None
+
+
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
     from gitrag.chunking.chunker import for_parser, is_hopelessly_nested, is_plausible
@@ -55,15 +64,9 @@ def _read(data: bytes, language: str) -> Facts:
     whole = text
     if len(text) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
-    if language in _TEMPLATES:
-        from gitrag.callgraph import templates
-
-        language = _TEMPLATES[given]
-        text = getattr(templates, f"{language}_of")(text)
-    else:
-        language, text = main_language(text, language, _SPOKEN)
+    language, text = _code_of_template(text, given) or main_language(text, given, _SPOKEN)
     if not language or not text.strip():
-        return replace(EMPTY, language=_TEMPLATES.get(given, ""))
+        return replace(EMPTY, language="" if given == "html" else _TEMPLATES.get(given, ""))
     row = BY_NAME[language]
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:

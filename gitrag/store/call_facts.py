@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _LANGUAGE = (
-    "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb' WHEN language = 'html'"
-    " THEN 'template' WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp' ELSE language END"
+    "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb'"
+    " WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp' ELSE language END"
 )
 """The language that a file's calls are in: templates are HTML, or of no language, for all else."""
 

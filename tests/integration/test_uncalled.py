@@ -437,3 +437,11 @@ def test_the_places_in_its_own_file_and_folder_come_first(make_repository):
     (known,) = [each.known for each in found.none]
     places = ["b/own.py:6", "b/c/use.py:2", "b/near.py:2", "a/use.py:2", "z.py:2"]
     assert known.unresolved == tuple(places)
+
+
+def test_the_scripts_of_a_page_call_what_they_name(make_repository):
+    page = "<script>\nfunction raised() {}\nfunction down() { raised(); }\n</script>\n"
+    workspace = open_app(make_repository({"page.html": page, "plain.html": "<p>{{ a }}</p>\n"}))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("raised", direction=Direction.CALLERS))
+    assert not found.none

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 
 from gitrag.callgraph.extraction import extract
-from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.manifests import NAMES
+from gitrag.callgraph.loading import _spoken
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls
 from gitrag.chunking.languages import language_of
 
@@ -26,13 +26,8 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
     )
 
 
-def _spoken(language: str, facts: Facts) -> tuple[str, Facts]:
-    return facts.language or language, facts
-
-
 def _language_of(path: str, text: str) -> str:
-    own = {"erb": "erb", "jsp": "jsp"}.get(path.rpartition(".")[2]) or language_of(path, text) or ""
-    return "template" if own == "html" else own
+    return {"erb": "erb", "jsp": "jsp"}.get(path.rpartition(".")[2]) or language_of(path, text) or ""
 
 
 def edges_of(files: Mapping[str, str], least: float = LIKELY) -> set[str]:
