@@ -99,7 +99,7 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
         yield f"- … and {count(len(risky) - MOST_DEFINITIONS, 'more definition')} with callers"
     if any(edge.confidence < 1 for each in risky for edge in _shown_edges(each)):
         yield _LIKELY
-    rest = [each for each in found.by_risk if each not in risky]
+    rest = [each for each in found.by_risk if not (each.risk or each.called)]
     where = found.impact.looked_at if found.impact else ""
     gone = [each for each in rest if each.how == "removed" and each.is_looked_for]
     unsure = [each for each in rest if each.known and not each.known.is_without_caller]
@@ -109,7 +109,13 @@ def _definition_lines(  # noqa: C901 - one kind of definition after another
     if len(unsure) > MOST_DEFINITIONS:
         more = count(len(unsure) - MOST_DEFINITIONS, "more definition")
         yield f"- … and {more} of which no call was resolved"
-    bare = [each for each in rest if each.is_looked_for and each not in gone and each not in unsure]
+    bare = [
+        each
+        for each in rest
+        if each.is_looked_for
+        and each.how != "removed"
+        and not (each.known and not each.known.is_without_caller)
+    ]
     for said, own in (
         (f"No caller in {where}", bare),
         ("No line of code outside the change found that has its name", gone),

@@ -337,11 +337,12 @@ def _with_callers(touched: Iterable[Touched], callers: Impact | None) -> list[To
         if callers
         else {}
     )
+    looked_for = known.keys() | uncalled.keys()
     return [
         replace(
             each,
             called=known.get((each.path, each.name)),
-            is_looked_for=(each.path, each.name) in known.keys() | uncalled.keys(),
+            is_looked_for=(each.path, each.name) in looked_for,
             known=uncalled.get((each.path, each.name)),
         )
         for each in touched
@@ -394,7 +395,7 @@ def _every_path(workspace: Workspace) -> list[str]:
 
 
 def _is_of_tests(path: str) -> bool:
-    return bool(traits(path) & Trait.TEST) and not is_of_an_example(path)
+    return bool(traits(path, Trait.TEST)) and not is_of_an_example(path)
 
 
 def _is_test(path: str) -> bool:

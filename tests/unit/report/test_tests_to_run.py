@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from gitrag.actions.governance.change_impact import BearingTest
+from gitrag.actions.governance.change_impact import BearingTest, ChangeImpact, _with_callers
+from gitrag.actions.impact import Called, Impact
+from gitrag.actions.touched import Touched
+from gitrag.callgraph.graph import Edge, Node
+from gitrag.callgraph.reach import Uncalled
 from gitrag.corpus.testing import cargo_arguments, go_modules, name_of_source, subject_of_test
-from gitrag.report.impact import arguments
+from gitrag.model import Chunk, Kind
+from gitrag.report.impact import arguments, as_markdown
 
 TESTS = [
     "tests/test_b.py",
@@ -119,3 +126,31 @@ def test_a_test_is_named_after_a_file(test, source):
 
 def test_the_main_file_of_a_directory_names_no_test_of_another():
     assert subject_of_test("web/cart/index.test.ts") != name_of_source("web/user/index.ts")
+
+
+def test_a_change_of_twenty_thousand_definitions_is_told_in_linear_time():
+    """By the square of their number it takes over a minute."""
+    chunks = [Chunk(Kind.FUNCTION, f"f{n}", f"f{n}", "", "", "x", 1, 2) for n in range(20_000)]
+    nodes = [Node("a.py", each.name, 1, 2) for each in chunks]
+    half = len(nodes) // 2
+    called = [Called(node, (Edge(Node("b.py", "g", 1, 2), node, 1),), ()) for node in nodes[:half]]
+    known = [Uncalled(), Uncalled(unresolved=("c.py:1",))] * (half // 2)
+    impact = Impact(tuple(called), tuple(nodes[half:]), tuple(known), len(nodes), "3 files")
+    begin = time.process_time()
+    definitions = tuple(_with_callers([Touched("a.py", each, "changed") for each in chunks], impact))
+    facts = {"documents": (), "named": (), "unreached": None, "asked": (), "messages": 0, "new": 0}
+    found = ChangeImpact(
+        span="HEAD",
+        said="",
+        files=("a.py",),
+        definitions=definitions,
+        impact=impact,
+        threshold=None,
+        notes=(),
+        **facts,
+    )
+    text = as_markdown(found)
+    assert time.process_time() - begin < 5
+    assert "- … and 9,990 more definitions with callers" in text
+    assert "- … and 4,990 more definitions of which no call was resolved" in text
+    assert " and 4,992 more" in text
