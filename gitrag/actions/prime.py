@@ -371,6 +371,8 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
     new = kept
     if kept.index != index:
         moved, texts, chunks = _standing(workspace)
+        if not moved:  # it has nothing of this worktree
+            return None
         new = replace(kept, index=index, moved=moved, texts=texts, chunks=chunks)
     age = workspace.since(new.moved)
     stale = stale_line(age, workspace.config.staleness_threshold) if is_whole else None

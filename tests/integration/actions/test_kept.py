@@ -190,6 +190,15 @@ def test_an_old_index_is_told_once(workspace, opened, core, clock):
     assert "stale" not in known_text(opened(), core)[0]
 
 
+def test_no_age_is_told_of_an_index_that_has_nothing_of_this_worktree(workspace, own, opened, core, tmp_path):
+    """It was lost, and another worktree has made it anew."""
+    own.git("worktree", "add", "-q", str(tmp_path / "other"))
+    for path in workspace.store.directory.glob("index.duckdb*"):
+        path.unlink()
+    opened(tmp_path / "other").update()
+    assert known_text(opened(), core) is None
+
+
 @pytest.mark.parametrize("name", [TEXTS, COUNTS])
 @pytest.mark.parametrize(
     "content",
