@@ -113,6 +113,16 @@ def test_the_tests_to_run_are_there_and_seen_from_where_one_stands(own):
     assert own.gitrag("impact", "--tests").status == NOTHING
 
 
+def test_a_link_that_git_does_not_track_is_not_followed(own, tmp_path):
+    """It may have come with an archive, and lead to what is nobody's business."""
+    outside = tmp_path / "outside.py"
+    outside.write_text("def kept_apart():\n    return 1\n")
+    own.git.file("shop/link.py").symlink_to(outside)
+    said = asked(own)
+    assert said["files"] == ["shop/link.py"]
+    assert said["definitions"] == []
+
+
 def test_what_is_removed_and_still_named_comes_first(own):
     text = own.git.file("shop/tax.py").read_text()
     own.git.write({"shop/tax.py": text.replace("old_rate", "new_rate").replace("1.2", "1.3")})

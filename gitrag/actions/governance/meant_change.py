@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitrag.actions.gitignore_entry import IGNORED
-from gitrag.git.conversion import as_stored
+from gitrag.git.conversion import as_stored, read_file
 from gitrag.git.difference import (
     MOST_BYTES,
     ChangedFile,
@@ -14,7 +14,6 @@ from gitrag.git.difference import (
     untracked_files,
 )
 from gitrag.git.repository import BlobError
-from gitrag.machine.files import read_regular
 from gitrag.workspace import Workspace
 
 _MOST_UNTRACKED = 200
@@ -61,8 +60,8 @@ def _untracked(workspace: Workspace, span: str, notes: list[str]) -> list[Change
 
 
 def current_content(workspace: Workspace, path: str) -> bytes | None:
+    """Return what a file has now; None where it is a link, or not text to compare."""
     try:
-        data = read_regular((workspace.repo.root or workspace.repo.git_dir) / path, MOST_BYTES)
-        return as_stored(workspace.repo, path, data)
-    except (OSError, BlobError):
+        return as_stored(workspace.repo, path, read_file(workspace.repo.root, path, MOST_BYTES))
+    except BlobError:
         return None
