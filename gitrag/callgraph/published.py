@@ -17,11 +17,12 @@ from msgspec import Struct
 
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.general.imports import read_imports
-from gitrag.callgraph.general.manifests import GO_MODULE, MOST_BYTES, parsed_toml
+from gitrag.callgraph.general.manifests import GO_MODULE, MOST_BYTES
 from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import family_of
 from gitrag.callgraph.python.facts import unpacked_scope
 from gitrag.callgraph.python.records import Import, ImportFrom
+from gitrag.words import bounded_toml
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 
 SEPARATORS = {"python": ".", "javascript": "/", "go": "/", "rust": ".", "java": "."}
@@ -187,7 +188,7 @@ def _modules(language: str, facts: Facts) -> Iterator[str]:
 
 def _of_toml(*places: tuple[str, ...]) -> Callable[[str], str]:
     def name_of(text: str) -> str:
-        data = parsed_toml(text)
+        data = bounded_toml.parse(text)
         for place in places:
             found: Any = data
             for key in place:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator
 from posixpath import basename
 
 from msgspec import Struct
 
 from gitrag.corpus.manifests import MANIFEST_BYTES
+from gitrag.words import bounded_toml
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait, traits
 
 Read = Callable[[str], bytes | None]
@@ -79,7 +79,7 @@ def _named_by(reader: Callable[[bytes], Iterator[str]], data: bytes) -> list[str
 
 
 def _pyproject(data: bytes) -> Iterator[str]:
-    tables = tomllib.loads(data.decode())
+    tables = bounded_toml.parse(data.decode())
     for names in (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts")):
         yield from _pairs(tables, *names)
 
@@ -111,7 +111,7 @@ def _package(data: bytes) -> Iterator[str]:
 
 
 def _cargo(data: bytes) -> Iterator[str]:
-    tables = tomllib.loads(data.decode())
+    tables = bounded_toml.parse(data.decode())
     for each in tables.get("bin", []):
         if isinstance(each, dict):
             yield ": ".join(part for part in (each.get("name"), each.get("path")) if isinstance(part, str))

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from gitrag.corpus.layout import Module, named
 from gitrag.errors import ConfigError
+from gitrag.words import bounded_toml
 from gitrag.words.bounded_yaml import parse_mapping
 
 MANIFEST_BYTES = 256 * 1024
@@ -163,7 +164,7 @@ def _table(value: object, *names: str) -> Mapping[str, object]:
 
 def _toml(data: bytes, *names: str) -> Members:
     try:
-        table = _table(tomllib.loads(data.decode()), *names)
+        table = _table(bounded_toml.parse(data.decode()), *names)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(str(error)) from error
     return Members(_texts(table.get("members")), _texts(table.get("exclude")))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from posixpath import basename, commonpath, dirname, join, splitext
@@ -15,6 +14,7 @@ from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.entry_points import Read
 from gitrag.corpus.manifests import MANIFEST_BYTES
 from gitrag.errors import ConfigError
+from gitrag.words import bounded_toml
 from gitrag.words.bounded_yaml import parse_mapping
 from gitrag.words.path_traits import Trait, traits
 
@@ -203,7 +203,7 @@ def _nearest(path: str, manifest: str, paths: Collection[str]) -> str:
 def _cargo_targets(path: str, read: Read) -> tuple[tuple[str, ...], Mapping[str, str], bool, bool]:
     """Return a package's argument, its tests by path, and if its manifest names a library, programs."""
     try:
-        told = tomllib.loads((read(path) or b"").decode())
+        told = bounded_toml.parse((read(path) or b"").decode())
         tests = {
             each["path"]: str(each["name"])
             for each in told.get("test", ())
@@ -277,7 +277,7 @@ def _justfile(data: bytes, _there: frozenset[str]) -> Iterator[str]:
 
 
 def _pyproject(data: bytes, _there: frozenset[str]) -> Iterator[str]:
-    tool = tomllib.loads(data.decode()).get("tool", {})
+    tool = bounded_toml.parse(data.decode()).get("tool", {})
     if isinstance(tool, dict) and "pytest" in tool:
         yield "pytest"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from posixpath import join, normpath
 from typing import Any
 
 from msgspec import Struct
+
+from gitrag.words import bounded_toml
 
 NAMES = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json", "Cargo.toml", "go.mod")
 """Names of the files that are read."""
@@ -20,9 +21,6 @@ MOST_BYTES = 256 * 1024
 _MOST_PATTERNS = 500
 _MOST_PARENTS = 8
 """Maximum length of a chain of configurations that extend one another."""
-
-_MOST_DOTS = 200
-"""Maximum number of dots in a line of TOML: the time to parse a key grows with the square of its parts."""
 
 _NOT_DATA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|/\*.*?(?:\*/|\Z)|//[^\n]*|,(?=\s*[}\]])', re.DOTALL)
 """Comments and trailing commas, which TypeScript's configurations may have; strings are kept.
@@ -102,7 +100,7 @@ class Manifests:
     def crates(self) -> dict[str, str]:
         """Return the names of Rust's crates, as written in source, by the manifest's directory."""
         found = {}
-        for folder, data in self._each("Cargo.toml", lambda text: parsed_toml(text.decode())):
+        for folder, data in self._each("Cargo.toml", lambda text: bounded_toml.parse(text.decode())):
             package, library = data.get("package"), data.get("lib")
             for table in (library, package):
                 name = table.get("name") if isinstance(table, dict) else None
@@ -191,17 +189,6 @@ def _paths_in(value: object, depth: int) -> Iterator[str]:
 def _listed(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return [each for each in values if isinstance(each, str)]
-
-
-def parsed_toml(text: str) -> dict[str, Any]:
-    """Parse TOML.
-
-    Raises:
-        ValueError: It is none, or has a line that could take minutes to parse.
-    """
-    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
-        raise ValueError("a line has too many dots")
-    return tomllib.loads(text)
 
 
 def _parsed_json(text: bytes) -> Any:
