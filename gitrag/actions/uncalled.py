@@ -358,7 +358,7 @@ def _marks_of_class(lines: Sequence[str], node: Node, loaded: Loaded) -> tuple[s
 def _unnamed(lines: Sequence[str], node: Node, loaded: Loaded, *, is_alone: bool) -> Iterator[str]:
     """Yield by what a definition is called that does not say its name."""
     language = loaded.files[node.path][0]
-    is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1])
+    is_member = language in SCRIPTS and is_of_an_object(lines[node.line_start - 1], last_of(node))
     if is_member and not _is_of_class(lines, node, loaded):
         yield BY_ITS_OBJECT
     line = lines[node.line_start - 1]

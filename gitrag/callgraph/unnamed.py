@@ -214,9 +214,14 @@ def is_called_by_its_name(name: str, language: str) -> bool:
     return language in _CALLED and re.fullmatch(_CALLED[language], name) is not None
 
 
-def is_of_an_object(line: str) -> bool:
-    """Tell whether a function of JavaScript begins as a member of an object does, or a method of a class."""
-    return _IN_OBJECT.match(line) is not None
+def is_of_an_object(line: str, name: str = "") -> bool:
+    """Tell whether a function of JavaScript begins as a member of an object does, or a method of a class.
+
+    Args:
+        name: Its own: others may begin in the line before it.
+    """
+    within = rf"[,{{]\s*(?:(?:async|get|set)\s+)?([\"']?){re.escape(name)}\1\s*[(:]"
+    return _IN_OBJECT.match(line) is not None or (bool(name) and re.search(within, line) is not None)
 
 
 def calls_by_computed_names(lines: Iterable[str], language: str) -> bool:

@@ -403,7 +403,8 @@ def _renamed(name: str) -> re.Pattern[str]:
 def _alone(name: str, is_ruby: bool) -> re.Pattern[str]:
     more = "?!" if is_ruby else ""
     end = rf"(?![\w\"'{more}]|:(?!:)|\s*=(?![=>~]))"
-    return re.compile(rf"(?<![\w@$\"'])(?P<name>{re.escape(name)})(?:{end}|(?<=\{{{name})(?=:\w[^}}]*\}}))")
+    n = re.escape(name)
+    return re.compile(rf"(?<![\w@$\"'])(?P<name>{n})(?:{end}|(?<=\{{{n})(?=:\w[^}}]*\}}))")
 
 
 @cache

@@ -20,6 +20,12 @@ OVERRIDDEN = 0.6
 LIKE_NAMED = 0.5
 """Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 DEPTH = 8
+_MOST_PASSED_ON = 50
+"""Files by which a name is passed on."""
+
+_MOST_INSIDE = 4
+"""Modules of Rust inside of one another: what one passes on that is not there would be sought without end."""
+
 _MOST_EXPORTS = 2_000
 """Files that one name is looked for in by way of re-exports."""
 
@@ -60,6 +66,7 @@ class Naming:
         self._check = check
         self._classes_found: dict[tuple[str, str, str], Owner | None] = {}
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
+        self._following = 0
         self._passed_found: dict[str, PassedOn] = {}
         self._imported_found: dict[tuple[str, str], tuple[list[Id], bool]] = {}
         self._named_in_full: dict[str, dict[str, list[Id]]] = {}
@@ -404,11 +411,13 @@ class Naming:
         """Find what a file, or a directory's files, export under a name; computed once for all imports."""
         key = module, name, inside
         found = self._exports_found.get(key)
-        if found is None:
+        if found is None and self._following < _MOST_PASSED_ON and len(inside) <= _MOST_INSIDE:
             self._exports_found[key] = []  # while it is looked for: files may re-export one another
+            self._following += 1
             found = self._find_exported(module, name, inside) or self._by_modules(module, name, inside)
+            self._following -= 1
             self._exports_found[key] = found
-        return found
+        return found or []
 
     def _find_exported(self, module: str, name: str, inside: tuple[str, ...]) -> list[Id]:
         paths = self._imports.within(module)

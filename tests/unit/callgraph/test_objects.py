@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.callgraph.extraction import LANGUAGES, extract
-from tests.support.callgraphs import calls_of
+from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
 SESSIONS = "module.exports = { init: function (x) {}, show: function (q, r) {} };\n"
@@ -228,3 +228,15 @@ def test_a_script_of_a_page_keeps_its_lines_and_a_template_says_nothing():
     }
     assert "html" in LANGUAGES
     assert not extract(b"<script>\n{% if a %} %} {{ {% ]] )) {{{ b }}\n</script>", "html").failure
+
+
+def test_modules_of_rust_that_pass_on_what_is_not_there_are_not_followed_without_end():
+    found = edges_of(
+        {
+            "Cargo.toml": '[package]\nname = "app"\n',
+            "src/lib.rs": "pub mod a;\npub mod b;\npub use a::*;\npub use gone::*;\npub use crate::*;\n",
+            "src/a.rs": "pub use super::lost::*;\npub use self::inner::*;\npub fn real() {}\n",
+            "src/b.rs": "use crate::missing::deep::thing;\nuse crate::real;\nfn go() { thing(); real(); }\n",
+        }
+    )
+    assert found == {"src/b.rs:go -> src/a.rs:real"}

@@ -244,6 +244,25 @@ def test_how_a_member_of_an_object_begins(line, expected):
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "    , tick: function (val) {",
+        "  draw('#x', { axis: { tick: function (v) {} } })",
+        "  , 'tick': (v) => v",
+        "f({ tick(v) {} })",
+    ],
+)
+def test_a_member_may_begin_within_its_line(line):
+    assert is_of_an_object(line, "tick")
+    assert not is_of_an_object("const tick = (a, b) => {", "tick")
+
+
+def test_a_name_with_a_sign_of_ruby_is_looked_for():
+    assert may_use("a.rb", "x if ready?", "ready?", "ruby")
+    assert not may_use("a.rb", "x if already?", "ready?", "ruby")
+
+
+@pytest.mark.parametrize(
     ("line", "language", "expected"),
     [
         ("$this->{'setup' . $name . 'Driver'}();", "php", True),
