@@ -20,12 +20,8 @@ OVERRIDDEN = 0.6
 LIKE_NAMED = 0.5
 """Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 DEPTH = 8
-_MOST_PASSED_ON = 50
-"""Files by which a name is passed on."""
-
-_MOST_INSIDE = 4
-"""Modules of Rust inside of one another: what one passes on that is not there would be sought without end."""
-
+_MOST_PASSED_ON, _MOST_INSIDE = 50, 4
+"""Files that pass a name on, and modules of Rust inside of one another: else it might be sought without end."""
 _MOST_EXPORTS = 2_000
 """Files that one name is looked for in by way of re-exports."""
 
@@ -61,9 +57,7 @@ class Naming:
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         self.limits = Limits()
-        self._tables = tables
-        self._imports = imports
-        self._check = check
+        self._tables, self._imports, self._check = tables, imports, check
         self._classes_found: dict[tuple[str, str, str], Owner | None] = {}
         self._exports_found: dict[tuple[str, str, tuple[str, ...]], list[Id]] = {}
         self._following = 0
