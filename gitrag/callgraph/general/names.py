@@ -21,7 +21,7 @@ LIKE_NAMED = 0.5
 """Confidence in a method with this name, where few types have one: Go's interfaces say no more."""
 DEPTH = 8
 _MOST_PASSED_ON, _MOST_INSIDE = 50, 4
-"""Files that pass a name on, and modules of Rust inside of one another: else it might be sought without end."""
+"""Files that pass a name on, and modules of Rust in one another: else it might be sought without end."""
 _MOST_EXPORTS = 2_000
 """Files that one name is looked for in by way of re-exports."""
 
