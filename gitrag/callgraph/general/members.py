@@ -193,6 +193,13 @@ class ClassMembers(Naming):
             found = self._implementations(owner, name)
         return found
 
+    def _extended(self, own: Id) -> Owner | None:
+        """Return the class that a function of Kotlin extends: ``fun Zip.flush()``, in another one too."""
+        definition, parent = self._tables.definition(own), self._tables.body(own[0]).parents[own[1]]
+        around = f"{self._tables.definition((own[0], parent)).name}." if parent >= 0 else ""
+        written = definition.name.removeprefix(around).rpartition(".")[0]
+        return self._class(written, own[0]) if definition.kind == "function" and written else None
+
     def _overriding(self, owner: Owner, name: str) -> dict[Id, None]:
         """Return what may run in place of a class's method of a name, each once."""
         found: dict[Id, None] = {}

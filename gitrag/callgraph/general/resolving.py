@@ -392,11 +392,13 @@ class Resolver(Receivers):
         self, name: str, caller: Id
     ) -> Found:
         """Resolve a call without a receiver."""
-        path = caller[0]
-        language = self._tables.language(path)
+        path, language = caller[0], self._tables.language(caller[0])
         may_be_around = self._tables.names(path, name) or language in IMPLICIT_SELF
         for scope in self._tables.outwards(caller) if may_be_around else ():
             definition = self._tables.definition(scope)
+            extended = self._extended(scope) if language == "kotlin" else None
+            if extended is not None and (found := self._own_or_any(extended, name)):
+                return found
             is_namespace = language in SCRIPTS and scope[1] in self._tables.body(path).statics
             if definition.kind == "class" and not is_namespace:
                 if language not in IMPLICIT_SELF:
@@ -430,10 +432,8 @@ class Resolver(Receivers):
                 found = self._own_or_any(owner, name)
                 if found:
                     return found
-        if language == "java":
-            found = self._static(name, path)
-            if found:
-                return found
+        if language == "java" and (found := self._static(name, path)):
+            return found
         named, is_imported = self._imported(name, path)
         if named:
             return certain([built for own in named for built in self._constructed(own)])

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.callgraphs import calls_of
+from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
 JAVA_LOCATOR = """
@@ -266,3 +266,13 @@ def test_an_override_below_a_base_with_many_subclasses(count: int):
     roots += "    def extra(self):\n        return {}\n"
     mine = "class Mine(Root):\n    def extra(self):\n        return 1\n"
     assert shown({"a.py": roots + mine + others}) == {"Root.get ~> Root.extra", "Root.get ~> Mine.extra"}
+
+
+def test_a_bare_call_in_an_extension_of_kotlin_means_what_it_extends_first():
+    found = edges_of(
+        {
+            "a.kt": "class Zip { fun finish() = 1 }\nclass Dir {\n    fun finish() = 2\n    fun all() = 3\n"
+            "    private fun Zip.flush() { finish(); all() }\n    fun String.send() { all() }\n}\n"
+        }
+    )
+    assert found == {"Dir.Zip.flush -> Zip.finish", "Dir.Zip.flush -> Dir.all", "Dir.String.send -> Dir.all"}
