@@ -117,6 +117,13 @@ _CHAINS = {
 }  # fmt: skip
 """By languages: a line of many, each of which names the one before."""
 
+_IN_PAGES = {
+    "erb": ("ruby", b"<p><%% %s %%></p>"),
+    "jsp": ("java", b"<p><%%! %s %%></p>"),
+    "html": ("javascript", b'<p onclick="f(1)"></p>\n<script>%s</script>\n'),
+}
+"""The language inside a page, and the page around it."""
+
 _LARGE_BYTES = 700_000
 """Of what is nested by indentation, or names one thing after the other: 900 levels, 20,000 classes."""
 
@@ -145,9 +152,10 @@ def real_files() -> dict[str, tuple[Path, ...]]:
 
 
 def sample(language: str) -> bytes | None:
-    """Return a file of a language that is as it should be; of ERB, Ruby in a page."""
-    if language == "erb":
-        return b"<p><%% %s %%></p>" % SAMPLES["ruby"].source.encode()
+    """Return a file of a language that is as it should be; of what is called in a page, that in a page."""
+    if language in _IN_PAGES:
+        inside, page = _IN_PAGES[language]
+        return page % SAMPLES[inside].source.encode()
     return SAMPLES[language].source.encode() if language in SAMPLES else None
 
 

@@ -123,6 +123,7 @@ class Choice:
         choosing = self._tables.language(caller[0]) in CHOOSING
         if call.given is not None:
             found = [each for each in found if each[1] == CERTAIN or self._takes(each[0], call, caller)]
+            found = list(dict.fromkeys((self._made_by(own, call, caller), sure) for own, sure in found))
         if not found or not choosing:
             return found
         if call.given is None:
@@ -147,6 +148,15 @@ class Choice:
         least = MISFIT if best == MISFIT else MISFIT + 1  # of what is sure none fits: types say nothing
         others = [each for each in found if each[1] < CERTAIN and scores.get(each[0], MISFIT - 1) >= least]
         return [*((own, confidence) for own in chosen), *others]
+
+    def _made_by(self, own: Id, call: WrittenCall, caller: Id) -> Id:
+        """Return the class, for its primary constructor, where one of Kotlin cannot take the arguments."""
+        if self._tables.language(own[0]) != "kotlin" or self._tables.last_name(own) != "constructor":
+            return own
+        given = call.given or ()
+        names = given if self._tables.language(caller[0]) == "kotlin" else [":_"] * len(given)
+        parent = self._tables.body(own[0]).parents[own[1]]
+        return own if parent < 0 or self._resolver.takes(own, names) else (own[0], parent)
 
     def _takes(self, own: Id, call: WrittenCall, caller: Id) -> bool:
         """Tell whether a function can take as many arguments, and in Kotlin those that are named."""

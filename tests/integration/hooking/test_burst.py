@@ -93,7 +93,7 @@ from gitrag.actions import run_hook as run
 from gitrag.machine.locks import is_held
 store = Path(sys.argv[1])
 held = lambda: [is_held(store / name) for name in ("worker.lock", "worker.start")]
-background.catch_up = lambda *_: print(*held(), flush=True)
+background.catch_up = lambda *_, **__: print(*held(), flush=True)
 run.run("post-commit", [], start=store.parent.parent, environ=os.environ)
 """
 

@@ -276,3 +276,21 @@ def test_a_bare_call_in_an_extension_of_kotlin_means_what_it_extends_first():
         }
     )
     assert found == {"Dir.Zip.flush -> Zip.finish", "Dir.Zip.flush -> Dir.all", "Dir.String.send -> Dir.all"}
+
+
+def test_what_no_other_constructor_of_kotlin_takes_its_primary_one_does():
+    found = edges_of(
+        {
+            "a.kt": "class Obs(val a: Int, val b: Int, val c: Int = 1) {\n"
+            "    constructor(t: String) : this(1, 2)\n}\n"
+            'fun one() = Obs("")\nfun named() = Obs(a = 1, b = 2)\nfun spread(x: Array<String>) = Obs(*x)\n',
+            "B.java": 'class B { void f() { new Obs(1, 2, 3); } void g() { new Obs(""); } }\n',
+        }
+    )
+    assert {each.replace("a.kt:", "").replace("B.java:", "") for each in found} == {
+        "one -> Obs.constructor",
+        "named -> Obs",
+        "spread -> Obs.constructor",
+        "B.f -> Obs",
+        "B.g -> Obs.constructor",
+    }
