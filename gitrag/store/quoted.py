@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.late import np
 from gitrag.store.columns import run
+from gitrag.store.content import read_chunks
 from gitrag.store.memo import Memo
 from gitrag.words.declarations import BEGINS, LANGUAGES, handed_on
 
@@ -25,8 +26,12 @@ _MATCHING = """
 """Materialized, because DuckDB would otherwise match every text of the index first."""
 
 
-def texts_of(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+def texts_of(
+    db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None = None
+) -> dict[int, str]:
     """Read the texts of chunks."""
+    if memo is not None and memo.chunks is not None:
+        return {own: chunk.text for own, chunk in read_chunks(db, chunk_ids.tolist(), memo).items()}
     sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
     return dict(run(db, [chunk_ids], sql).fetchall())
 
