@@ -46,7 +46,7 @@ class ChunkCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = path.absolute()
 
     def read(self, marks: Mapping[int, int]) -> dict[int, Chunk]:
         """Return what the file has of chunks with these marks."""

@@ -305,15 +305,20 @@ def read_chunks(
     db: DuckDBPyConnection, chunk_ids: Iterable[int], memo: Memo | None = None
 ) -> dict[int, Chunk]:
     """Read chunks by id, of a large index from the cache beside it (`chunk_cache.py`) where that has them."""
-    found: dict[int, Chunk] = {}
     wanted = integers(dict.fromkeys(chunk_ids))
-    if memo is not None and memo.chunks is not None and len(wanted):
-        found = memo.chunks.read(_marks_of(db, wanted, memo))
-        wanted = integers(each for each in wanted.tolist() if each not in found)
-    if len(wanted):
+    found = kept_chunks(db, wanted, memo)
+    if len(found) < len(wanted):
+        columns = [integers(each for each in wanted.tolist() if each not in found)]
         sql = f"SELECT chunk_id, {_CHUNK} FROM chunks SEMI JOIN columns ON chunk_id = column0"
-        found.update((row[0], _chunk(*row[1:])) for row in run(db, [wanted], sql).fetchall())
+        found.update((row[0], _chunk(*row[1:])) for row in run(db, columns, sql).fetchall())
     return found
+
+
+def kept_chunks(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None) -> dict[int, Chunk]:
+    """Return those of some chunks that are in the cache beside a large index."""
+    if memo is None or memo.chunks is None or not len(chunk_ids):
+        return {}
+    return memo.chunks.read(_marks_of(db, chunk_ids, memo))
 
 
 def _chunk(kind: str, *rest: Any) -> Chunk:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.late import np
-from gitrag.store.columns import run
-from gitrag.store.content import read_chunks
+from gitrag.store.columns import integers, run
+from gitrag.store.content import kept_chunks
 from gitrag.store.memo import Memo
 from gitrag.words.declarations import BEGINS, LANGUAGES, handed_on
 
@@ -30,10 +30,12 @@ def texts_of(
     db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None = None
 ) -> dict[int, str]:
     """Read the texts of chunks."""
-    if memo is not None and memo.chunks is not None:
-        return {own: chunk.text for own, chunk in read_chunks(db, chunk_ids.tolist(), memo).items()}
-    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    return dict(run(db, [chunk_ids], sql).fetchall())
+    found = {own: chunk.text for own, chunk in kept_chunks(db, chunk_ids, memo).items()}
+    if len(found) < len(chunk_ids):
+        columns = [integers(each for each in chunk_ids.tolist() if each not in found)]
+        sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
+        found.update(run(db, columns, sql).fetchall())
+    return found
 
 
 def giving_a_value(
