@@ -97,6 +97,8 @@ class ChunkCache:
         """Open the file, refusing what else may be in it: it may have come with an archive."""
         import sqlite3
 
+        if not self._path.is_file():  # a pipe would be waited for
+            raise sqlite3.OperationalError("no file")
         how = "mode=ro&immutable=1" if mode == "ro" else "mode=rw"
         db = sqlite3.connect(f"{self._path.as_uri()}?{how}", uri=True, timeout=0)
         if mode == "rw":

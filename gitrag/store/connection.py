@@ -386,12 +386,15 @@ class Store:
                 vectors.fill(db, self.vector_cache, self.vector_cache.end())
 
     def cache_chunks(self) -> None:
-        """Write the chunks of a large index that are new into their cache."""
+        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long."""
         from gitrag.store import content
 
-        if self.is_large():
+        place: tuple[str, int] | None = None
+        more = self.is_large()
+        while more:
             with self.read() as db:
-                content.fill_cache(db, self.chunk_cache)
+                place = content.fill_cache(db, self.chunk_cache, place)
+            more = place is not None
 
     def forget_vectors(self) -> None:
         """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""

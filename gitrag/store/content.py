@@ -345,21 +345,31 @@ def _found(
     return place[there], beside[there]
 
 
-def fill_cache(db: DuckDBPyConnection, cache: ChunkCache) -> None:
-    """Write the chunks that are new into their cache."""
-    index = schema.get(db, "identity") or ""
-    first = cache.end(index)
+def fill_cache(
+    db: DuckDBPyConnection, cache: ChunkCache, place: tuple[str, int] | None = None
+) -> tuple[str, int] | None:
+    """Write some of the chunks that are new into their cache.
+
+    Args:
+        place: The index and the id to go on from, as returned; None to begin.
+
+    Returns:
+        None where no more is to be written.
+    """
+    index = schema.get(db, "identity")
+    own, first = place or (index, cache.end(index))
+    if own != index:
+        return None
+    rows = db.execute(
+        f"SELECT chunk_id, {_MARK}, {_CHUNK} FROM chunks JOIN contents USING (content_id)"
+        " WHERE chunk_id >= ? AND chunk_id < ? ORDER BY chunk_id",
+        [first, first + _AT_A_TIME],
+    ).fetchall()
+    if not cache.write(index, ((*row[:2], _chunk(*row[2:])) for row in rows), anew=not first):
+        return None
     row = db.execute("SELECT max(chunk_id) FROM chunks").fetchone()
-    anew = not first
-    for start in range(first, 1 + int((row and row[0]) or 0), _AT_A_TIME):
-        rows = db.execute(
-            f"SELECT chunk_id, {_MARK}, {_CHUNK} FROM chunks JOIN contents USING (content_id)"
-            " WHERE chunk_id >= ? AND chunk_id < ? ORDER BY chunk_id",
-            [start, start + _AT_A_TIME],
-        ).fetchall()
-        if not cache.write(index, ((*row[:2], _chunk(*row[2:])) for row in rows), anew=anew):
-            return
-        anew = False
+    following = first + _AT_A_TIME
+    return (index, following) if row and following <= (row[0] or 0) else None
 
 
 def read_places(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:

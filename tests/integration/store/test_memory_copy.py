@@ -232,6 +232,17 @@ def test_chunks_are_read_from_the_file_beside_a_large_index(large: tuple[Store, 
     assert not list(resident.directory.glob("index*"))
 
 
+def test_chunks_are_written_bit_by_bit(large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch):
+    store, resident = large
+    with store.write("test") as db:
+        db.execute("INSERT INTO chunks SELECT * REPLACE (100 AS chunk_id) FROM chunks WHERE chunk_id = 1")
+    monkeypatch.setattr(content, "_AT_A_TIME", 16)
+    resident.cache_chunks()
+    with resident.read() as db:
+        marks = content._marks_of(db, np.array([1, 2, 3, 100], np.int32), resident.memo)
+    assert resident.chunk_cache.read(marks) == chunks_of(store, [1, 2, 3, 100])
+
+
 def test_a_later_content_is_added_to_the_chunks_beside_an_index(large: tuple[Store, Store]):
     store, resident = large
     resident.cache_chunks()
@@ -245,7 +256,7 @@ def test_a_later_content_is_added_to_the_chunks_beside_an_index(large: tuple[Sto
 
 
 @pytest.mark.parametrize(
-    "spoil", ["cut", "zeros", "noise", "bomb", "view", "text", "wide", "directory", "link"]
+    "spoil", ["cut", "zeros", "noise", "bomb", "view", "text", "wide", "directory", "link", "pipe"]
 )
 def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spoil: str, tmp_path: Path):
     store, resident = large
@@ -266,9 +277,11 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("DROP TABLE chunks")
             db.execute(f"CREATE VIEW chunks(number, packed) AS {endless}")
-    elif spoil in ("directory", "link"):
+    elif spoil in ("directory", "link", "pipe"):
         path.unlink()
-        path.mkdir() if spoil == "directory" else path.symlink_to(aside)
+        {"directory": path.mkdir, "link": lambda: path.symlink_to(aside), "pipe": lambda: os.mkfifo(path)}[
+            spoil
+        ]()
     else:
         own = {
             "cut": raw[: len(raw) // 2],
