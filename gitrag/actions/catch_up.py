@@ -168,6 +168,8 @@ def catch_up(
     if few:
         with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
+    with stage("keeping chunks for questions"):
+        workspace.store.cache_chunks()
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed, keep)

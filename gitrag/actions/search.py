@@ -294,7 +294,7 @@ def search(
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> Sections:
         memo = workspace.store.memo  # which is that of ``db``
         scoped = scope_of(options, workspace.config, view_id, overlay)
-        source, reword = IndexFile(db, workspace.model), options.may_be_reworded
+        source, reword = IndexFile(db, workspace.model, memo), options.may_be_reworded
         found = rank(source, question, scoped, wanted, encoder, memo, reword=reword)
         shown = {hit.content_id for section in found.sections for hit in section.hits}
         rows: Sequence[LeftOutRow] | None = None

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -34,6 +34,8 @@ from gitrag.words.terms import IN_NAME
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
+
+_T = TypeVar("_T")
 
 SURPLUS = 16
 """How many times the requested number of chunks the sign bits preselect, for their vectors to decide.
@@ -77,6 +79,9 @@ _FEW_TERMS = 64
 
 _TERMS_BYTES = 32 << 20
 """Maximum size of the postings that are kept of the terms asked last: 6 bytes for each chunk that has one."""
+
+_AT_A_TIME = 1 << 16
+"""Rows of a scope whose signs are compared at a time."""
 
 _LOOKS = 8
 """Number of times that all names of a large index are looked through before their hashes are kept: so often
@@ -506,7 +511,7 @@ def _likeliest(
     the question's components by them, which comes nearer to the cosine.
     """
     text_ids, signs = vectors.read_signs(db, memo)
-    _texts, of_text, of_path = _places(scope, text_ids)
+    of_text, of_path = _of_index(scope, "places", text_ids, lambda: _look_up(scope, text_ids))
     if not len(text_ids):
         return np.flatnonzero(scope.text_id)
     table = vectors.sign_sums(question)
@@ -515,23 +520,51 @@ def _likeliest(
     by_path = vectors.estimated(signs[:, np.minimum(of_path, last)], table) * np.float32(PATH_WEIGHT)
     by_path[~with_path] = 0
     rows = np.arange(len(of_text))
-    about = np.cos(np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32))
-    missing = np.array([-1, -np.inf], np.float32)  # no vector, no text
+    about = np.append(_cosines(), np.array([-1, -np.inf], np.float32))  # no vector, no text
     wide = round(math.sqrt(len(rows) * many))
     if len(rows) > wide:
         differing = vectors.differing(signs, vectors.signs(question.reshape(1, -1))[0])
-        near = np.take(np.append(about[differing], missing), of_text)
-        near += np.take(np.maximum(by_path, 0), scope.file)
+        differing = np.append(differing, np.array([DIMENSIONS + 1, DIMENSIONS + 2], np.uint16))
+        # All these indices are valid; where NumPy has to see to that, it copies them first.
+        near = np.take(about, np.take(differing, of_text, mode="clip"), mode="clip")
+        near += np.take(np.maximum(by_path, 0), scope.file, mode="clip")
         rows = _best(near, wide)
     text, file = of_text[rows], scope.file[rows]
-    own = np.take(signs, np.minimum(text, last), axis=1)
-    apart = vectors.count_differing(own, signs[:, np.minimum(of_path[file], last)])
-    weight = np.where(with_path[file], np.float32(PATH_WEIGHT), np.float32(0))
-    near = vectors.estimated(own, table) + by_path[file]
-    near /= np.sqrt(1 + weight * (weight + 2 * about[apart]))
+
+    def lengths(rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        return _lengths(signs, of_text[rows], of_path[scope.file[rows]])
+
+    near = (
+        vectors.estimated(np.take(signs, np.minimum(text, last), axis=1, mode="clip"), table) + by_path[file]
+    )
+    if scope.memo.count("lengths") == 1:  # no other question may come
+        near /= lengths(rows)
+    else:
+        near /= _of_index(scope, "lengths", text_ids, lambda: lengths(np.arange(len(of_text))))[rows]
     without = np.flatnonzero(text > last)
-    near[without] = missing[text[without] - len(text_ids)]
+    near[without] = about[DIMENSIONS + 1 :][text[without] - len(text_ids)]
     return rows[_best(near, many)]
+
+
+def _cosines() -> NDArray[np.float32]:
+    """Return the cosines of two vectors by how many of their signs differ, about."""
+    angles: NDArray[np.float32] = np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32)
+    return np.cos(angles)
+
+
+def _lengths(
+    signs: NDArray[np.uint64], of_text: NDArray[np.int32], of_path: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """Estimate the length of chunk + 0.5 · path by the signs of both, whose places among them are given."""
+    about, last = _cosines(), signs.shape[1] - 1
+    weight = np.where(of_path <= last, np.float32(PATH_WEIGHT), np.float32(0))
+    found = np.empty(len(of_text), np.float32)
+    for start in range(0, len(found), _AT_A_TIME):
+        block = slice(start, start + _AT_A_TIME)
+        own, path = (signs[:, np.minimum(each[block], last)] for each in (of_text, of_path))
+        apart = about[vectors.count_differing(own, path)]
+        found[block] = np.sqrt(1 + weight[block] * (weight[block] + 2 * apart))
+    return found
 
 
 def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
@@ -541,25 +574,22 @@ def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
     return np.flatnonzero(values >= np.partition(values, len(values) - many)[len(values) - many])
 
 
-def _places(
-    scope: SearchScope, text_ids: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return some texts, and where those of a scope's chunks and of its files' paths are among them.
+def _of_index(scope: SearchScope, key: str, text_ids: NDArray[np.int32], make: Callable[[], _T]) -> _T:
+    """Return what a scope keeps of an index with these texts, made anew where the index has changed since."""
+    of, kept = scope.memo.get(key, lambda: (text_ids, make()))
+    return kept if of is text_ids else make()
+
+
+def _look_up(scope: SearchScope, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return where the texts of a scope's chunks and of its files' paths are among some texts.
 
     The number of texts stands for one that is not among them, and one more for no text.
     """
-    kept = scope.memo.get("places", lambda: _look_up(scope, text_ids))
-    return kept if kept[0] is text_ids else _look_up(scope, text_ids)  # the index has changed since
-
-
-def _look_up(
-    scope: SearchScope, text_ids: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
     place = np.full(1 + last, len(text_ids), dtype=np.int32)
     place[text_ids] = np.arange(len(text_ids), dtype=np.int32)
     place[0] = len(text_ids) + 1
-    return text_ids, place[scope.text_id], place[scope.path_text]
+    return place[scope.text_id], place[scope.path_text]
 
 
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:

@@ -17,6 +17,7 @@ from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
+from gitrag.store.chunk_cache import ChunkCache
 from gitrag.store.engine import Engine, SharedEngines, share_work, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
@@ -163,6 +164,7 @@ class Store:
         self._beside = () if seed is None else (seed,)
         self._seed_lock = StoreLock(seed or directory, lock_timeout_s)
         self.vector_cache = VectorCache(directory / f"{NAME}.vectors")
+        self.chunk_cache = ChunkCache(directory / f"{NAME}.chunks")
         self._recipe = recipe
         self._say = say
         self._lock = StoreLock(directory, lock_timeout_s)
@@ -234,9 +236,10 @@ class Store:
         return not head or (len(head) < _HEADERS_BYTES and head[8:12] == b"DUCK")
 
     def size_bytes(self) -> int:
-        """Return the size of the index on disk, with its write-ahead log and the copy of its vectors."""
+        """Return the size of the index on disk, with its write-ahead log and the caches beside it."""
         total = 0
-        for path in (self.path, *(self.path.with_name(self.path.name + end) for end in (".wal", ".vectors"))):
+        ends = (".wal", ".vectors", ".chunks")
+        for path in (self.path, *(self.path.with_name(self.path.name + end) for end in ends)):
             with suppress(OSError):
                 total += path.stat().st_size
         return total
@@ -371,7 +374,7 @@ class Store:
             self._large = None
             return Memo()
         if self._large is None or self._large[0] != state:
-            self._large = state, Memo(lasting=True, vectors=self.vector_cache)
+            self._large = state, Memo(lasting=True, vectors=self.vector_cache, chunks=self.chunk_cache)
         return self._large[1]
 
     def cache_vectors(self) -> None:
@@ -381,6 +384,17 @@ class Store:
         if self.is_large():
             with self.read() as db:
                 vectors.fill(db, self.vector_cache, self.vector_cache.end())
+
+    def cache_chunks(self) -> None:
+        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long."""
+        from gitrag.store import content
+
+        place: tuple[str, int] | None = None
+        more = self.is_large()
+        while more:
+            with self.read() as db:
+                place = content.fill_cache(db, self.chunk_cache, place)
+            more = place is not None
 
     def forget_vectors(self) -> None:
         """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
@@ -11,10 +11,14 @@ from gitrag.late import np
 from gitrag.model import Chunk, Kind, Skip
 from gitrag.store import schema, vectors
 from gitrag.store.columns import integers, next_id, objects, run
+from gitrag.store.held_texts import read_chunk_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
+
+    from gitrag.store.chunk_cache import ChunkCache
+    from gitrag.store.memo import Memo
 
 INDEXED = "indexed"
 PENDING = "pending"
@@ -31,6 +35,8 @@ _MERGED = "postings sorted up to chunk"
 _RUN = 8_000_000
 """Postings, of some 150,000 to 220,000 chunks, that are sorted together: 1.2 s of processor time."""
 _LEAST_RUN = 500_000
+_AT_A_TIME = 1 << 15
+"""Chunks that are read for the cache beside the index: a multiple of those that lie together there."""
 
 ContentKey: TypeAlias = "tuple[str, str | None]"
 """A content: its blob's id, and what its path says of its language: a name, or an ambiguous ending."""
@@ -290,15 +296,80 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
     return [known[key] for key in keys]
 
 
-def read_chunks(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
-    columns = [integers(chunk_ids)]
-    rows = run(
-        db,
-        columns,
-        "SELECT chunk_id, kind, name, qualified_name, signature, docstring, text, line_start, line_end"
-        " FROM chunks SEMI JOIN columns ON chunk_id = column0",
+_CHUNK = "kind, name, qualified_name, signature, docstring, text, line_start, line_end"
+_MARK = "hash((SELECT value FROM meta WHERE key = 'identity'), content_id, blob, language)"
+"""What no other index has of a content. Ids of contents are not used again (`gitrag/store/garbage.py`)."""
+
+
+def read_chunks(
+    db: DuckDBPyConnection, chunk_ids: Iterable[int], memo: Memo | None = None
+) -> dict[int, Chunk]:
+    """Read chunks by id, of a large index from the cache beside it (`chunk_cache.py`) where that has them."""
+    wanted = integers(dict.fromkeys(chunk_ids))
+    found = kept_chunks(db, wanted, memo)
+    if len(found) < len(wanted):
+        columns = [integers(each for each in wanted.tolist() if each not in found)]
+        sql = f"SELECT chunk_id, {_CHUNK} FROM chunks SEMI JOIN columns ON chunk_id = column0"
+        found.update((row[0], _chunk(*row[1:])) for row in run(db, columns, sql).fetchall())
+    return found
+
+
+def kept_chunks(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None) -> dict[int, Chunk]:
+    """Return those of some chunks that are in the cache beside a large index."""
+    if memo is None or memo.chunks is None or not len(chunk_ids):
+        return {}
+    return memo.chunks.read(_marks_of(db, chunk_ids, memo))
+
+
+def _chunk(kind: str, *rest: Any) -> Chunk:
+    return Chunk(Kind(kind), *rest)
+
+
+def _marks_of(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo) -> dict[int, int]:
+    """Return the marks of the contents of some chunks, by chunk."""
+    chunks = read_chunk_columns(db, memo)
+    sql = f"SELECT content_id, {_MARK} AS mark FROM contents ORDER BY content_id"
+    marks = memo.get("marks", lambda: db.execute(sql).fetchnumpy())
+    place, chunk_ids = _found(chunks["chunk_id"], chunk_ids, chunk_ids)
+    place, chunk_ids = _found(marks["content_id"], chunks["content_id"][place], chunk_ids)
+    return dict(zip(chunk_ids.tolist(), marks["mark"][place].tolist(), strict=True))
+
+
+def _found(
+    keys: NDArray[np.int32], wanted: NDArray[np.int32], beside: NDArray[np.int32]
+) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """Return where some ids are in a column, ascending, and what stands beside those that are."""
+    place = np.searchsorted(keys, wanted)
+    there = place < len(keys)
+    there[there] = keys[place[there]] == wanted[there]
+    return place[there], beside[there]
+
+
+def fill_cache(
+    db: DuckDBPyConnection, cache: ChunkCache, place: tuple[str, int] | None = None
+) -> tuple[str, int] | None:
+    """Write some of the chunks that are new into their cache.
+
+    Args:
+        place: The index and the id to go on from, as returned; None to begin.
+
+    Returns:
+        None where no more is to be written.
+    """
+    index = schema.get(db, "identity")
+    own, first = place or (index, cache.end(index))
+    if own != index:
+        return None
+    rows = db.execute(
+        f"SELECT chunk_id, {_MARK}, {_CHUNK} FROM chunks JOIN contents USING (content_id)"
+        " WHERE chunk_id >= ? AND chunk_id < ? ORDER BY chunk_id",
+        [first, first + _AT_A_TIME],
     ).fetchall()
-    return {row[0]: Chunk(Kind(row[1]), *row[2:]) for row in rows}
+    if not cache.write(index, ((*row[:2], _chunk(*row[2:])) for row in rows), anew=not first):
+        return None
+    row = db.execute("SELECT max(chunk_id) FROM chunks").fetchone()
+    following = first + _AT_A_TIME
+    return (index, following) if row and following <= (row[0] or 0) else None
 
 
 def read_places(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, ChunkPlace]:

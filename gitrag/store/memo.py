@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from gitrag.store.chunk_cache import ChunkCache
     from gitrag.store.vector_cache import VectorCache
 
 T = TypeVar("T")
@@ -27,15 +28,19 @@ class Memo:
     Args:
         lasting: Whether further questions of the same state will come; else nothing is kept.
         vectors: Of an index too large to be held in memory: where single vectors are read from.
+        chunks: Likewise, where single chunks are.
 
     Attributes:
         whole: Whether postings, vectors and paths are kept in full.
     """
 
-    def __init__(self, *, lasting: bool = False, vectors: VectorCache | None = None) -> None:
+    def __init__(
+        self, *, lasting: bool = False, vectors: VectorCache | None = None, chunks: ChunkCache | None = None
+    ) -> None:
         self.lasting = lasting
         self.whole = lasting and vectors is None
         self.vectors = vectors
+        self.chunks = chunks
         self._kept: dict[Hashable, Any] = {}
         self._bytes: dict[Hashable, int] = {}
         self._pinned: dict[Hashable, Any] = {}

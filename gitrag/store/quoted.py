@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.late import np
-from gitrag.store.columns import run
+from gitrag.store.columns import integers, run
+from gitrag.store.content import kept_chunks
 from gitrag.store.memo import Memo
 from gitrag.words.declarations import BEGINS, LANGUAGES, handed_on
 
@@ -25,10 +26,16 @@ _MATCHING = """
 """Materialized, because DuckDB would otherwise match every text of the index first."""
 
 
-def texts_of(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+def texts_of(
+    db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None = None
+) -> dict[int, str]:
     """Read the texts of chunks."""
-    sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    return dict(run(db, [chunk_ids], sql).fetchall())
+    found = {own: chunk.text for own, chunk in kept_chunks(db, chunk_ids, memo).items()}
+    if len(found) < len(chunk_ids):
+        columns = [integers(each for each in chunk_ids.tolist() if each not in found)]
+        sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
+        found.update(run(db, columns, sql).fetchall())
+    return found
 
 
 def giving_a_value(

@@ -204,14 +204,24 @@ class IndexFile(Struct, frozen=True):
 
     Attributes:
         db: The connection; reading is enough.
+        memo: What is kept of its index.
     """
 
     db: DuckDBPyConnection
     model: str = ""
+    memo: Memo | None = None
 
     def touched(self, view_id: int | None) -> Mapping[str, float]:
         """See ``Source``."""
         return views.touched(self.db, view_id) if view_id is not None else {}
+
+    def read_chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+        """See ``Source``."""
+        return content.read_chunks(self.db, chunk_ids, self.memo)
+
+    def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
+        """See ``Source``."""
+        return quoted.texts_of(self.db, chunk_ids, self.memo)
 
     open_scope = _by(candidates.open_scope)
     postings = _by(candidates.postings)
@@ -228,12 +238,10 @@ class IndexFile(Struct, frozen=True):
     files_matching = _by(candidates.files_matching)
     read_paths = _by(candidates.read_paths)
     all_paths = _by(candidates.all_paths)
-    read_chunks = _by(content.read_chunks)
     read_places = _by(content.read_places)
     read_texts = _by(content.read_texts)
     read_names = _by(content.read_names)
     read_chunk_texts = _by(content.read_chunk_texts)
-    texts_of = _by(quoted.texts_of)
     giving_a_value = _by(quoted.giving_a_value)
     reexporting = _by(quoted.reexporting)
     look_up = _by(views.look_up)

@@ -19,6 +19,7 @@ from gitrag.store.columns import integers, objects, pairs, run
 from gitrag.store.held_texts import flags, held_texts
 from gitrag.store.memo import Memo
 from gitrag.store.paths import decode_path
+from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -357,9 +358,10 @@ def pending(
     *,
     oldest_first: bool = False,
 ) -> list[PendingText]:
-    """List texts without a vector, newest first: recent writing is asked about next.
+    """List texts without a vector: of the product before those of tests, examples and documents alone.
 
-    Two processes that embed at the same time share the work if one starts with the oldest.
+    Of either, newest first: recent writing is asked about next. Two processes that embed at the same time
+    share the work if one starts with the oldest.
     """
     order = "text_id" if oldest_first else "text_id DESC"
     columns = pairs(entries)
@@ -367,7 +369,7 @@ def pending(
         run(
             db,
             columns,
-            f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({PENDING_IDS}) ORDER BY {order} LIMIT ?)"
+            f"WITH wanted AS MATERIALIZED ({PENDING} ORDER BY bool_and(outside), {order} LIMIT ?)"
             f" {_SOURCES} ORDER BY {order}",
             [view_id, view_id, limit],
         )
@@ -408,17 +410,20 @@ def _sources(result: DuckDBPyConnection) -> list[PendingText]:
     ]
 
 
-PENDING_IDS = """
+PENDING = f"""
     WITH held AS MATERIALIZED (
         SELECT path_id, content_id FROM entries WHERE (?::INTEGER IS NULL OR view_id = ?) AND content_id <> 0
         UNION ALL SELECT column0, column1 FROM columns
+    ), contents_held AS (
+        SELECT content_id, bool_and(traits & {OUTSIDE_THE_PRODUCT.value} > 0) AS outside
+        FROM held JOIN paths USING (path_id) GROUP BY content_id
     )
-    SELECT text_id FROM drafts SEMI JOIN (
-        SELECT text_id FROM chunks SEMI JOIN held USING (content_id)
-        UNION ALL SELECT text_id FROM paths SEMI JOIN held USING (path_id)
-    ) USING (text_id)
+    SELECT text_id FROM drafts JOIN (
+        SELECT text_id, outside FROM chunks JOIN contents_held USING (content_id)
+        UNION ALL SELECT text_id, false FROM paths SEMI JOIN held USING (path_id)
+    ) USING (text_id) GROUP BY text_id
 """
-"""A text has a draft until it has its vector."""
+"""A text has a draft until it has its vector. Paths' words are few, and count in all that is found."""
 
 _SOURCES = """
     SELECT text_id, min_by(struct_pack(kind, name, qualified_name, signature, docstring, text, line_start,

@@ -92,6 +92,7 @@ def answer(repository: Path) -> None:
 def beside(repository: Path, many: int, other: Path) -> None:
     """Ask this version and another one in turn."""
     workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0})
+    workspace.store.cache_chunks()  # as the worker does
     asked = questions(workspace, many + WARMING)
     asking = []
     for checkout in (other, Path(__file__).parents[2]):
@@ -121,6 +122,7 @@ def beside(repository: Path, many: int, other: Path) -> None:
 def measure(repository: Path, many: int, exact: int) -> None:
     """Print a repository's row."""
     workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=True)
+    workspace.store.cache_chunks()  # as the worker does
     asked = questions(workspace, max(many, exact))
     for question in asked[:4]:
         search(workspace, question)

@@ -207,6 +207,20 @@ def test_two_that_embed_at_once_begin_at_opposite_ends(project):
     assert workspace.embed(oldest_first=True) == len(every)
 
 
+def test_tests_are_embedded_after_the_product_and_the_words_of_paths(project):
+    same = "def shared():\n    return 1\n"
+    project.commit({"src/extra.py": same, "src/more.py": "def more():\n    return 2\n"})
+    project.commit({"tests/test_a.py": "def test_a():\n    assert 1\n", "tests/copy.py": same})
+    workspace = open_app(project)
+    workspace.update()
+    with workspace.store.read() as db:
+        every = vectors.pending(db, 100)
+        last = {text.text_id for text in every} - {
+            text.text_id for text in vectors.pending(db, len(every) - 1)
+        }
+    assert [text.source.name for text in every if text.text_id in last] == ["test_a"]
+
+
 def nothing(_repo: GitRepository) -> None:
     pass
 

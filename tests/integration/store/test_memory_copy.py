@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import zlib
+from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from gitrag.store import candidates, vectors
+from gitrag.model import Chunk
+from gitrag.store import candidates, content, vectors
 from gitrag.store import memo as memo_module
 from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
@@ -194,6 +199,102 @@ def test_the_cache_of_vectors_goes_with_the_index(
     answer(resident)
     assert resident.remove() > without
     assert not list(resident.directory.glob("index*"))
+
+
+def chunks_of(store: Store, ids: list[int]) -> dict[int, Chunk]:
+    with store.read() as db:
+        return content.read_chunks(db, ids, store.memo)
+
+
+def in_cache(store: Store) -> dict[int, Chunk]:
+    """What the cache has of the first chunks, as the index is now."""
+    with store.read() as db:
+        return store.chunk_cache.read(content._marks_of(db, np.arange(1, 9, dtype=np.int32), store.memo))
+
+
+def test_chunks_are_read_from_the_file_beside_a_large_index(large: tuple[Store, Store]):
+    store, resident = large
+    expected = chunks_of(store, [3, 1, 2, 9])
+    assert len(expected) == 3
+    without = resident.size_bytes()
+    assert in_cache(resident) == {}
+    resident.cache_chunks()
+    assert resident.size_bytes() > without
+    assert in_cache(resident) == chunks_of(resident, [2, 9, 3, 1, 2]) == expected
+    with store.write("test") as db:  # the same ids of another index
+        db.execute("UPDATE meta SET value = 'another' WHERE key = 'identity'")
+        db.execute("UPDATE chunks SET text = 'another'")
+    assert in_cache(resident) == {}
+    assert {chunk.text for chunk in chunks_of(resident, [1, 2, 3]).values()} == {"another"}
+    resident.cache_chunks()
+    assert in_cache(resident) == chunks_of(store, [1, 2, 3])
+    assert resident.remove() > without
+    assert not list(resident.directory.glob("index*"))
+
+
+def test_chunks_are_written_bit_by_bit(large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch):
+    store, resident = large
+    with store.write("test") as db:
+        db.execute("INSERT INTO chunks SELECT * REPLACE (100 AS chunk_id) FROM chunks WHERE chunk_id = 1")
+    monkeypatch.setattr(content, "_AT_A_TIME", 16)
+    resident.cache_chunks()
+    with resident.read() as db:
+        marks = content._marks_of(db, np.array([1, 2, 3, 100], np.int32), resident.memo)
+    assert resident.chunk_cache.read(marks) == chunks_of(store, [1, 2, 3, 100])
+
+
+def test_a_later_content_is_added_to_the_chunks_beside_an_index(large: tuple[Store, Store]):
+    store, resident = large
+    resident.cache_chunks()
+    with store.write("test") as db:
+        db.execute("INSERT INTO contents SELECT * REPLACE (9 AS content_id) FROM contents LIMIT 1")
+        db.execute("INSERT INTO chunks SELECT * REPLACE (7 AS chunk_id, 9 AS content_id) FROM chunks LIMIT 1")
+        db.execute("UPDATE chunks SET content_id = 9 WHERE chunk_id = 1")  # as if its id were used again
+    assert sorted(in_cache(resident)) == [2, 3]
+    resident.cache_chunks()
+    assert in_cache(resident) == chunks_of(store, [1, 2, 3, 7])
+
+
+@pytest.mark.parametrize(
+    "spoil", ["cut", "zeros", "noise", "bomb", "view", "text", "wide", "directory", "link", "pipe"]
+)
+def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spoil: str, tmp_path: Path):
+    store, resident = large
+    resident.cache_chunks()
+    expected = chunks_of(store, [1, 2, 3])
+    path = resident.path.with_name(f"{resident.path.name}.chunks")
+    raw, aside = path.read_bytes(), tmp_path / "aside"
+    packed = {
+        "bomb": zlib.compress(bytes(1 << 28)),
+        "text": "packed",
+        "wide": zlib.compress(msgspec.msgpack.encode([(1, 2), "three", {"four": 5}])),
+    }
+    if spoil in packed:
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE chunks SET packed = ?", [packed[spoil]])
+    elif spoil == "view":
+        endless = "WITH RECURSIVE own(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM own) SELECT n, n FROM own"
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("DROP TABLE chunks")
+            db.execute(f"CREATE VIEW chunks(number, packed) AS {endless}")
+    elif spoil in ("directory", "link", "pipe"):
+        path.unlink()
+        {"directory": path.mkdir, "link": lambda: path.symlink_to(aside), "pipe": lambda: os.mkfifo(path)}[
+            spoil
+        ]()
+    else:
+        own = {
+            "cut": raw[: len(raw) // 2],
+            "zeros": bytes(len(raw)),
+            "noise": raw[:100] + bytes(range(256)) * 99,
+        }
+        path.write_bytes(own[spoil])
+    assert in_cache(resident) == {}
+    assert chunks_of(resident, [1, 2, 3]) == expected
+    for _ in range(2):  # the first one may only drop it
+        resident.cache_chunks()
+    assert chunks_of(resident, [1, 2, 3]) == expected
+    assert not aside.exists()
 
 
 def test_a_memo_that_lasts_keeps_what_was_asked_for_last():
