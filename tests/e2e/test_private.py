@@ -201,6 +201,7 @@ SHARED = {
 """What other values mean is in ``tests/unit/git/test_sharing.py``."""
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("value", SHARED)
 @pytest.mark.parametrize("umask", [OPEN, CLOSED], ids=["open", "closed"])
 def test_a_shared_repository_shares_its_index_as_git_shares_its_own(project: Project, value, umask):

@@ -199,6 +199,7 @@ def test_no_age_is_told_of_an_index_that_has_nothing_of_this_worktree(workspace,
     assert known_text(opened(), core) is None
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("name", [TEXTS, COUNTS])
 @pytest.mark.parametrize(
     "content",

