@@ -21,6 +21,7 @@ from gitrag.actions import catch_up
 from gitrag.embedding import encoder, fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.indexing import worker
+from gitrag.memory.registry import Registry
 from gitrag.store import connection
 from gitrag.store.engine import SharedEngines
 from tests.support.indexes import open_app
@@ -34,6 +35,7 @@ from tests.support.repository import (
 )
 
 TESTS = Path(__file__).parent
+STATE = Path(tempfile.mkdtemp(prefix="gitrag-tests-state-"))
 SLOW = ("e2e", "golden", "hostile")
 """Folders whose tests all start processes of gitrag or index whole repositories: seconds each."""
 
@@ -50,18 +52,17 @@ def pytest_configure() -> None:
     Work that some tests do in their own process, in the background elsewhere, keeps the priority: who has
     lowered it once does not get it back.
 
-    Repositories that a test indexes in this process are not remembered as the user's, and a worker that runs
-    in it takes no turns with the user's: it would wait for them.
+    Repositories that a test indexes in this process are not remembered as the user's, nor for longer than the
+    test: each update reads them all. A worker that runs in it takes no turns with the user's: it would wait.
 
     An example of Hypothesis may take as long as a busy machine needs for it.
     """
-    state = tempfile.mkdtemp(prefix="gitrag-tests-state-")
-    atexit.register(shutil.rmtree, state, ignore_errors=True)
-    os.environ["XDG_STATE_HOME"] = state
+    atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+    os.environ["XDG_STATE_HOME"] = str(STATE)
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     users, turn = platformdirs.user_cache_path("gitrag") / "turn", catch_up.EmbeddingTurn
     catch_up.EmbeddingTurn = lambda place, *rest: turn(  # type: ignore[assignment,misc]
-        Path(state, "turn") if place == users else place, *rest
+        STATE / "turn" if place == users else place, *rest
     )
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     hypothesis.settings.register_profile("untimed", deadline=None)
@@ -97,6 +98,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
         if "model_dir" in getattr(item, "fixturenames", ()):
             item.add_marker("model")
+
+
+def pytest_runtest_teardown() -> None:
+    Registry(STATE / "gitrag").path.unlink(missing_ok=True)
 
 
 def pytest_collection_finish() -> None:

@@ -52,6 +52,7 @@ def unsafe(text):
     return [each for each in text if each != "\n" and not each.isprintable()]
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize(
     ("question", "path"),
     [
@@ -167,6 +168,7 @@ def test_nothing_found_is_said_and_is_status_1(odd):
     assert done.said[1].startswith("Looked at ")
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -122,6 +122,7 @@ def test_without_a_package_nothing_is_written(project, lacking, package):
     assert everything_in(project.path) == before
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("package", ["pygit2", "duckdb", "onnxruntime"])
 def test_without_a_package_other_commands_say_what_to_do(indexed, lacking, package):
     env = lacking(package)

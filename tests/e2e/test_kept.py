@@ -76,6 +76,7 @@ def collected(project: Project) -> None:
     assert project.gitrag("gc", "--apply", env={"GITRAG_GC_KEEP": "0s"}).status == 0
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("happens", [noise, cut_short, without_store, older, killed, removed, collected])
 def test_what_the_user_put_in_is_kept(kept, happens):
     project, home = kept

@@ -15,9 +15,10 @@ import duckdb
 import jsonschema
 import pytest
 
+from gitrag.memory.registry import RegisteredPlace, Registry
 from gitrag.report.schema import schema_of
 from tests.support.command import PATIENCE_S, Gitrag, user_environment
-from tests.support.repository import GitRepository, create_repository
+from tests.support.repository import GitRepository, create_repository, made_once
 
 SHOP = {
     "shop/stock.py": '''def reserve_stock(item, count):
@@ -46,9 +47,17 @@ class Machine:
         return Gitrag(self.place / at, self.environment)(*args)
 
     def add(self, name: str, files: dict[str, str]) -> None:
-        """Make a repository that is indexed."""
-        create_repository(self.place / name, self.environment, files)
-        assert self.gitrag("index", "update", "--no-embed", at=name).status == 0
+        """Make a repository that is indexed and known."""
+        path = self.place / name
+
+        def new() -> GitRepository:
+            made = create_repository(path, self.environment, files)
+            assert self.gitrag("index", "update", "--no-embed", at=name).status == 0
+            return made
+
+        made_once(f"known {name} {files}", path, self.environment, new)
+        known = Registry(Path(self.environment["XDG_STATE_HOME"], "gitrag"))
+        known.add([RegisteredPlace(path, path / ".git")])
 
     def json(self, *args: str, at: str = ".", status: int = 0) -> dict:
         done = self.gitrag(*args, "--json", at=at)

@@ -9,6 +9,7 @@ import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests.e2e.test_several import Machine
 from tests.support.command import Gitrag, program, user_environment
 from tests.support.mcp_client import text_of
 from tests.support.repository import GitRepository, create_repository
@@ -20,11 +21,10 @@ WEB = {"web/page.py": 'def render_page(page):\n    """Render a page."""\n    ret
 
 @pytest.fixture
 def machine(tmp_path, model_dir):
-    environment = user_environment(tmp_path / "home", model_dir)
+    made = Machine(tmp_path, user_environment(tmp_path / "home", model_dir))
     for name, files in (("shop", SHOP), ("bank", BANK), ("web", WEB)):
-        create_repository(tmp_path / name, environment, files)
-        assert Gitrag(tmp_path / name, environment)("index", "update", "--no-embed").status == 0
-    return tmp_path, environment
+        made.add(name, files)
+    return tmp_path, made.environment
 
 
 def calls(machine, steps: list[tuple[str, dict[str, Any]]], *arguments: str, roots: tuple[str, ...] = ()):

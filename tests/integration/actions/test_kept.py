@@ -20,7 +20,8 @@ from gitrag.memory.home import home_directory
 from gitrag.report.prime import as_markdown
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
-from tests.support.repository import GitRepository
+from tests.support.indexes import open_app
+from tests.support.repository import GitRepository, create_repository, made_once
 
 DECISION = "docs/adrs/ADR-0001-event-history.md"
 HELPER = "service/helper.py"
@@ -44,10 +45,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def own(make_repository) -> GitRepository:
-    repository = make_repository({**decided_project(), **CODE}, name="parcelwatch")
-    repository.commit({HELPER: CODE[HELPER] + "\n\nA = 1\n"}, "Help more")
-    return repository
+def own(tmp_path, git_environment) -> GitRepository:
+    """A repository with an index."""
+    path = tmp_path / "parcelwatch"
+
+    def new() -> GitRepository:
+        repository = create_repository(path, git_environment, {**decided_project(), **CODE})
+        repository.commit({HELPER: CODE[HELPER] + "\n\nA = 1\n"}, "Help more")
+        open_app(repository).update()
+        return repository
+
+    return made_once(__file__, path, git_environment, new)
 
 
 @pytest.fixture
@@ -199,6 +207,7 @@ def test_no_age_is_told_of_an_index_that_has_nothing_of_this_worktree(workspace,
     assert known_text(opened(), core) is None
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("name", [TEXTS, COUNTS])
 @pytest.mark.parametrize(
     "content",

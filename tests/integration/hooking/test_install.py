@@ -135,6 +135,7 @@ def test_a_hook_in_another_language_is_not_touched_and_what_to_paste_runs_both(o
     assert path.with_name(f"{name}.own").read_bytes() == before
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("shell", ["sh", "dash", "bash", "bash --posix -e", "busybox sh", "zsh"])
 @pytest.mark.parametrize("indent", ["", "    "])
 def test_what_is_printed_can_be_pasted_into_any_shell(on_path, tmp_path, shell, indent):

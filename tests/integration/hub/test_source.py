@@ -219,6 +219,7 @@ def test_every_question_of_the_interface_has_the_same_answer(both: tuple[Workspa
         assert sorted(map(str, own)) == sorted(map(str, other)), number
 
 
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_ranker_gives_the_same_page_with_the_same_scores(both: tuple[Workspace, str], question: str):
     workspace, address = both

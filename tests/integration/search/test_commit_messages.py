@@ -186,6 +186,7 @@ def test_without_any_commit_files_are_found(make_repository):
     assert told_of(answer) == {}
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("revisions", [["HEAD~2", "HEAD~1", "HEAD"], ["HEAD", "HEAD~1", "HEAD~2"], []])
 def test_answers_do_not_depend_on_the_order_of_reading(repository, tmp_path, revisions):
     repository.git("checkout", "--quiet", "-b", "side", "HEAD~1")

@@ -180,6 +180,7 @@ def named(tmp_path_factory: pytest.TempPathFactory):
     return of_texts(tmp_path_factory.mktemp("named"), files | source)
 
 
+@pytest.mark.sweep(keep=6)
 @pytest.mark.parametrize(("name", "word"), ALONE.items())
 def test_what_a_file_alone_has_is_shown_whatever_its_directory_is_called(named, name, word):
     for question in (word, f"where is the {word} fed"):

@@ -78,6 +78,7 @@ def test_texts_that_come_later_are_found_in_packs_that_were_there(team):
     assert bob.pull().texts == 10
 
 
+@pytest.mark.sweep(keep=1)
 @anywhere
 def test_small_packs_become_one_and_nothing_is_lost(team):
     ann, bob = team.clone("ann"), team.clone("bob")
@@ -94,6 +95,7 @@ def test_small_packs_become_one_and_nothing_is_lost(team):
     assert bob.vectors() == ann.vectors()
 
 
+@pytest.mark.sweep(keep=1)
 @anywhere
 def test_two_who_push_at_once_lose_nothing(team):
     people = push_at_once(team, rounds=3)

@@ -69,6 +69,7 @@ def test_without_its_log_an_index_is_as_old_as_its_file(log):
     assert words(log.parent) == ("early", "early", [])
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     "damage",
     [
