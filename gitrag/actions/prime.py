@@ -397,11 +397,7 @@ def want_text(workspace: Workspace) -> None:
 
 
 def expect_text(workspace: Workspace, *, asked: bool = False) -> None:
-    """Have the background worker keep what a session in this worktree is told, the next time it runs.
-
-    Args:
-        asked: Whether one was told, so that it is kept after each commit.
-    """
+    """Have the worker keep what a session here is told, once; where one was told, after each commit."""
     path, own = workspace.store.directory / TEXTS, _worktree(workspace)
     held = read(path, _Texts) or {}
     if own not in held or (asked and not held[own].asked):
@@ -488,10 +484,7 @@ def _index_state(workspace: Workspace) -> bytes:
 
 
 def _key(workspace: Workspace, now: Snapshot, marked: MarkedFiles) -> bytes:
-    """Return a hash of all that a session is told of but files and commits, whatever the index has.
-
-    Of settings only what decides what is indexed: the worker's environment may not be the session's.
-    """
+    """Return a hash of what a session is told of but files and commits; of settings, what is indexed."""
     repo = workspace.repo
     return digest(
         recipe(workspace.config.model or ""),

@@ -280,7 +280,7 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
         yield from _called(each, style)
     if len(found.called) > MOST_DEFINITIONS:
         further = len(found.called) - MOST_DEFINITIONS
-        yield f"… and {count(further, 'more definition')} with callers; --output json has them all."
+        yield f"… and {count(further, 'more definition')} with callers; JSON has them all."
     shown_edges = [
         edge
         for each in found.called[:MOST_DEFINITIONS]
@@ -295,7 +295,7 @@ def impact_lines(  # noqa: C901 - one kind of definition after another
             yield f"`{node.name}`: {no_caller(where, own)}."
         if len(unsure) > MOST_DEFINITIONS:
             others = count(len(unsure) - MOST_DEFINITIONS, "more definition")
-            yield f"… and {others} that no call was resolved to; --output json has them all."
+            yield f"… and {others} that no call was resolved to; JSON has them all."
         bare = [node for node, own in known if own.is_without_caller]
         if bare:
             names = ", ".join(f"`{node.name}`" for node in bare[:MOST_DEFINITIONS])
@@ -325,6 +325,9 @@ def _called(each: Called, style: Style) -> Iterator[str]:
     if each.tests:
         tests = count(len(each.tests), "test")
         said.append(tests if each.callers else f"called from {tests} only")
+    if len(each.callers) == 1 and not each.tests:
+        yield f"- `{style(each.node.name, 'name')}` ({place}): called from {_beside(each.callers)}"
+        return
     yield f"- `{style(each.node.name, 'name')}` ({place}): {'; '.join(said)}"
     if each.callers:
         yield f"  {_beside(each.callers)}"
