@@ -63,8 +63,10 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
     """
     if words[:1] in {("set",), ("unset",)}:
         changed = _change(session, words, everywhere=everywhere)
+        settings = [each for each in _load(session).explain() if each.key == changed]
+        if words[0] == "set" and settings[0].origin != f"git config {settings[0].source.git_name}":
+            session.terminal.warn(f"{settings[0].origin} has {_text(settings[0])}, which wins.")
         if session.terminal.is_json:
-            settings = [each for each in _load(session).explain() if each.key == changed]
             session.terminal.print_document(settings)
         return
     if len(words) > 1 or everywhere:
