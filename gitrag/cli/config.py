@@ -63,7 +63,12 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
     """
     if words[:1] in {("set",), ("unset",)}:
         changed = _change(session, words, everywhere=everywhere)
-        settings = [each for each in _load(session).explain() if each.key == changed]
+        try:
+            settings = [each for each in _load(session).explain() if each.key == changed]
+        except ConfigError:  # another one is wrong, and may be next
+            if session.terminal.is_json:
+                raise
+            return
         if words[0] == "set" and settings[0].origin != f"git config {settings[0].source.git_name}":
             session.terminal.warn(f"{settings[0].origin} has {_text(settings[0])}, which wins.")
         if session.terminal.is_json:
