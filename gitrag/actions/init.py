@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from gitrag.actions.embed import EmbeddingStep, embed_waiting
 from gitrag.actions.gitignore_entry import ignore_local_files
+from gitrag.actions.prime import expect_text
 from gitrag.actions.progress import ShowProgress
 from gitrag.errors import StoreError
 from gitrag.git import Repository
@@ -88,6 +89,7 @@ def initialise(
     with progress("Indexing", None) as shown:
         indexed = workspace.update(advance=shown.update)
     workspace.register()
+    expect_text(workspace)
     yield indexed
     entries = indexed.refreshed.overlay.entries
     waiting = indexed.unembedded

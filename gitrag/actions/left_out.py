@@ -25,7 +25,7 @@ from gitrag.store import candidates, views
 from gitrag.store.candidates import NO_FILTERS, Filters, LeftOutRow
 from gitrag.store.views import ViewOverlay
 from gitrag.words.numbers import count, size
-from gitrag.words.typed_paths import composed
+from gitrag.words.typed_paths import composed, typed
 from gitrag.workspace import Workspace
 
 _LARGE = "(gitrag config set max_file_bytes, or the attribute `gitrag`)"
@@ -204,7 +204,8 @@ def _why(why: Skip, blob: str, reader: ContentReader) -> str:
 def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     """Say why a path or a name that exists is not found, a sentence each; else nothing."""
     left_out = LeftOut.read(workspace, CurrentView(workspace))
-    return left_out.named(target) or left_out.holding([re.split(r"[.:#]+", target)[-1]])
+    is_path = language_of(typed(target))  # what its ending says is a name in many a minified file
+    return left_out.named(target) or (() if is_path else left_out.holding([re.split(r"[.:#]+", target)[-1]]))
 
 
 def _is_meant(path: str, tail: Tail) -> bool:

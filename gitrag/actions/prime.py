@@ -324,6 +324,7 @@ class _Kept(Struct, frozen=True, array_like=True):
         moved: When the worktree's view was brought up to date, Unix seconds.
         texts: Its texts without a vector.
         chunks: How many of them are chunks.
+        asked: Whether a session was told, or is only expected.
     """
 
     of: bytes = b""
@@ -334,6 +335,7 @@ class _Kept(Struct, frozen=True, array_like=True):
     moved: float = 0.0
     texts: int = 0
     chunks: int = 0
+    asked: bool = True
 
 
 _Texts = dict[bytes, _Kept]
@@ -368,12 +370,12 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
         since = f"{count(len(changed), 'file')} {'has' if len(changed) == 1 else 'have'} changed since."
         commit, _, edits = kept.files
         text = f"{before}{heading}{title} at {commit[:7]}{' and edits' if edits else ''}; {since}\n{rest}"
-    new = kept
+    new = kept if kept.asked else replace(kept, asked=True)
     if kept.index != index:
         moved, texts, chunks = _standing(workspace)
         if not moved:  # it has nothing of this worktree
             return None
-        new = replace(kept, index=index, moved=moved, texts=texts, chunks=chunks)
+        new = replace(new, index=index, moved=moved, texts=texts, chunks=chunks)
     age = workspace.since(new.moved)
     stale = stale_line(age, workspace.config.staleness_threshold) if is_whole else None
     if stale:
@@ -389,13 +391,18 @@ def want_text(workspace: Workspace) -> None:
     """Have the background worker keep what a session in this worktree is told, now and after each commit."""
     from gitrag.actions.catch_up import start_worker
 
+    expect_text(workspace, asked=True)
+    if (workspace.store.directory / TEXTS).exists():
+        start_worker(workspace)
+
+
+def expect_text(workspace: Workspace, *, asked: bool = False) -> None:
+    """Have the worker keep what a session here is told, once; where one was told, after each commit."""
     path, own = workspace.store.directory / TEXTS, _worktree(workspace)
     held = read(path, _Texts) or {}
-    if own not in held:
-        others = list(held.items())[: _WORKTREES - 1]
-        write(path, {own: _Kept(), **dict(others)})
-    if path.exists():
-        start_worker(workspace)
+    if own not in held or (asked and not held[own].asked):
+        others = [each for each in held.items() if each[0] != own][: _WORKTREES - 1]
+        write(path, {own: replace(held.get(own, _Kept()), asked=asked), **dict(others)})
 
 
 def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[str, SessionStart]]) -> None:
@@ -407,7 +414,7 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
     path, own = workspace.store.directory / TEXTS, _worktree(workspace)
     held = (read(path, _Texts) or {}).get(own)
     marked, now = marked_files(core, project_of(workspace)), workspace.snapshot()
-    if held is None or now.head.commit is None:
+    if held is None or now.head.commit is None or (held.of and not held.asked):
         return
     of, files = _key(workspace, now, marked), _files(now)
     if (held.of, held.files) == (of, files):
@@ -424,6 +431,7 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
         tuple(os.fsencode(each.path) for each in core_paths),
         _index_state(workspace),
         *_standing(workspace),
+        held.asked,
     )
     if workspace.snapshot().key == now.key:  # the files have been the same from first to last
         write(path, {**(read(path, _Texts) or {}), own: new})
@@ -476,13 +484,12 @@ def _index_state(workspace: Workspace) -> bytes:
 
 
 def _key(workspace: Workspace, now: Snapshot, marked: MarkedFiles) -> bytes:
-    """Return a hash of all that a session is told of but files and commits, whatever the index has."""
+    """Return a hash of what a session is told of but files and commits; of settings, what is indexed."""
     repo = workspace.repo
     return digest(
         recipe(workspace.config.model or ""),
         made_here(workspace),
         now.rules_key,
-        workspace.config,
         workspace.name,
         [(entry.key, entry.value) for entry in repo.configuration.entries()],
         [sign(repo.common_dir / name) for name in ("shallow", "info/grafts")],

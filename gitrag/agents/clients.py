@@ -17,8 +17,8 @@ Checked in November 2026 against their documentation (files and key; skills):
 - crush: github.com/charmbracelet/crush (README: Configuration, MCPs)
 - amp: ampcode.com/manual (Configuration, MCP)
 
-Tested: Claude Code 2.1 and OpenCode 1.18 connect with what is written, Codex 0.171 and Gemini CLI 0.61
-list it. The six from windsurf on were looked up, not run.
+Tested: Claude Code 2.1, OpenCode 1.18 and Qwen Code 0.24 connect with what is written, Codex 0.171, Gemini
+CLI 0.61 and Amp of September 2026 list it. Cursor, VS Code, Windsurf, Zed, Goose and Crush were not run.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def as_mermaid(graph: Graph) -> str:
     if omitted:
         lines.append(f"%% Showing top {MOST_NODES} nodes by connectivity; {omitted} nodes omitted.")
     lines += [f"%% {note}" for note in graph.followed.notes]
-    lines += sorted(f'    {names[node]}["{label(node)}"]' for node in kept.nodes)
+    lines += sorted(f'    {names[node]}["{_label(node, kept.nodes)}"]' for node in kept.nodes)
     arrows = _arrows(kept, names)
     if not all(arrows.values()):
         lines.append(LIKELY_LINE)
@@ -67,10 +67,16 @@ def _arrows(graph: Graph, names: dict[Node, str]) -> dict[tuple[str, str], bool]
     return found
 
 
-def label(node: Node) -> str:
-    """Return the text of a node's box: its name, and its file below."""
-    file = node.path.rpartition("/")[2]
-    return f"{_text(node.name)}<br/>{_text(file)}"
+def _label(node: Node, nodes: tuple[Node, ...]) -> str:
+    """Return the text of a node's box: its name, and its file below, with the folders that tell it apart."""
+    others = {f"/{each.path}" for each in nodes if each.name == node.name and each.path != node.path}
+    end = ""
+    for part in reversed(node.path.split("/")):
+        end = f"/{part}{end}"
+        others = {path for path in others if path.endswith(end)}
+        if not others:
+            break
+    return f"{_text(node.name)}<br/>{_text(end[1:])}"
 
 
 def _text(text: str) -> str:

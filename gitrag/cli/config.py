@@ -63,9 +63,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
     """
     if words[:1] in {("set",), ("unset",)}:
         changed = _change(session, words, everywhere=everywhere)
-        if session.terminal.is_json:
-            settings = [each for each in _load(session).explain() if each.key == changed]
-            session.terminal.print_document(settings)
+        _say_changed(session, changed, is_set=words[0] == "set")
         return
     if len(words) > 1 or everywhere:
         raise UsageError("config takes one setting, or set KEY VALUE, or unset KEY.", "gitrag config --help")
@@ -113,6 +111,19 @@ def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> st
     if done.returncode:
         raise ConfigError(f"git cannot write its configuration: {message_of(done)}.", "Is the file writable?")
     return key.name
+
+
+def _say_changed(session: Session, changed: str, *, is_set: bool) -> None:
+    try:
+        settings = [each for each in _load(session).explain() if each.key == changed]
+    except ConfigError:  # another one is wrong, and may be next
+        if session.terminal.is_json:
+            raise
+        return
+    if is_set and settings[0].origin != f"git config {settings[0].source.git_name}":
+        session.terminal.warn(f"{settings[0].origin} has {_text(settings[0])}, which wins.")
+    if session.terminal.is_json:
+        session.terminal.print_document(settings)
 
 
 def _load(session: Session) -> Config:

@@ -21,6 +21,9 @@ _UP_TO_A_PATTERN = re.compile(r"(?:[^*?\[\\/]+(?:/|$))+")
 
 _SPECIAL = re.compile(r"[*?\[\\]")
 
+_WINDOWS = re.compile(r"\\\w")
+"""A backslash that no glob needs: it separates, as on Windows."""
+
 _LISTED = 8
 """Candidates named where several are meant."""
 
@@ -95,6 +98,7 @@ def globs_meant(root: Path | None, globs: Sequence[str]) -> tuple[str, ...]:
         if root is not None and (_SPECIAL.search(bare) or not _exists(root / bare.lstrip("/"))):
             there = (path for path in named_paths(root, root, bare) if path != "." and _exists(root / path))
             more += ["/" + _SPECIAL.sub(r"\\\g<0>", path) for path in there][:1]
+        more += [bare.replace("\\", "/")] * bool(_WINDOWS.search(bare))
         found += [mark + form for each in (bare, *more) for form in forms(each)]
     return tuple(dict.fromkeys(found))
 

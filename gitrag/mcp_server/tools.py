@@ -161,6 +161,7 @@ def call_graph(
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     if repositories and (not target or filter or to):
         raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
+    target, to = (graph_action.meant_target(workspace, each, workspace.place) or "" for each in (target, to))
     question = GraphQuestion(target or None, filter or None, direction, depth)
     about = graph_action.target_file(workspace, target)
     found, named = graph_or_references(

@@ -172,6 +172,7 @@ def test_what_no_file_is_called_is_refused_as_before(shop, command):
         (".", "src/shop/[odd]", ["src/shop/[odd]/part.py"]),
         (".", "https://github.com/a/b/blob/main/src/bank/util.py#L3", ["src/bank/util.py"]),
         (".", "file://{here}/src/bank", ["src/bank/util.py"]),
+        (".", "src\\bank\\*.py", ["src/bank/util.py"]),
         (
             "src/shop",
             "*.py",

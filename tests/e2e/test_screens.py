@@ -252,6 +252,11 @@ def test_config_set_writes_git_config_and_refuses_what_no_source_takes(project):
     assert project.gitrag("config", "set", "--global", "output", "text").status == 0
     assert project.gitrag("config", "output").out == "text\n"
     listed = project.gitrag("config").out
+    project.git.write({".gitrag.yaml": "limit: 5\n"})
+    overruled = project.gitrag("config", "set", "limit", "9")
+    assert (overruled.status, overruled.said) == (0, ["warning: .gitrag.yaml has 5, which wins."])
+    project.git.git("config", "gitrag.refineS", "soon")
+    assert project.gitrag("config", "set", "pre_push", "warn").status == 0
     assert "Other" not in listed
     assert listed.index("What is indexed") < listed.index("max_file_bytes") < listed.index("Search\n")
 

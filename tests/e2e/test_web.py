@@ -319,6 +319,20 @@ def test_a_file_with_its_outline_its_calls_and_its_history(site):
         assert heard.dialogs == heard.console == []
 
 
+def test_a_history_that_cannot_be_read_is_said_beside_the_file(make_repository):
+    repository = make_repository({"a.py": "one = 1\ntwo = 2\n"})
+    first = repository.git("rev-parse", "HEAD:a.py").strip()
+    repository.commit({"a.py": "one = 1\ntwo = 3\n"}, "Change")
+    open_app(repository).update()
+    (repository.path / ".git/objects" / first[:2] / first[2:]).unlink()
+    with served(repository.path, repository.environment) as site, opened(site) as (page, _heard):
+        page.goto(f"http://127.0.0.1:{site.port}/file/a.py")
+        page.locator("#waiting").wait_for(state="detached")
+        beside = page.locator("#beside")
+        assert f"git blame a.py fails: Cannot read blob {first}" in beside.text_content()
+        assert "None likely bears on this file." in beside.text_content()
+
+
 def test_go_to_a_file_by_keyboard_alone_and_walk_the_folders(site):
     with opened(site) as (page, heard):
         page.keyboard.press("Escape")

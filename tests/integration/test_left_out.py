@@ -245,6 +245,15 @@ def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
     assert json.loads(data).get("not_indexed") == ([told] if told else None)
 
 
+def test_the_ending_of_a_path_is_no_name(make_repository):
+    """It is a word of many a file that is left out."""
+    workspace = open_app(make_repository({"a.py": "def use(): pass\n", "package-lock.json": '{"py": 1}\n'}))
+    workspace.update()
+    with pytest.raises(NoMatchError) as raised:
+        call_graph(workspace, GraphQuestion(target="lib/none.py"))
+    assert "package-lock.json" not in str(raised.value)
+
+
 def test_who_uses_what_is_left_out_hides_nothing_of_it(make_repository):
     said = ('"hidden" is in own.py, left out: by .gitragignore, `exclude` or `-gitrag`',)
     files = {"own.py": "def hidden(): pass\n", "a.py": "from own import hidden\ndef use(): hidden()\n"}

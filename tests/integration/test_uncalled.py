@@ -89,6 +89,21 @@ def test_a_check_and_an_impact_say_the_same(workspace):
     assert "No caller of 1 definition in 4 files: `rested`." in lines
 
 
+def test_a_check_of_many_definitions_stays_short(make_repository):
+    """What holds for several is said once, and fewer of each one's callers are named."""
+    used, unsure = [f"used{n}" for n in range(4)], [f"unsure{n}" for n in range(3)]
+    files = {"own.py": "".join(f"def {name}():\n    pass\n\n\n" for name in used + unsure)}
+    calls = "".join(f"    {name}()\n" for name in used)
+    for n in range(6):
+        files[f"by{n}.py"] = f"from own import {', '.join(used)}\n\n\ndef by{n}():\n{calls}"
+    files["any.py"] = f"def any(it):\n    {'; '.join(f'it.{name}()' for name in unsure)}\n"
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    lines = list(impact_lines(callers_from_outside(workspace, "own.py", ["own.py"])))
+    assert sum(line.endswith(", 2 more") for line in lines) == 4
+    assert sum("unsure0`, `unsure1`, `unsure2`: unresolved in 1 place" in line for line in lines) == 1
+
+
 def test_what_holds_for_many_is_said_once(make_repository):
     workspace = open_app(make_repository({f"a{n}.py": "def alone():\n    pass\n" for n in range(8)}))
     workspace.update()

@@ -32,9 +32,15 @@
     request.responseType = "document";
     request.addEventListener("loadend", () => {
       const found = request.response?.getElementById("part");
+      const problem = request.response?.querySelector(".problem");
       if (found) {
         beside.insertBefore(found, waiting);
         link(found);
+      } else if (problem) {
+        const said = document.createElement("p");
+        said.className = "by";
+        said.textContent = [...problem.children].map((line) => line.textContent).join(" ");
+        beside.insertBefore(said, waiting);
       }
       read(others);
     });

@@ -15,11 +15,13 @@ from tests.support.command import Project
 TOP = Path(__file__).parents[3]
 CLAUDE = node.program("claude", "@anthropic-ai/claude-code-*/claude")
 GEMINI = node.program("gemini", ".bin/gemini")
-LISTS = {  # Gemini waits for a server for five seconds only: whether it is there in time is not told
+LISTS = {  # Amp starts no server without an account; Gemini and Qwen wait for one for five seconds only
+    "amp": (node.program("amp", "@ampcode/cli-*/amp"), "gitrag  command"),
     "claude": (CLAUDE, "✔ Connected"),
     "codex": (node.program("codex", ".bin/codex"), "enabled"),
     "gemini": (GEMINI, "(stdio)"),
     "opencode": (node.program("opencode", "opencode-*/bin/opencode"), "connected"),
+    "qwen": (node.program("qwen", ".bin/qwen"), "(stdio)"),
 }
 """Clients that list their servers without a model, and what they say of one that starts."""
 
@@ -101,7 +103,7 @@ def test_a_client_without_a_file_of_a_project_is_told_what_to_do(project: Projec
 def said_by(program: str | None, environment: dict[str, str], place: Path, *arguments: str) -> str:
     """Run a client of others; skip the test where it is not here."""
     if program is None:
-        pytest.skip("the client is not here (scripts/test installs two of them)")
+        pytest.skip("the client is not here (scripts/test installs some of them)")
     done = subprocess.run(
         [program, *arguments],
         cwd=place,

@@ -413,9 +413,8 @@ def test_errors_say_the_way_out(indexed: Project):
 
 
 def test_calls_are_told_and_drawn(own: Project):
-    own.git.write(
-        {"jobs.py": "from client import retry_with_backoff\n\n\ndef job():\n    retry_with_backoff(print)\n"}
-    )
+    job = "from client import retry_with_backoff\n\n\ndef job():\n    retry_with_backoff(print)\n"
+    own.git.write({"jobs.py": job, "work/other.py": "def other():\n    return 1\n"})
 
     async def steps(client: Client) -> None:
         result = await client.call_tool(
@@ -426,6 +425,8 @@ def test_calls_are_told_and_drawn(own: Project):
         assert "called by:\n- jobs.py:5 job\n\n```mermaid\ngraph TD" in text_of(result)
         plain = await client.call_tool("call_graph", {"target": "retry_with_backoff"})
         assert "mermaid" not in text_of(plain)
+        typed = await client.call_tool("call_graph", {"target": "work\\other.py"})
+        assert "work/other.py:1-2 other" in text_of(typed)
         assert data_of(plain)["mermaid"] is None
         searched = data_of(await client.call_tool("search", {"query": "retry with backoff", "graph": True}))
         assert "graph TD" in searched["call_graphs"][0]["mermaid"]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.core_context import project_of, suggest
 from gitrag.actions.kept import COUNTS, TEXTS
-from gitrag.actions.prime import keep_text, known_text, prime, want_text
+from gitrag.actions.prime import expect_text, keep_text, known_text, prime, want_text
 from gitrag.cli import prime as command
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.home import home_directory
@@ -157,6 +157,40 @@ def test_what_is_undone_is_known_again(workspace, own, opened, core):
 def test_a_commit_without_a_change_is_told_of(workspace, own, opened, core):
     own.git("commit", "-q", "--allow-empty", "-m", "Nothing")
     assert "; 0 files have changed since." in known_text(opened(), core)[0]
+
+
+def test_a_session_may_have_other_settings_than_the_worker(workspace, own, opened, core):
+    """Of how long to wait, whom to ask, how to print: a text that one of them keeps is the other's too."""
+    environment = dict(workspace.environ) | {"GITRAG_RESIDENT": "off", "GITRAG_LIMIT": "3"}
+    kept = Workspace.open(own.path, environ=environment)
+    assert known_text(kept, core) == known_text(opened(), core)
+    excluding = Workspace.open(own.path, environ=environment | {"GITRAG_EXCLUDE": "service/"})
+    assert known_text(excluding, core) is None
+
+
+def test_the_first_session_is_expected_and_later_ones_only_after_it(opened, own, core):
+    """Else each commit would have its work, also where nobody asks."""
+    workspace = opened()
+    workspace.update()
+    expect_text(workspace)
+    command.keep(workspace)
+    own.commit({DECISION: "# ADR-0001: Changed\n"}, "Change")
+    command.keep(opened())
+    assert known_text(opened(), core) is None
+    want_text(opened())
+    command.keep(opened())
+    assert known_text(opened(), core)[1]
+
+
+def test_a_session_that_was_expected_has_it_kept_from_then_on(opened, own, core):
+    workspace = opened()
+    workspace.update()
+    expect_text(workspace)
+    command.keep(workspace)
+    assert known_text(opened(), core)[1]
+    own.commit({DECISION: "# ADR-0001: Changed\n"}, "Change")
+    command.keep(opened())
+    assert known_text(opened(), core)[1]
 
 
 def test_settings_and_marks_count(workspace, own, opened, core):

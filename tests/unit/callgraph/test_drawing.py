@@ -57,6 +57,14 @@ def test_matches_and_their_neighbours_come_before_better_connected_ones():
     assert "beside" in drawn
 
 
+def test_of_equal_names_in_files_called_alike_the_folder_is_shown():
+    nodes = [node("main", path) for path in ("a/cmd/main.go", "b/cmd/main.go", "cmd/main.go", "tool.go")]
+    drawn = as_mermaid(graph([*nodes, node("other", "a/cmd/main.go")], []))
+    for shown in ("a/cmd/main.go", "b/cmd/main.go", "cmd/main.go", "tool.go"):
+        assert f'["main<br/>{shown}"]' in drawn
+    assert '["other<br/>main.go"]' in drawn
+
+
 def test_what_is_only_likely_is_drawn_as_that():
     a, b, c = node("a"), node("b"), node("c")
     edges = [Edge(a, b, 1), Edge(a, c, 2, 0.6), Edge(b, c, 3, 0.5), Edge(b, c, 4, 1.0, rule="on")]
