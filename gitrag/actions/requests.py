@@ -5,7 +5,8 @@ itself; ``checked`` refuses what does not go together. Every search loads this: 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from msgspec import Struct
 
@@ -13,13 +14,14 @@ from gitrag.actions.options import Option, given_of, require_together
 from gitrag.errors import UsageError
 from gitrag.model import Kind
 
+if TYPE_CHECKING:
+    from gitrag.callgraph.answering import GraphQuestion
+
 HISTORY = "history"
 """The collection of commits, which `gitrag history` searches."""
 
-MOST_HITS = 1_000
-MOST_TOKENS = 100_000
+MOST_HITS, MOST_TOKENS = 1_000, 100_000
 SEVERAL, HUB, COMMITS, EXACT = "several", "hub", "commits", "exact"
-
 
 WAYS: Mapping[str, tuple[str, str]] = {
     SEVERAL: ("{option} is for one repository, and {asked} asks several.", "Leave out one of them."),
@@ -30,8 +32,7 @@ WAYS: Mapping[str, tuple[str, str]] = {
     ),
     EXACT: ("{option} is for questions, not for --word or --regex.", "Leave it out."),
 }
-"""Ways of asking other than a question of one repository; what the first says that an option is not for, and
-what to do."""
+"""Ways of asking other than a question of one repository: why an option is not for it, and what to do."""
 
 
 class Scope(Struct, frozen=True):
@@ -226,8 +227,7 @@ class SearchCommand(SearchRequest, frozen=True):
     """A search as the command line asks it: what else it has, most of it how an answer is shown."""
 
     in_hub: Annotated[
-        bool,
-        Option("--hub", "Search the repositories of the hub: gitrag hub search.", (SEVERAL, HUB), HUB),
+        bool, Option("--hub", "Search the repositories of the hub: gitrag hub search.", (SEVERAL, HUB), HUB)
     ] = False
     context_lines: Annotated[
         int | None,
@@ -270,16 +270,14 @@ class SearchCommand(SearchRequest, frozen=True):
         ),
     ] = False
     no_pager: Annotated[
-        bool,
-        Option("--no-pager", "Print a long answer without a pager.", (EXACT, SEVERAL, HUB, COMMITS)),
+        bool, Option("--no-pager", "Print a long answer without a pager.", (EXACT, SEVERAL, HUB, COMMITS))
     ] = False
     scope: Scope = Scope()
     make_index: Annotated[
         bool, Option("--index", "Index the repository first if it never was.", (EXACT, COMMITS))
     ] = False
     explain: Annotated[
-        bool,
-        Option("--explain", "Say in words why each file was found; --explain=all: numbers.", (SEVERAL,)),
+        bool, Option("--explain", "Say in words why each file was found; --explain=all: numbers.", (SEVERAL,))
     ] = False
     explain_all: Annotated[
         bool, Option("--explain-all", "", (SEVERAL,), is_hidden=True, label="--explain=all")
@@ -328,13 +326,40 @@ class SearchCommand(SearchRequest, frozen=True):
         return self
 
 
+class InitRequest(Struct, frozen=True):
+    """What is set up of a repository, beside agents."""
+
+    hooks: Annotated[bool, Option("--hooks/--no-hooks", "Install the git hooks.  [default: hooks]")] = True
+    gitignore: Annotated[
+        bool, Option("--gitignore/--no-gitignore", "Add .sdd/ to .gitignore.  [default: gitignore]")
+    ] = True
+    foreground: Annotated[bool, Option("--foreground", "Compute the vectors here, with a progress bar.")] = (
+        False
+    )
+    skip_embed: Annotated[bool, Option("--skip-embed", "Compute no vectors now.")] = False
+
+
+_told = partial(Option, metavar="TEXT", tools={"explore": ""})
+
+
+class Sections(Struct, frozen=True):
+    """What is remembered of a discussion before a change; what is empty stays as it was."""
+
+    goals: Annotated[str, _told("--goals", "What is wanted.")] = ""
+    constraints: Annotated[str, _told("--constraints", "What limits it: technology, business, time.")] = ""
+    preferences: Annotated[str, _told("--preferences", "Style, technology, patterns that are liked.")] = ""
+    unknowns: Annotated[str, _told("--unknowns", "What is not clear yet.")] = ""
+    decisions: Annotated[str, _told("--decisions", "What has been decided.")] = ""
+    context: Annotated[str, _told("--context", "Whatever else.")] = ""
+
+
 class GraphCommand(Struct, frozen=True):
-    """Which calls the command line asks for, and how they are shown.
+    """Which calls are asked for, and how the command line shows them.
 
     Attributes:
         direction: ``callers``, ``callees`` or ``both``.
         depth: How many calls away from the target.
-        expression: What paths and names are searched for; None for all.
+        filter: What paths and names are searched for; None for all.
         paths: Only paths like these, as in .gitignore.
         to: Only the shortest chains of calls from the target to this one.
         references: Whether to list where the target is named besides calls, too.
@@ -349,28 +374,59 @@ class GraphCommand(Struct, frozen=True):
             "",
             switches={"callers": "Only who calls TARGET.", "callees": "Only whom TARGET calls."},
             all_switches="both",
+            tools={"call_graph": ""},
         ),
     ] = "both"
-    depth: Annotated[int, Option("--depth", "How many calls away.", metavar="N", least=1, most=20)] = 1
-    expression: Annotated[
+    depth: Annotated[
+        int,
+        Option(
+            "--depth",
+            "How many calls away.",
+            metavar="N",
+            least=1,
+            most=20,
+            tools={"call_graph": "Calls away."},
+        ),
+    ] = 1
+    filter: Annotated[
         str | None,
-        Option("--filter", "Only paths and names that a regular expression is found in.", metavar="RE"),
+        Option(
+            "--filter",
+            "Only paths and names that a regular expression is found in.",
+            metavar="RE",
+            tools={"call_graph": "Instead: regex on paths and names."},
+        ),
     ] = None
     paths: Annotated[
         tuple[str, ...], Option("--path", "Only paths like this, as in .gitignore.", metavar="GLOB")
     ] = ()
     to: Annotated[
         str | None,
-        Option("--to", "Only the shortest chains of calls from TARGET to this one.", metavar="TARGET"),
+        Option(
+            "--to",
+            "Only the shortest chains of calls from TARGET to this one.",
+            metavar="TARGET",
+            tools={"call_graph": "Only chains to it."},
+        ),
     ] = None
     references: Annotated[
         bool,
-        Option("--references", "List where TARGET is named besides calls too, in text and json."),
+        Option(
+            "--references",
+            "List where TARGET is named besides calls too, in text and json.",
+            tools={"call_graph": "Names too."},
+        ),
     ] = False
     tests: Annotated[bool, Option("--tests", "List calls from tests too; text and html only count them.")] = (
         False
     )
     scope: Scope = Scope()
+
+    def question(self, target: str | None) -> "GraphQuestion":
+        """Return what is asked about a target."""
+        from gitrag.callgraph.answering import Direction, GraphQuestion
+
+        return GraphQuestion(target, self.filter, Direction(self.direction), self.depth)
 
     def checked(self, target: str | None) -> Self:
         """Return it.
@@ -379,17 +435,16 @@ class GraphCommand(Struct, frozen=True):
             UsageError: Some of it does not go together, or with the target.
         """
         one_way = self.direction != "both"
-        if self.scope and (target is None or self.to is not None or self.expression):
+        if self.scope and (target is None or self.to is not None or self.filter):
             raise UsageError(
                 "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
                 "Name it: gitrag graph Session.send --everywhere",
             )
-        if one_way and target is None and self.expression is None:
+        if one_way and target is None and self.filter is None:
             raise UsageError(
-                "--callers and --callees are about something.",
-                "Name it: gitrag graph Session.send --callers",
+                "--callers and --callees are about something.", "Name it: gitrag graph Session.send --callers"
             )
-        if self.to is not None and (target is None or self.expression is not None or one_way):
+        if self.to is not None and (target is None or self.filter is not None or one_way):
             raise UsageError(
                 "--to is for chains of calls between two targets.",
                 "Name both: gitrag graph main --to Session.send",

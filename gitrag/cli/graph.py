@@ -72,13 +72,12 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
         raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
     from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.references import graph_or_references
-    from gitrag.callgraph.answering import Direction, GraphQuestion
 
     scope = asked.scope
     workspace = session.index_first(session.workspace())
     target, to = (meant_target(workspace, typed, session.start) for typed in (target, asked.to))
     allowed = globs_from(asked.paths, directory_of(session, workspace))
-    question = GraphQuestion(target, asked.expression, Direction(asked.direction), asked.depth)
+    question = asked.question(target)
     answer, named = graph_or_references(
         workspace,
         question,
@@ -240,11 +239,10 @@ def _text_lines(
         graph,
         answer.none,
         tests,
-        question.direction,
+        question,
         style,
         columns=columns,
         with_tests=with_tests,
-        depth=question.depth,
         glyphs=Glyphs() if is_unicode else ASCII,
     )
     if answer.paths is not None:

@@ -36,7 +36,7 @@ from gitrag.git.environment import (
 )
 from gitrag.machine.files import make_private, open_private, private_mode, replace
 from gitrag.machine.locks import CannotLockError, try_lock, wait_for
-from gitrag.machine.programs import PrintedTooMuchError
+from gitrag.machine.programs import Limits, PrintedTooMuchError
 
 REF: Final = "refs/gitrag/vectors"
 
@@ -461,8 +461,7 @@ class RemoteFiles:
                     cwd=self._directory,
                     environment={**self._environment, **(more or {})},
                     stdin=stdin,
-                    timeout_s=limit_s,
-                    most_bytes=most_bytes,
+                    limits=Limits(limit_s, most_bytes),
                     file_bytes=file_bytes,
                     pass_fds=() if held is None else (held,),
                 )

@@ -194,17 +194,23 @@ def _asking(function: Callable[..., Reply]) -> Callable[..., Reply]:
             own[name] = (value,) if value and default == () else value or default
         return function(*args, asked=request(**own), **given)
 
-    def typed(option: Option) -> Any:
+    def typed(option: Option, default: Any) -> Any:
         values = tuple(option.choices or option.switches)
-        kind: Any = Literal[("", *values)] if values else str
+        plain = type(default) if isinstance(default, int) else str
+        kind: Any = Literal[(option.all_switches, *values)] if values else plain
         said = option.tools[function.__name__]
-        return Annotated[kind, Field(description=said)] if said else kind
+        least, most = (option.least, option.most) if plain is int else (None, None)
+        return Annotated[kind, Field(description=said or None, ge=least, le=most)]
 
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
         asked = [
-            each.replace(name=name, default="", annotation=typed(option))
-            for name, (_name, option, _default) in options.items()
+            each.replace(
+                name=name,
+                default=default if isinstance(default, str | int) else "",
+                annotation=typed(option, default),
+            )
+            for name, (_name, option, default) in options.items()
         ]
         parameters += asked if each.name == "asked" else [each]
     ask.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

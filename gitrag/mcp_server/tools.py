@@ -21,12 +21,11 @@ from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
-from gitrag.actions.requests import MOST_TOKENS, SearchRequest
+from gitrag.actions.requests import MOST_TOKENS, GraphCommand, SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
-from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies, workbench
@@ -142,33 +141,29 @@ def call_graph(
     bench: Workbench,
     call: ToolCall,
     target: Annotated[str, Field(description="Name, Class.method, path[:line].")] = "",
-    filter: Annotated[str, Field(description="Instead: regex on paths and names.")] = "",  # noqa: A002 - the protocol's name
-    direction: Direction = Direction.BOTH,
-    depth: Annotated[int, Field(ge=1, le=20, description="Calls away.")] = 1,
+    asked: GraphCommand = GraphCommand(),
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
-    to: Annotated[str, Field(description="Only chains to it.")] = "",
-    references: Annotated[bool, Field(description="Names too.")] = False,
     project: Project = "",
     repositories: Annotated[list[str], Field(description="These, too; * all.")] = [],  # noqa: B006
 ) -> Reply:
     """Who calls whom around a definition, with lines; who uses a constant or a type."""
-    asked = bench.project(project)
-    workspace = asked.workspace
-    if to and not target:
+    place = bench.project(project)
+    workspace = place.workspace
+    if asked.to and not target:
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
-    if not target and not filter:
+    if not target and not asked.filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
-    if repositories and (not target or filter or to):
+    if repositories and (not target or asked.filter or asked.to):
         raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
-    question = GraphQuestion(target or None, filter or None, direction, depth)
+    question = asked.question(target or None)
     about = graph_action.target_file(workspace, target)
     found, named = graph_or_references(
         workspace,
         question,
-        to=to or None,
-        with_references=references,
-        globs=asked.globs(),
+        to=asked.to,
+        with_references=asked.references,
+        globs=place.globs(),
         about=about,
         check=call.tick,
     )
@@ -180,8 +175,8 @@ def call_graph(
             target,
             chosen,
             bench.open_other,
-            direction=direction,
-            globs=asked.globs(),
+            direction=question.direction,
+            globs=place.globs(),
             check=call.tick,
         )
     others = elsewhere.notes if elsewhere else ()

@@ -94,7 +94,9 @@ def test_what_holds_for_many_is_said_once(make_repository):
     workspace.update()
     found = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS))
     assert found.negatives == ("alone: no caller in 8 files",)
-    lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
+    lines = list(
+        CallTree(found.graph, found.none, question=GraphQuestion(direction=Direction.CALLERS)).lines("alone")
+    )
     assert lines.count("no caller in 8 files") == 1
     assert lines.count("no caller, as above") == 7
 
@@ -117,9 +119,10 @@ def test_calls_by_tests_do_not_hide_what_other_code_may_call(make_repository, ta
     workspace.update()
     found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
     tests = graph.tests_of(workspace, found.graph)
-    shown = list(CallTree(found.graph, found.none, tests, Direction.CALLERS).lines(target))
+    question = GraphQuestion(direction=Direction.CALLERS)
+    shown = list(CallTree(found.graph, found.none, tests, question).lines(target))
     assert any("; --tests shows" in line for line in shown)
-    every = list(CallTree(found.graph, found.none, tests, Direction.CALLERS, with_tests=True).lines(target))
+    every = list(CallTree(found.graph, found.none, tests, question, with_tests=True).lines(target))
     document = json.loads(graph_json(found.graph, none=found.none))
     if unresolved is None:
         assert "without_callers" not in document
