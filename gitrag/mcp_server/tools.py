@@ -26,7 +26,6 @@ from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
-from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
@@ -158,7 +157,7 @@ def call_graph(
         raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
     question = asked.question(target or None)
     about = graph_action.target_file(workspace, target)
-    found, named = graph_or_references(
+    found = graph_or_references(
         workspace,
         question,
         to=asked.to,
@@ -167,10 +166,9 @@ def call_graph(
         about=about,
         check=call.tick,
     )
-    elsewhere = None
     if repositories:
         chosen = bench.choose(call, repositories)
-        elsewhere = calls_elsewhere(
+        between = calls_elsewhere(
             workspace,
             target,
             chosen,
@@ -179,12 +177,12 @@ def call_graph(
             globs=place.globs(),
             check=call.tick,
         )
-    others = elsewhere.notes if elsewhere else ()
+        found = replace(found, elsewhere=between)
+    others = found.elsewhere.notes if found.elsewhere else ()
     left_out = found.not_indexed if found.graph else ()  # else the error says it
-    said = [*found.notes, *found.negatives, *left_out, *others, *bench.notes()]
+    said = [*found.remarks, *found.negatives, *left_out, *others, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
-    mermaid = as_mermaid(found.graph) if found.graph and found.graph.nodes and draw else None
-    data = replies.calls(found, named, limit, mermaid, freshness, elsewhere)
+    data = replies.calls(found, limit, freshness, is_drawn=draw)
     return Reply(replies.calls_text(data), data)
 
 

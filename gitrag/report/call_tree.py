@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.graph import NoCall, not_looked_at
+from gitrag.actions.graph_answer import NoCall, not_looked_at
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.graph import Edge, Graph, Node, reason
 from gitrag.callgraph.paths import Paths

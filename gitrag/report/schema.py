@@ -15,6 +15,7 @@ from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.related import Duplicates, Related
+from gitrag.actions.graph_answer import GraphAnswer
 from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
@@ -62,7 +63,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "measure": (Measured,),
     "impact": (ChangeImpact,),
     "prime": (SessionStart,),
-    "graph": (documents.GraphDocument,),
+    "graph": (GraphAnswer,),
     "status": (WorkspaceStatus,),
     "index": (documents.UpdateDocument,),
     "index update": (documents.UpdateDocument,),

@@ -153,7 +153,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
     except NoMatchError as error:
         return CallsBeside((), (str(error),))
     if answer.graph is None:
-        return CallsBeside((), tuple(filter(None, (*answer.notes, answer.error))))
+        return CallsBeside((), tuple(filter(None, (*answer.remarks, answer.error))))
     links = []
     for edge in answer.graph.edges:
         callee = edge.callee

@@ -449,7 +449,7 @@ def test_paths_from_a_directory_are_not_those_of_another_repository():
 
 def test_what_is_said_of_an_index_loads_no_search():
     """`gitrag status` needs none."""
-    code = "import gitrag.report.index_state, sys\nassert 'gitrag.search.engine' not in sys.modules\n"
+    code = "import gitrag.actions.status, sys\nassert 'gitrag.search.engine' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
