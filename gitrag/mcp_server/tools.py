@@ -37,7 +37,6 @@ from gitrag.search.exact import Pattern
 from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
-Limit = Annotated[int, Field(ge=1, le=50)]
 Budget = Annotated[int, Field(ge=0)]
 
 _COLUMNS = 160

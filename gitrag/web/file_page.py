@@ -140,8 +140,8 @@ def history_beside(desk: Desk, path: str) -> Why:
 
 def documents_beside(desk: Desk, path: str) -> tuple[Bearing, ...]:
     """Return the decisions, specifications and issues that likely bear on a file."""
-    with desk.turn() as turn:
-        found = check(turn.workspace, turn.workspace.place / path, with_impact=False)
+    with desk.turn() as workspace:
+        found = check(workspace, workspace.place / path, with_impact=False)
     return (*found.likely, *found.issues)
 
 
