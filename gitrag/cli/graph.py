@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from gitrag.actions.requests import FETCHED, GraphCommand, Scope
+from gitrag.actions.graph_request import GraphCommand
+from gitrag.actions.requests import FETCHED, Scope
 from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from

@@ -16,12 +16,13 @@ from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, marked_files, project_of
+from gitrag.actions.graph_request import GraphCommand
 from gitrag.actions.hit_lines import PACKED_HITS, for_report
 from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
 from gitrag.actions.references import graph_or_references
 from gitrag.actions.repositories.calls import calls_elsewhere
-from gitrag.actions.requests import MOST_TOKENS, GraphCommand, SearchRequest
+from gitrag.actions.requests import MOST_TOKENS, SearchRequest
 from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import asdict
 
 import gitrag
+from gitrag.actions.graph_request import GraphCommand
 from gitrag.actions.options import Option, fields_of
 from gitrag.actions.requests import (
     FETCHED,
     WAYS,
-    GraphCommand,
     HistoryOptions,
     InitRequest,
     Scope,
