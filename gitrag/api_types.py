@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.embed import EmbeddedHere as Embedded
 from gitrag.actions.governance.bearings import Bearing as GoverningDocument
 from gitrag.actions.governance.bearings import Bearing as RelatedDocument
@@ -22,7 +23,6 @@ from gitrag.actions.graph_answer import Reference as NameReference
 from gitrag.actions.impact import Called as CalledDefinition
 from gitrag.actions.lines import Range as FileLines
 from gitrag.actions.requests import SearchRequest as SearchOptions
-from gitrag.actions.search import Answer
 from gitrag.actions.touched import Touched as AddedDefinition
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode

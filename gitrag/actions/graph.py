@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import left_out
+from gitrag.actions.answer import Answer
 from gitrag.actions.compiler_index import compiled_calls
 from gitrag.actions.current_view import CurrentView, tell_absent
-from gitrag.actions.graph_answer import SKIPPED, GraphAnswer, NoCall
+from gitrag.actions.graph_answer import SKIPPED, GraphAnswer, NoCall, Source
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer, SearchOptions
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -69,17 +69,6 @@ FAILED = "Call graph generation failed: {reason}"
 NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
 NONE_LIKELY = "No call graph: no code found likely answers. `gitrag search --graph` draws one all the same."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
-
-
-class Source(Struct, frozen=True):
-    """The code of a definition.
-
-    Attributes:
-        more: How many are left out.
-    """
-
-    lines: tuple[str, ...]
-    more: int = 0
 
 
 def call_graph(

@@ -233,6 +233,17 @@ def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
     )
 
 
+class Source(Struct, frozen=True):
+    """The code of a definition.
+
+    Attributes:
+        more: How many are left out.
+    """
+
+    lines: tuple[str, ...]
+    more: int = 0
+
+
 class GraphAnswer(Struct, frozen=True):
     """Calls around what was asked for, what names it besides, and what was not found; or why there are none.
 

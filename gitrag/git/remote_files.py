@@ -105,7 +105,6 @@ _FETCH = (
     *("--quiet", "--filter=blob:none"),
 )
 
-
 _SSH = "ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServerAliveCountMax=3"
 """ssh that neither asks nor waits for a server that is gone."""
 

@@ -32,7 +32,6 @@ T = TypeVar("T")
 _MOST_WANTED = 32 << 20
 """Bytes that the attribute `gitrag` may ask for in one file: a clone's attributes are not the user's."""
 
-
 NO_DIFFERENCE = Difference()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.graph_answer import (
     CallsBetween,
     GraphAnswer,
@@ -15,7 +16,6 @@ from gitrag.actions.graph_answer import (
     uncalled,
 )
 from gitrag.actions.lines import MOST_LINES, Outline, Range
-from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.callgraph.graph import Edge, Graph, Node, reason

@@ -41,7 +41,6 @@ MOST_OTHERS = 8
 MOST_NAMED = 64
 """Most projects with a name of their own, directories of repositories included."""
 
-
 _TELL_EVERY_S = 0.1
 
 _MOST_THREADS = 8

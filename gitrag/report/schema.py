@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.core_context import Suggested
 from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.governance.change_impact import ChangeImpact
@@ -23,7 +24,6 @@ from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.measure import Measured
 from gitrag.actions.prime import SessionStart
 from gitrag.actions.repositories.known import KnownRepository
-from gitrag.actions.search import Answer
 from gitrag.actions.sharing.pull import Pulled
 from gitrag.actions.sharing.push import Pushed
 from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified

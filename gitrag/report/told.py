@@ -73,10 +73,10 @@ TOLD: Final[Mapping[str, str]] = {
     " core=stripped(core) since=passed",
     "actions.graph_answer.Reference": "path line use within text is_sure",
     "actions.graph_answer.References": "name places=found files_not_read=unread",
-    "actions.search.Answer": "query adr_matches=decisions@DocumentMatch"
+    "actions.answer.Answer": "query adr_matches=decisions@DocumentMatch"
     " spec_matches=specifications@DocumentMatch code_snippets=code@CodeMatch call_graphs"
     " issue_matches=issues@DocumentMatch? repositories=given(asked)? not_indexed=given(not_indexed)?",
-    "actions.search.Asked": "name path outcome why commit",
+    "actions.answer.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"

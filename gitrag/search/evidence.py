@@ -52,7 +52,6 @@ much, as in the 17 projects of those that the ranker is fitted on that were look
 _OTHER_CASE = 0.5
 """Weight of a definition whose name matches except for case."""
 
-
 _FEW_FILES = 3
 """A name that so few files have is what the question is about, whatever kind of file has it."""
 _A_PAGE = 8

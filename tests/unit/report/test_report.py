@@ -7,8 +7,8 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.hit_lines import with_passages
-from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
 from gitrag.corpus.documents import Document, DocumentLink
