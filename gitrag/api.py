@@ -55,7 +55,6 @@ from gitrag.api_types import (
     Updated,
 )
 from gitrag.callgraph.answering import Direction, GraphQuestion
-from gitrag.callgraph.drawing import as_mermaid
 from gitrag.config.loading import settings_of
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import Repository
@@ -244,7 +243,7 @@ class Workspace:
         if to is not None and (target is None or filter is not None or direction != "both"):
             raise UsageError("to is for chains of calls between two targets.", "Give both, and no more.")
         with self._turn() as inner:
-            found, named = graph_or_references(
+            found = graph_or_references(
                 inner,
                 GraphQuestion(target, filter, Direction(direction), depth),
                 to=to,
@@ -254,19 +253,8 @@ class Workspace:
                 about=graph_action.target_file(inner, target),
             )
             heard = self._notes()
-        notes = self._told(heard, [*found.notes, *found.negatives, *([found.error] if found.error else [])])
-        if found.graph is None:
-            return CallAnswer((), (), (), "", notes, not_indexed=found.not_indexed)
-        return CallAnswer(
-            found.graph.nodes,
-            found.graph.edges,
-            tuple(sorted(found.graph.matches)),
-            as_mermaid(found.graph) if found.graph.nodes else "",
-            notes,
-            paths=found.paths.shown if found.paths else (),
-            references=named.found if named is not None else (),
-            not_indexed=found.not_indexed,
-        )
+        more = [*found.remarks, *found.negatives, *([found.error] if found.error else [])]
+        return replace(found, notes=self._told(heard, more))
 
     def related(
         self,

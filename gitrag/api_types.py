@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.embed import EmbeddedHere as Embedded
 from gitrag.actions.governance.bearings import Bearing as GoverningDocument
 from gitrag.actions.governance.bearings import Bearing as RelatedDocument
@@ -17,11 +18,11 @@ from gitrag.actions.governance.change_impact import ChangeImpact as ReviewAnswer
 from gitrag.actions.governance.check import Checked as CheckAnswer
 from gitrag.actions.governance.related import Duplicates as DuplicatesAnswer
 from gitrag.actions.governance.related import Related as RelatedAnswer
+from gitrag.actions.graph_answer import GraphAnswer as CallAnswer
+from gitrag.actions.graph_answer import Reference as NameReference
 from gitrag.actions.impact import Called as CalledDefinition
 from gitrag.actions.lines import Range as FileLines
-from gitrag.actions.references import Reference as NameReference
 from gitrag.actions.requests import SearchRequest as SearchOptions
-from gitrag.actions.search import Answer
 from gitrag.actions.touched import Touched as AddedDefinition
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode
@@ -55,31 +56,6 @@ __all__ = [
     "TouchedDocument",
     "Updated",
 ]
-
-
-class CallAnswer(Struct, frozen=True):
-    """Part of the call graph.
-
-    Attributes:
-        nodes: Every end of an edge, and what was asked for, sorted.
-        edges: The calls, sorted.
-        matches: The nodes that were asked for, sorted.
-        mermaid: The best connected nodes as a Mermaid diagram; empty where there is no graph.
-        notes: What the command says on stderr, a line each: among them why there is no graph.
-        paths: Of chains from one target to another, each with its calls in order.
-        references: Where the target is named besides calls, by path; of what the graph does not have, such as
-            a constant or a type, always; else if they were asked for.
-        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
-    """
-
-    nodes: tuple[CallNode, ...]
-    edges: tuple[CallEdge, ...]
-    matches: tuple[CallNode, ...]
-    mermaid: str
-    notes: tuple[str, ...] = ()
-    paths: tuple[tuple[CallEdge, ...], ...] = ()
-    references: tuple[NameReference, ...] = ()
-    not_indexed: tuple[str, ...] = ()
 
 
 class Primed(Struct, frozen=True):

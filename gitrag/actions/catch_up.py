@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from gitrag.actions.model import fetch_in_background
+from gitrag.actions.progress import ShowProgress
 from gitrag.config.loading import settings_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError
@@ -22,6 +23,7 @@ from gitrag.indexing.turn import EmbeddingTurn
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.refusals import refusal
 from gitrag.machine.strain import Strain
+from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
 _FEW_TEXTS = 256
@@ -318,3 +320,35 @@ def _finish_revision(workspace: Workspace) -> str | None:
         refresh(workspace.store, look_at(workspace.repo, workspace.options, view.commit or view.tree))
         return view.commit
     return None
+
+
+def index_first(workspace: Workspace, progress: ShowProgress, *, for_agents: bool = False) -> bool:
+    """Index text and drafts if there is no index yet and the setting ``auto_index`` wants it.
+
+    It takes as long as a search may take to catch up; the rest follows in the background. The user is told.
+
+    Args:
+        for_agents: Whether an agent asks, which does not run `gitrag init`: ``auto`` then means yes.
+
+    Returns:
+        Whether it was indexed now.
+
+    Raises:
+        NotSetUpError: The index's directory cannot be written.
+    """
+    wanted = workspace.config.auto_index
+    if workspace.store.exists() or not (wanted == "on" or (for_agents and wanted == "auto")):
+        return False
+    from gitrag.machine.prerequisites import check_writable, require
+
+    workspace.require_repository()
+    require([check_writable(workspace.store.directory)])
+    with progress("Indexing", None) as shown:
+        indexed = workspace.update(budget_s=workspace.config.catch_up_s, advance=shown.update)
+    if indexed.refreshed.waiting:
+        start_worker(workspace)
+    workspace.say(
+        f"Indexed {count(indexed.counts.chunks, 'chunk')} from {count(indexed.counts.files, 'file')}"
+        f" in {indexed.seconds:.1f} s; `gitrag init` installs hooks that keep the index up to date."
+    )
+    return True

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from gitrag.actions.graph import TIMEOUT_S, calls_of
+from gitrag.actions.graph_answer import Reference
 from gitrag.actions.lines import definitions_of, file_lines
-from gitrag.actions.references import Reference, references
+from gitrag.actions.references import references
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline

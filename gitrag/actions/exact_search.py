@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import catch_up
+from gitrag.actions.answer import Answer
 from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.left_out import LeftOut, outline_lines
-from gitrag.actions.search import Answer, SearchOptions, no_collection, search, with_meant_globs
+from gitrag.actions.search import SearchOptions, no_collection, search, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.indexing.worker import running

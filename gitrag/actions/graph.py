@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions import left_out
+from gitrag.actions.answer import Answer
 from gitrag.actions.compiler_index import compiled_calls
 from gitrag.actions.current_view import CurrentView, tell_absent
+from gitrag.actions.graph_answer import SKIPPED, GraphAnswer, NoCall, Source
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer, SearchOptions
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -53,12 +54,6 @@ TIMEOUT_S = 30.0
 _LEAST_SCORE = 0.2
 """Score below which a graph around a hit is not shown unasked: four of five such hits do not answer."""
 
-_MOST_NAMED = 3
-"""Unreadable files that are named; `gitrag doctor` lists more."""
-
-_MOST_LISTED = 5
-"""Definitions that one sentence names."""
-
 _MOST_LINES = 80
 """Lines of a definition that are shown beside a picture."""
 
@@ -72,106 +67,8 @@ _BATCH = 200
 TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
 FAILED = "Call graph generation failed: {reason}"
 NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
-SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
-UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
 NONE_LIKELY = "No call graph: no code found likely answers. `gitrag search --graph` draws one all the same."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
-
-
-class Source(Struct, frozen=True):
-    """The code of a definition.
-
-    Attributes:
-        more: How many are left out.
-    """
-
-    lines: tuple[str, ...]
-    more: int = 0
-
-
-class NoCall(Struct, frozen=True):
-    """That what was asked for has no caller, or calls nothing, and what was looked at.
-
-    Attributes:
-        known: What else is known of who calls it; None where it is calls of its own that are missing.
-    """
-
-    subject: Subject
-    is_caller: bool
-    sentence: str
-    looked_at: str = ""
-    gaps: tuple[str, ...] = ()
-    known: Uncalled | None = None
-
-
-class GraphAnswer(Struct, frozen=True):
-    """A call graph, or why there is none.
-
-    Attributes:
-        filter: The filter applied; None if there was none.
-        graph: The graph; None if there was an error.
-        error: Why there is none, for the user.
-        skipped: Paths asked about whose language has no call graph.
-        made: How many files' contents had to be parsed for it.
-        unread: Paths of files that could not be read in full.
-        none: What the definitions asked for by name do not have: callers, callees.
-        paths: The chains of calls that the graph consists of; None where none was asked for.
-        no_path: That there is no such chain, and what was looked at; empty if there is one.
-        not_indexed: What exists and is not in the index, or not all of it, a sentence each.
-    """
-
-    filter: str | None
-    graph: Graph | None
-    error: str | None = None
-    skipped: tuple[str, ...] = ()
-    made: int = 0
-    unread: tuple[str, ...] = ()
-    none: tuple[NoCall, ...] = ()
-    paths: Paths | None = None
-    no_path: str = ""
-    not_indexed: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Lines that the user should see beside the graph."""
-        notes = []
-        for name, paths in groupby(sorted(self.skipped, key=_language), key=_language):
-            first, *others = paths
-            notes.append(SKIPPED.format(path=first))
-            if others:
-                notes.append(
-                    f"The same holds for {count(len(others), 'more file')} in {name or 'its language'}."
-                )
-        if self.unread:
-            named = ", ".join([*self.unread[:_MOST_NAMED], *["…"] * (len(self.unread) > _MOST_NAMED)])
-            notes.append(UNREAD.format(count=len(self.unread), paths=named))
-        return tuple(notes)
-
-    @property
-    def negatives(self) -> tuple[str, ...]:
-        """Lines on what was not followed, and on what was not found and where it was looked for."""
-        followed = self.graph.followed.notes if self.graph is not None else ()
-        none: dict[str, list[str]] = {}
-        for each in self.none:
-            none.setdefault(each.sentence, []).append(each.subject.name)
-        said = (f"{_listed(names)}: {sentence}" for sentence, names in none.items())
-        return (*followed, *said, *not_looked_at(self.none), *([self.no_path] if self.no_path else ()))
-
-
-def not_looked_at(none: Sequence[NoCall]) -> Iterator[str]:
-    """Yield where nothing was looked for, once for all the names that were not found."""
-    for gaps in dict.fromkeys(each.gaps for each in none if each.gaps):
-        yield f"Not looked at: {'; '.join(gaps)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    names = list(dict.fromkeys(names))
-    more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-    return ", ".join(names[:_MOST_LISTED]) + more
-
-
-def _language(path: str) -> str:
-    return language_of(path) or ""
 
 
 def call_graph(
@@ -232,7 +129,7 @@ def call_graph(
     if not found.nodes:
         return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
     return GraphAnswer(
-        question.filter, found, None, skipped, loaded.made, unread, none, paths=paths, no_path=no_path
+        question.filter, found, None, skipped, loaded.made, unread, none, chains=paths, no_path=no_path
     )
 
 
@@ -554,7 +451,7 @@ def graph_of(
         as_mermaid(found.graph) if found.graph else None,
         found.error,
         len(found.graph.nodes) if found.graph else 0,
-        tuple([UNFILTERED] * unfiltered) + found.notes,
+        tuple([UNFILTERED] * unfiltered) + found.remarks,
         as_calls(found.graph) if found.graph else (),
         not_drawn(found.graph) if found.graph else 0,
     )

@@ -7,7 +7,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from gitrag.actions.search import Answer
+from gitrag.actions.answer import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
@@ -20,10 +20,8 @@ CODE_CHARACTERS = 1_400
 """Characters of whole passages in an answer for a reader that pays by length: with the other hits' lines, it
 has some 2,400 in all, as many as one of `search_code` on average."""
 
-
 LIKELY_SHARE = 0.25
 """Of the best hit's score, below which a hit is likely beside the question: its place is enough."""
-
 
 CHARACTERS_PER_TOKEN = 4
 """As `scripts/bench/agent.py` counts them."""
@@ -36,7 +34,6 @@ _HEADING = 40
 
 _LEAST_LINES = 3
 """Lines of a passage below which the rest of a budget stays empty."""
-
 
 Passage = tuple[Hit, FurtherHit]
 """Lines of a hit, and how likely they answer if its file does."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from gitrag.actions.graph import calls_of, log_failure, tests_of
+from gitrag.actions.graph_answer import NoCaller, no_callers
 from gitrag.actions.lines import file_lines
 from gitrag.actions.uncalled import without_callers
 from gitrag.callgraph.extraction import LANGUAGES
@@ -66,39 +66,6 @@ class Called(Struct, frozen=True):
 def weight(called: Called) -> int:
     """Return how many callers a definition has; two that only a rule says it is called by are as one."""
     return len(called.callers) - sum(bool(edge.rule) for edge in called.callers) // 2
-
-
-class NoCaller(Struct, frozen=True):
-    """A definition that no call was resolved to; nothing calls it only where ``known`` says so.
-
-    Attributes:
-        path: The file.
-        name: Its qualified name.
-        line_start: First line.
-        looked_at: What was read for it, counted.
-        also: Others that all of this holds for, the places named included.
-    """
-
-    path: str
-    name: str
-    line_start: int
-    known: Uncalled
-    looked_at: str
-    also: tuple[NoCaller, ...] = ()
-
-
-def no_callers(found: Iterable[tuple[Node, str, Uncalled, str]]) -> tuple[NoCaller, ...]:
-    """Return definitions that no call was resolved to, those together that the same places may call.
-
-    Args:
-        found: Each with its name, what is known of who calls it, and what was looked at.
-    """
-    alike: dict[tuple[Uncalled, str, Node | None], list[NoCaller]] = {}
-    for node, name, known, looked_at in found:
-        alone = None if known.unresolved or known.mentioned else node
-        own = NoCaller(node.path, name, node.line_start, known, looked_at)
-        alike.setdefault((known, looked_at, alone), []).append(own)
-    return tuple(replace(first, also=tuple(others)) for first, *others in alike.values())
 
 
 class Impact(Struct, frozen=True):

@@ -12,6 +12,7 @@ from gitrag.actions.embed import EmbeddingStep, embed_waiting
 from gitrag.actions.gitignore_entry import ignore_local_files
 from gitrag.actions.prime import expect_text
 from gitrag.actions.progress import ShowProgress
+from gitrag.actions.requests import InitRequest
 from gitrag.errors import StoreError
 from gitrag.git import Repository
 from gitrag.hooking.install import install
@@ -55,11 +56,7 @@ def initialise(
     open_workspace: Callable[[], Workspace],
     environ: Mapping[str, str],
     progress: ShowProgress,
-    *,
-    hooks: bool,
-    gitignore: bool,
-    foreground: bool,
-    skip_embed: bool,
+    asked: InitRequest,
 ) -> Iterator[InitStep]:
     """Set a repository up; yield each step once it is done, and go on when the next one is asked for.
 
@@ -78,11 +75,11 @@ def initialise(
     with suppress(StoreMissingError), workspace.store.read():
         pass  # raises for an index of a newer gitrag or a locked one, before anything is written
 
-    if hooks:
+    if asked.hooks:
         reports = _install(workspace.repo)
         installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
         yield HooksInstalled(installed, len(reports) - len(installed))
-    if gitignore and workspace.repo.root is not None:
+    if asked.gitignore and workspace.repo.root is not None:
         yield _ignore(workspace.repo, workspace.repo.root)
 
     workspace.repo.refresh_index()
@@ -93,10 +90,10 @@ def initialise(
     yield indexed
     entries = indexed.refreshed.overlay.entries
     waiting = indexed.unembedded
-    if waiting and skip_embed:
+    if waiting and asked.skip_embed:
         yield EmbeddingSkipped()
     elif waiting:
-        yield from embed_waiting(workspace, waiting, progress, foreground=foreground, entries=entries)
+        yield from embed_waiting(workspace, waiting, progress, foreground=asked.foreground, entries=entries)
 
 
 def _install(repo: Repository) -> list[HookReport]:

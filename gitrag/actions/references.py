@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.graph import GraphAnswer, call_graph
+from gitrag.actions.graph import call_graph
+from gitrag.actions.graph_answer import GraphAnswer, Reference, References
 from gitrag.actions.left_out import of_paths
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
 from gitrag.callgraph.extraction import LANGUAGES
@@ -27,7 +27,6 @@ from gitrag.indexing.call_facts import facts_of, rows_of
 from gitrag.search.mentions import NamingFile, files_naming
 from gitrag.store import candidates
 from gitrag.store.call_facts import FileFacts
-from gitrag.words.path_traits import Trait, traits
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,57 +47,6 @@ _LONGEST_LINE = 200
 _LONGEST_NAME = 300
 
 
-class Reference(Struct, frozen=True):
-    """A line that has a name.
-
-    Attributes:
-        path: The file.
-        line: The line, 1-based.
-        use: What the name does there.
-        within: The definition that it stands in; empty outside of all.
-        text: The line, without the spaces around it.
-        is_sure: Whether the file defines the name, or imports it from where it is defined.
-    """
-
-    path: str
-    line: int
-    use: Use
-    within: str
-    text: str
-    is_sure: bool
-
-    @property
-    def certain(self) -> bool:
-        """The same as ``is_sure``, as the Python API calls it."""
-        return self.is_sure
-
-    @property
-    def is_test(self) -> bool:
-        """Whether it is in a test's file."""
-        return bool(traits(self.path) & Trait.TEST)
-
-
-class References(Struct, frozen=True):
-    """The lines that have a name, and are not calls that the graph has.
-
-    Attributes:
-        name: The name, a single word.
-        found: The lines, by path.
-        unread: How many files that have the name were not looked at in the time.
-        beside_graph: Whether they are what a call graph has not; else there is none.
-    """
-
-    name: str
-    found: tuple[Reference, ...]
-    unread: int = 0
-    beside_graph: bool = False
-
-    @property
-    def defined_in(self) -> frozenset[str]:
-        """The files that define it."""
-        return frozenset(each.path for each in self.found if each.use is Use.DEFINED)
-
-
 def graph_or_references(
     workspace: Workspace,
     question: GraphQuestion,
@@ -109,7 +57,7 @@ def graph_or_references(
     module: str = "",
     about: Sequence[tuple[str, str]] = (),
     check: Callable[[], None] = lambda: None,
-) -> tuple[GraphAnswer, References | None]:
+) -> GraphAnswer:
     """Return the calls around a target; of what neither calls nor is called, who names it.
 
     Args:
@@ -130,12 +78,12 @@ def graph_or_references(
         if named is None or not named.found:
             if not error.not_indexed:
                 raise
-            return GraphAnswer(question.filter, None, str(error), not_indexed=error.not_indexed), None
+            return GraphAnswer(question.filter, None, str(error), not_indexed=error.not_indexed)
         said = () if named.defined_in else error.not_indexed
         answer = GraphAnswer(question.filter, Graph((), ()), not_indexed=said)
     else:
         if question.target is None or answer.graph is None:
-            return answer, None
+            return answer
         if to is None and _is_other_case(question.target, answer.graph):
             named = references(workspace, question.target, globs=globs, check=check)
             if named is not None and named.defined_in:
@@ -146,7 +94,8 @@ def graph_or_references(
             named = references(workspace, question.target, answer.graph, globs=globs, check=check)
     defined = {*named.defined_in} if named is not None else set()
     defined |= {node.path for node in answer.graph.matches} if answer.graph is not None else set()
-    return replace(answer, not_indexed=of_paths(workspace, sorted(defined)) or answer.not_indexed), named
+    not_indexed = of_paths(workspace, sorted(defined)) or answer.not_indexed
+    return replace(answer, named=named, not_indexed=not_indexed)
 
 
 def _places(

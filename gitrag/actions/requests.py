@@ -5,6 +5,7 @@ itself; ``checked`` refuses what does not go together. Every search loads this: 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from msgspec import Struct
@@ -16,10 +17,8 @@ from gitrag.model import Kind
 HISTORY = "history"
 """The collection of commits, which `gitrag history` searches."""
 
-MOST_HITS = 1_000
-MOST_TOKENS = 100_000
+MOST_HITS, MOST_TOKENS = 1_000, 100_000
 SEVERAL, HUB, COMMITS, EXACT = "several", "hub", "commits", "exact"
-
 
 WAYS: Mapping[str, tuple[str, str]] = {
     SEVERAL: ("{option} is for one repository, and {asked} asks several.", "Leave out one of them."),
@@ -30,8 +29,7 @@ WAYS: Mapping[str, tuple[str, str]] = {
     ),
     EXACT: ("{option} is for questions, not for --word or --regex.", "Leave it out."),
 }
-"""Ways of asking other than a question of one repository; what the first says that an option is not for, and
-what to do."""
+"""Ways of asking other than a question of one repository: why an option is not for it, and what to do."""
 
 
 class Scope(Struct, frozen=True):
@@ -226,8 +224,7 @@ class SearchCommand(SearchRequest, frozen=True):
     """A search as the command line asks it: what else it has, most of it how an answer is shown."""
 
     in_hub: Annotated[
-        bool,
-        Option("--hub", "Search the repositories of the hub: gitrag hub search.", (SEVERAL, HUB), HUB),
+        bool, Option("--hub", "Search the repositories of the hub: gitrag hub search.", (SEVERAL, HUB), HUB)
     ] = False
     context_lines: Annotated[
         int | None,
@@ -270,16 +267,14 @@ class SearchCommand(SearchRequest, frozen=True):
         ),
     ] = False
     no_pager: Annotated[
-        bool,
-        Option("--no-pager", "Print a long answer without a pager.", (EXACT, SEVERAL, HUB, COMMITS)),
+        bool, Option("--no-pager", "Print a long answer without a pager.", (EXACT, SEVERAL, HUB, COMMITS))
     ] = False
     scope: Scope = Scope()
     make_index: Annotated[
         bool, Option("--index", "Index the repository first if it never was.", (EXACT, COMMITS))
     ] = False
     explain: Annotated[
-        bool,
-        Option("--explain", "Say in words why each file was found; --explain=all: numbers.", (SEVERAL,)),
+        bool, Option("--explain", "Say in words why each file was found; --explain=all: numbers.", (SEVERAL,))
     ] = False
     explain_all: Annotated[
         bool, Option("--explain-all", "", (SEVERAL,), is_hidden=True, label="--explain=all")
@@ -328,73 +323,31 @@ class SearchCommand(SearchRequest, frozen=True):
         return self
 
 
-class GraphCommand(Struct, frozen=True):
-    """Which calls the command line asks for, and how they are shown.
+class InitRequest(Struct, frozen=True):
+    """What is set up of a repository, beside agents."""
 
-    Attributes:
-        direction: ``callers``, ``callees`` or ``both``.
-        depth: How many calls away from the target.
-        expression: What paths and names are searched for; None for all.
-        paths: Only paths like these, as in .gitignore.
-        to: Only the shortest chains of calls from the target to this one.
-        references: Whether to list where the target is named besides calls, too.
-        tests: Whether calls from tests are listed too, not only counted.
-        scope: The other repositories whose calls are listed.
-    """
-
-    direction: Annotated[
-        str,
-        Option(
-            "",
-            "",
-            switches={"callers": "Only who calls TARGET.", "callees": "Only whom TARGET calls."},
-            all_switches="both",
-        ),
-    ] = "both"
-    depth: Annotated[int, Option("--depth", "How many calls away.", metavar="N", least=1, most=20)] = 1
-    expression: Annotated[
-        str | None,
-        Option("--filter", "Only paths and names that a regular expression is found in.", metavar="RE"),
-    ] = None
-    paths: Annotated[
-        tuple[str, ...], Option("--path", "Only paths like this, as in .gitignore.", metavar="GLOB")
-    ] = ()
-    to: Annotated[
-        str | None,
-        Option("--to", "Only the shortest chains of calls from TARGET to this one.", metavar="TARGET"),
-    ] = None
-    references: Annotated[
-        bool,
-        Option("--references", "List where TARGET is named besides calls too, in text and json."),
-    ] = False
-    tests: Annotated[bool, Option("--tests", "List calls from tests too; text and html only count them.")] = (
+    hooks: Annotated[bool, Option("--hooks/--no-hooks", "Install the git hooks.  [default: hooks]")] = True
+    gitignore: Annotated[
+        bool, Option("--gitignore/--no-gitignore", "Add .sdd/ to .gitignore.  [default: gitignore]")
+    ] = True
+    foreground: Annotated[bool, Option("--foreground", "Compute the vectors here, with a progress bar.")] = (
         False
     )
-    scope: Scope = Scope()
+    skip_embed: Annotated[bool, Option("--skip-embed", "Compute no vectors now.")] = False
 
-    def checked(self, target: str | None) -> Self:
-        """Return it.
 
-        Raises:
-            UsageError: Some of it does not go together, or with the target.
-        """
-        one_way = self.direction != "both"
-        if self.scope and (target is None or self.to is not None or self.expression):
-            raise UsageError(
-                "Of other repositories the calls of one TARGET are listed, without --filter and --to.",
-                "Name it: gitrag graph Session.send --everywhere",
-            )
-        if one_way and target is None and self.expression is None:
-            raise UsageError(
-                "--callers and --callees are about something.",
-                "Name it: gitrag graph Session.send --callers",
-            )
-        if self.to is not None and (target is None or self.expression is not None or one_way):
-            raise UsageError(
-                "--to is for chains of calls between two targets.",
-                "Name both: gitrag graph main --to Session.send",
-            )
-        return self
+_told = partial(Option, metavar="TEXT", tools={"explore": ""})
+
+
+class Sections(Struct, frozen=True):
+    """What is remembered of a discussion before a change; what is empty stays as it was."""
+
+    goals: Annotated[str, _told("--goals", "What is wanted.")] = ""
+    constraints: Annotated[str, _told("--constraints", "What limits it: technology, business, time.")] = ""
+    preferences: Annotated[str, _told("--preferences", "Style, technology, patterns that are liked.")] = ""
+    unknowns: Annotated[str, _told("--unknowns", "What is not clear yet.")] = ""
+    decisions: Annotated[str, _told("--decisions", "What has been decided.")] = ""
+    context: Annotated[str, _told("--context", "Whatever else.")] = ""
 
 
 class HistoryOptions(Struct, frozen=True):

@@ -15,11 +15,12 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.core_context import outline
 from gitrag.actions.exact_search import ExactAnswer, search_exactly
 from gitrag.actions.hit_lines import PACKED_HITS, Passage, likelihood, packed, passages_of, tokens
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer, NoCollectionError, SearchOptions, search
+from gitrag.actions.search import NoCollectionError, SearchOptions, search
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError, UsageError

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.search import Answer, SearchOptions, led_by_links, with_meant_globs
+from gitrag.actions.search import SearchOptions, led_by_links, with_meant_globs
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import UsageError
 from gitrag.git import ambiguous, seen_from

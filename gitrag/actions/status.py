@@ -14,11 +14,12 @@ from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.embedding import local_model
 from gitrag.indexing.known import known, recorded
 from gitrag.indexing.rules_and_modules import manifest_modules_of
-from gitrag.indexing.worker import last_failure, running
+from gitrag.indexing.worker import REFINING, last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.inspection import CollectionCounts, StoreCounts, TableSize, Unread, ViewCounts
 from gitrag.store.memo import Memo
+from gitrag.words.numbers import age
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -72,6 +73,23 @@ class WorkspaceStatus(Struct, frozen=True):
     unread: tuple[Unread, ...] = ()
     failure: str = ""
     refined_in_s: float | None = None
+
+    @property
+    def state(self) -> str:
+        """Whether it is up to date, or why it is not."""
+        return "up to date" if self.fresh else f"behind {self.behind}" if self.behind else "not complete yet"
+
+    @property
+    def work(self) -> str:
+        """What the background worker does now, how far it is, and how long that takes."""
+        if self.worker is None:
+            return "nobody"
+        doing = f"{self.worker.purpose} in the background"
+        if self.worker.purpose == REFINING and self.view is not None and self.unembedded:
+            done = int(100 * self.view.embedded / max(self.view.texts, 1))
+            left = f", about {age(self.refined_in_s)} left" if self.refined_in_s is not None else ""
+            doing += f", {done} %{left}"
+        return f"{doing} (process {self.worker.pid})"
 
 
 def read_status(workspace: Workspace) -> WorkspaceStatus:

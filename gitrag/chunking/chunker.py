@@ -259,7 +259,6 @@ _OPERATORS = re.compile(rb"(?:^[ \t]{0,40}[-+*/%<>=!&|^~@][-+*/%<>=!&|^~@ \t]{0,
 """Many consecutive lines of operators only. At the end of 3,000 lines of ``/*`` Python's parser holds
 3 GB of alternative parses, in one step that cannot be interrupted."""
 
-
 _OPERATOR_STEP = 64
 _MARKED_OPERATORS = bytes(b"x"[0] if byte in b"-+*/%<>=!&|^~@ \t\n" else 0 for byte in range(256))
 _MANY_OPERATORS = b"x" * (256 * len(b"-\n") // _OPERATOR_STEP)

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
+from gitrag.actions.requests import Sections
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.errors import NOTHING, OK, USAGE
@@ -49,12 +52,7 @@ def explore() -> None:
     ],
 )
 @click.argument("title")
-@click.option("--goals", metavar="TEXT", help="What is wanted.")
-@click.option("--constraints", metavar="TEXT", help="What limits it: technology, business, time.")
-@click.option("--preferences", metavar="TEXT", help="Style, technology, patterns that are liked.")
-@click.option("--unknowns", metavar="TEXT", help="What is not clear yet.")
-@click.option("--decisions", metavar="TEXT", help="What has been decided.")
-@click.option("--context", metavar="TEXT", help="Whatever else.")
+@options(Sections)
 @click.option("--project", metavar="NAME", help="Project, in place of the repository here.")
 @click.option(
     "--scope", metavar="NAME", default="project", show_default=True, help="What keeps topics apart."
@@ -63,20 +61,14 @@ def explore() -> None:
 @json_option
 @pass_session
 def save(
-    session: Session,
-    /,
-    *,
-    title: str,
-    project: str | None,
-    scope: str,
-    session_id: str,
-    **sections: str | None,
+    session: Session, *, title: str, asked: Sections, project: str | None, scope: str, session_id: str
 ) -> int:
     """Remember what is known of TITLE.
 
     Under a title that is known already, what is given replaces what was there, and the rest stays. A text of
     - is read from stdin.
     """
+    sections = asdict(asked)
     if list(sections.values()).count(_STDIN) > 1:
         raise click.UsageError("only one text can be read from stdin")
     given = {name: sys.stdin.read() if text == _STDIN else text for name, text in sections.items()}

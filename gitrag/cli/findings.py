@@ -23,7 +23,6 @@ output_option = click.option(
     help="Form of the answer; text on a terminal, else markdown (setting output).",
 )
 
-
 hits_output_option = click.option(
     "-o",
     "--output",

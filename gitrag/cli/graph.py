@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from gitrag.actions.requests import FETCHED, GraphCommand, Scope
+from gitrag.actions.graph_request import GraphCommand
+from gitrag.actions.requests import FETCHED, Scope
 from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command
 from gitrag.cli.page import directory_of, globs_from
@@ -21,9 +22,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from gitrag.actions.graph import GraphAnswer
-    from gitrag.actions.references import References
-    from gitrag.actions.repositories.calls import CallsElsewhere
+    from gitrag.actions.graph_answer import CallsElsewhere, GraphAnswer
     from gitrag.callgraph.answering import GraphQuestion
     from gitrag.callgraph.graph import Graph, Node
     from gitrag.workspace import Workspace
@@ -71,15 +70,15 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
         problem = "html is for a file, not for a terminal."
         raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
     from gitrag.actions.graph import meant_target, target_file
+    from gitrag.actions.graph_answer import CallsElsewhere
     from gitrag.actions.references import graph_or_references
-    from gitrag.callgraph.answering import Direction, GraphQuestion
 
     scope = asked.scope
     workspace = session.index_first(session.workspace())
     target, to = (meant_target(workspace, typed, session.start) for typed in (target, asked.to))
     allowed = globs_from(asked.paths, directory_of(session, workspace))
-    question = GraphQuestion(target, asked.expression, Direction(asked.direction), asked.depth)
-    answer, named = graph_or_references(
+    question = asked.question(target)
+    answer = graph_or_references(
         workspace,
         question,
         to=to,
@@ -87,26 +86,25 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
         globs=allowed,
         about=target_file(workspace, target),
     )
-    if answer.graph is None:
-        said = (*answer.notes, answer.error, "Other repositories were not asked." if scope else None)
-        notes = tuple(filter(None, said))
-        _say(terminal, *notes)
+    if (whole := answer.graph) is None:
+        if scope:
+            answer = replace(answer, elsewhere=CallsElsewhere(notes=("Other repositories were not asked.",)))
+        _say(terminal, *answer.left_out)
         if form == "json":
-            from gitrag.report.documents import graph_json
-
-            terminal.print_json_text(graph_json(None, not_indexed=answer.not_indexed, notes=notes))
+            terminal.print_document(answer)
         return NOTHING
-    elsewhere = _elsewhere(session, workspace, scope, question, allowed) if scope else None
-    is_named_only = named is not None and not named.beside_graph
+    if scope:
+        answer = replace(answer, elsewhere=_elsewhere(session, workspace, scope, question, allowed))
+    is_named_only = answer.named is not None and not answer.named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
-    missing = (*answer.graph.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
-    _say(terminal, *answer.notes, *missing, *(f"{each}." for each in answer.not_indexed))
+    missing = (*whole.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
+    _say(terminal, *answer.remarks, *missing, *(f"{each}." for each in answer.not_indexed))
     if answer.no_path and chosen not in {"text", "json"}:
         return NOTHING
     if chosen == "html":
         terminal.print(_page(workspace, answer, question, to=to, tests=asked.tests))
-    _show(workspace, answer, question, named, elsewhere, chosen, terminal, tests=asked.tests)
-    is_found = answer.graph.edges or (elsewhere is not None and elsewhere.found)
+    _show(workspace, answer, question, chosen, terminal, tests=asked.tests)
+    is_found = answer.edges or (answer.elsewhere is not None and answer.elsewhere.found)
     return OK if is_found or target is None or is_named_only else NOTHING
 
 
@@ -135,8 +133,6 @@ def _show(
     workspace: Workspace,
     answer: GraphAnswer,
     question: GraphQuestion,
-    named: References | None,
-    elsewhere: CallsElsewhere | None,
     form: str,
     terminal: Terminal,
     *,
@@ -150,27 +146,25 @@ def _show(
         return
     if form == "text":
         test_nodes = tests_of(workspace, answer.graph)
-        for line in _text_lines(answer, question, named, test_nodes, terminal, with_tests=tests):
+        for line in _text_lines(answer, question, test_nodes, terminal, with_tests=tests):
             terminal.print(line)
-        if elsewhere is not None:
-            for line in elsewhere_lines(elsewhere, terminal.role, with_tests=tests):
+        if answer.elsewhere is not None:
+            for line in elsewhere_lines(answer.elsewhere, terminal.role, with_tests=tests):
                 terminal.print(line)
     elif form != "html":
-        _print_data(answer, answer.graph, named, elsewhere, form, terminal)
-    if elsewhere is not None:
-        _say(terminal, *elsewhere.notes)
+        _print_data(answer, answer.graph, form, terminal)
+    if answer.elsewhere is not None:
+        _say(terminal, *answer.elsewhere.notes)
     if form not in {"text", "json"}:
-        _say_left_out(named, elsewhere, form, terminal)
+        _say_left_out(answer, form, terminal)
 
 
-def _say_left_out(
-    named: References | None, elsewhere: CallsElsewhere | None, form: str, terminal: Terminal
-) -> None:
-    if elsewhere is not None and elsewhere.found:
-        calls = count(sum(len(repository.edges) for repository in elsewhere.found), "call")
+def _say_left_out(answer: GraphAnswer, form: str, terminal: Terminal) -> None:
+    if answer.elsewhere is not None and answer.elsewhere.found:
+        calls = count(sum(len(repository.edges) for repository in answer.elsewhere.found), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
-    if named is not None:
-        terminal.note(f"{form} has no references: text and json list {len(named.found):,}.")
+    if answer.named is not None:
+        terminal.note(f"{form} has no references: text and json list {len(answer.references):,}.")
 
 
 def _say(terminal: Terminal, *notes: str) -> None:
@@ -179,19 +173,11 @@ def _say(terminal: Terminal, *notes: str) -> None:
         terminal.note(note)
 
 
-def _print_data(
-    answer: GraphAnswer,
-    graph: Graph,
-    named: References | None,
-    elsewhere: CallsElsewhere | None,
-    form: str,
-    terminal: Terminal,
-) -> None:
+def _print_data(answer: GraphAnswer, graph: Graph, form: str, terminal: Terminal) -> None:
     from gitrag.callgraph import drawing
-    from gitrag.report.documents import graph_json
 
     if form == "json":
-        terminal.print_json_text(graph_json(graph, named, elsewhere, answer.none, answer.not_indexed))
+        terminal.print_document(answer)
         return
     draw = drawing.as_dot if form == "dot" else drawing.as_mermaid
     terminal.print(Text(draw(graph)))
@@ -219,7 +205,6 @@ def _page(
 def _text_lines(
     answer: GraphAnswer,
     question: GraphQuestion,
-    named: References | None,
     tests: Collection[Node],
     terminal: Terminal,
     *,
@@ -240,20 +225,19 @@ def _text_lines(
         graph,
         answer.none,
         tests,
-        question.direction,
+        question,
         style,
         columns=columns,
         with_tests=with_tests,
-        depth=question.depth,
         glyphs=Glyphs() if is_unicode else ASCII,
     )
-    if answer.paths is not None:
-        yield from tree.path_lines(answer.paths)
+    if answer.chains is not None:
+        yield from tree.path_lines(answer.chains)
     elif question.target is None and question.filter is None:
         yield from tree.listing()
     else:
         yield from tree.lines(question.target)
-    if named is not None:
-        if named.beside_graph:
+    if answer.named is not None:
+        if answer.named.beside_graph:
             yield ""
-        yield from reference_lines(named, style, columns=columns, with_tests=with_tests)
+        yield from reference_lines(answer.named, style, columns=columns, with_tests=with_tests)

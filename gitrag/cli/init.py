@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitrag.actions.requests import InitRequest
+from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
@@ -30,12 +32,7 @@ if TYPE_CHECKING:
         Example("gitrag init --agents all --remove", "take out what was written for agents"),
     ],
 )
-@click.option("--hooks/--no-hooks", default=True, help="Install the git hooks.  [default: hooks]")
-@click.option(
-    "--gitignore/--no-gitignore", default=True, help="Add .sdd/ to .gitignore.  [default: gitignore]"
-)
-@click.option("--foreground", is_flag=True, help="Compute the vectors here, with a progress bar.")
-@click.option("--skip-embed", is_flag=True, help="Compute no vectors now.")
+@options(InitRequest)
 @click.option(
     "--agents",
     is_flag=False,
@@ -52,10 +49,7 @@ if TYPE_CHECKING:
 def init(
     session: Session,
     *,
-    hooks: bool,
-    gitignore: bool,
-    foreground: bool,
-    skip_embed: bool,
+    asked: InitRequest,
     agents: tuple[str, ...],
     http: str | None,
     token_env: str | None,
@@ -84,15 +78,7 @@ def init(
 
     terminal = session.terminal.without_result() if session.terminal.is_json else session.terminal
     steps = []
-    for step in initialise(
-        session.workspace,
-        session.environ,
-        terminal.progress,
-        hooks=hooks,
-        gitignore=gitignore,
-        foreground=foreground,
-        skip_embed=skip_embed,
-    ):
+    for step in initialise(session.workspace, session.environ, terminal.progress, asked):
         _say(step, terminal)
         steps.append(step)
     written = carry_out(session, clients, quiet=session.terminal.is_json) if agents else None

@@ -22,8 +22,8 @@ from gitrag.machine.files import within
 from gitrag.words.control_characters import Safe, Text
 
 if TYPE_CHECKING:
+    from gitrag.actions.answer import Answer
     from gitrag.actions.requests import SearchCommand
-    from gitrag.actions.search import Answer
     from gitrag.git.configuration import ConfigEntry
     from gitrag.workspace import Workspace
 
@@ -93,7 +93,6 @@ def _ran(text: Safe, pager: str, environ: Mapping[str, str], terminal: Terminal)
 
 _SPECIAL = re.compile(r"([\\*?\[\]])")
 """What a directory's name must not mean in a glob."""
-
 
 _OTHER_LINES = 4
 """Lines of the screen for what stands below an answer: notes, the prompt."""

@@ -19,8 +19,9 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import Answer, Searcher, SearchOptions
+from gitrag.actions.search import Searcher, SearchOptions
 from gitrag.actions.search_box import read_box
 from gitrag.cli.editor import editor_command, open_in_editor
 from gitrag.errors import GitragError, NotSetUpError

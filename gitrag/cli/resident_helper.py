@@ -43,9 +43,8 @@ _BUG = 70
 
 _ROOMS = """
 cli.boundary cli.graph cli.search cli.several
-actions.catch_up actions.current_view actions.first_index actions.graph actions.hit_lines actions.prime
-actions.references
-actions.search actions.status
+actions.catch_up actions.current_view actions.graph actions.graph_answer
+actions.hit_lines actions.prime actions.references actions.search actions.status
 actions.repositories.ask actions.repositories.calls actions.repositories.chosen actions.repositories.elsewhere
 memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution

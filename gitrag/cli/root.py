@@ -105,7 +105,6 @@ COMMANDS: Mapping[str, LazyCommand] = {
 }
 """Every command, in the order help shows them. Nothing is imported before it is asked for."""
 
-
 EXIT_CODES = """\b
 Exit status:
   0   done

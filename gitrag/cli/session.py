@@ -69,7 +69,7 @@ class Session(NamedTuple):
         Raises:
             NotSetUpError: The index's directory cannot be written.
         """
-        from gitrag.actions.first_index import index_first
+        from gitrag.actions.catch_up import index_first
 
         index_first(workspace, self.terminal.progress)
         return workspace

@@ -13,9 +13,9 @@ from gitrag.cli.session import Session
 from gitrag.errors import NOTHING, OK, NotSetUpError, RepositoryError
 
 if TYPE_CHECKING:
+    from gitrag.actions.answer import Answer, Asked
     from gitrag.actions.repositories.chosen import Chosen
     from gitrag.actions.requests import SearchCommand
-    from gitrag.actions.search import Answer, Asked
     from gitrag.config.keys import Config
     from gitrag.git import Repository
     from gitrag.workspace import Workspace

@@ -15,7 +15,6 @@ from gitrag.errors import OK
 from gitrag.indexing.notices import absent_line
 from gitrag.indexing.worker import WAITING
 from gitrag.model import Skip
-from gitrag.report.index_state import state_of, work_of
 from gitrag.words.numbers import age, count, size
 
 _MOST_REASONS = 5
@@ -51,9 +50,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         _show_none(found, line, terminal)
         return
     view = found.view
-    state = (
-        terminal.style("up to date", "green") if found.fresh else terminal.style(state_of(found), "magenta")
-    )
+    state = terminal.style(found.state, "green" if found.fresh else "magenta")
     since = f", updated {age(time.time() - found.updated)} ago" if found.updated else ""
     line("index", f"{state}{since}" + _uncommitted(found))
     languages = ", ".join(f"{name} {number}" for name, number in view.languages[:6])
@@ -82,7 +79,7 @@ def _show(found: WorkspaceStatus, fetch_failure: str, terminal: Terminal) -> Non
         f"{size(found.size_bytes)}, {count(found.store.worktrees, 'worktree')},"
         f" {count(found.store.chunks, 'chunk')} in all",
     )
-    line("working", work_of(found))
+    line("working", found.work)
     if found.failure:
         line("failed", f"the last background worker: {found.failure}")
     line("model", found.model.said)

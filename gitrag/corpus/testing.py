@@ -70,12 +70,10 @@ _NAMES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 _FEW = 3
 
-
 _OF_TESTS = re.compile(
     r"^(?:tests?|spec)[_.-]+|[_.-]+(?:tests?|specs?|cy)$|(?<=[a-z0-9])(?:Tests?|Spec|IT)$|^Tests?(?=[A-Z])"
 )
 """What a file of tests has before or after the name of what it tests."""
-
 
 _MAIN = frozenset({"index", "mod", "main", "lib", "__init__"})
 _TOPS = frozenset({"", "src", "lib", "source", "test", "tests", "__tests__", "spec"})

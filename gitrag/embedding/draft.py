@@ -133,7 +133,6 @@ class _Characters(dict[int, str]):
 
 _CHARACTERS = _Characters()
 
-
 __all__ = ["DRAFT_VERSION", "TABLE", "Drafter", "Undrafted", "drafter", "has_table"]
 
 MAX_PIECES = MAX_TOKENS - 2

@@ -40,7 +40,6 @@ process is killed, and many texts share one write transaction."""
 _GPU_RUN = 256
 """Texts per run on a GPU; 12 attention heads of 128 by 128 scores each take 200 MB."""
 
-
 _State = tuple[int, int]
 _kept: dict[tuple[Path, int], tuple[_State, Any, Any]] = {}
 """Models that `keep_open` has opened: session and tokenizer, and the state of the manifest."""

@@ -17,7 +17,7 @@ from gitrag.git.environment import GitTimeoutError, message_of, run_git
 from gitrag.git.identity import is_commit
 from gitrag.git.repository import BlobError, Repository
 from gitrag.machine.files import read_regular
-from gitrag.machine.programs import PrintedTooMuchError
+from gitrag.machine.programs import Limits, PrintedTooMuchError
 from gitrag.words.encodings import wide_text
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
@@ -105,7 +105,7 @@ def _run(
     environment: Mapping[str, str], asked: Sequence[str | bytes], seconds: float
 ) -> CompletedProcess[bytes]:
     place = Path(environment["GIT_DIR"])
-    return run_git(asked, cwd=place, environment=environment, timeout_s=seconds, most_bytes=_MOST_PRINTED)
+    return run_git(asked, cwd=place, environment=environment, limits=Limits(seconds, _MOST_PRINTED))
 
 
 def _parsed(out: bytes, path: str) -> list[LineOrigin]:

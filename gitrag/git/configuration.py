@@ -68,6 +68,7 @@ from msgspec import Struct
 
 from gitrag.errors import RepositoryError
 from gitrag.git.environment import message_of, run_git
+from gitrag.machine.programs import Limits
 
 NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "false"))
 """git 2.55 can switch off all hooks of an event; for 2.54 each configured hook is switched off."""
@@ -171,7 +172,7 @@ class Configuration:
         signs = {path: _sign(path) for path in self._fixed}  # before git reads: no change is missed
         # libgit2 reads neither GIT_CONFIG_GLOBAL nor `git -c`, nor all includes. 2 to 4 ms.
         asked = ("config", "--null", "--show-scope", "--show-origin", "--list")
-        done = run_git(asked, cwd=self._place, environment=self._environment, timeout_s=_READING_S)
+        done = run_git(asked, cwd=self._place, environment=self._environment, limits=Limits(_READING_S))
         if done.returncode:
             raise RepositoryError(f"git cannot read its configuration: {message_of(done)}.")
         self._entries = list(_parse(os.fsdecode(done.stdout)))

@@ -21,6 +21,7 @@ from gitrag.git.configuration import Configuration, guards, with_settings
 from gitrag.git.conversion import quote_path
 from gitrag.git.environment import TOO_LARGE, GitTimeoutError, message_of, run_git, scrubbed_environment
 from gitrag.machine.files import PRIVATE, make_private, read_regular, replace
+from gitrag.machine.programs import Limits
 
 PROTOCOLS: Final = "file:https:ssh"
 FETCH_S: Final = 120.0
@@ -122,7 +123,7 @@ def fetch_head(url: str, directory: Path, environ: Mapping[str, str]) -> None:
                     asked,
                     cwd=directory,
                     environment=environment,
-                    timeout_s=FETCH_S,
+                    limits=Limits(FETCH_S),
                     file_bytes=MOST_BYTES,
                     look=look,
                 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gitrag.errors import RepositoryError, UsageError
 from gitrag.machine.environment import safe_environment
-from gitrag.machine.programs import TookTooLongError, run_program
+from gitrag.machine.programs import Limits, TookTooLongError, run_program
 
 # Variables that git exports to its hooks, or a caller exported for another command, and why they must not
 # reach our git. Kept are the user's configuration (GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, and
@@ -72,9 +72,6 @@ TIMEOUT_S = 600.0
 
 TIMEOUT_VARIABLE = "GITRAG_GIT_TIMEOUT_S"
 
-_COMPLAINT_BYTES = 1 << 20
-"""How much of git's complaints is read for the message of an error: a line for each of ten thousand files."""
-
 TOO_LARGE = "File too large"
 """What git says where it may not write more (EFBIG)."""
 
@@ -99,8 +96,7 @@ def run_git(
     cwd: Path,
     environment: Mapping[str, str],
     stdin: bytes | None = None,
-    timeout_s: float | None = None,
-    most_bytes: int | None = None,
+    limits: Limits | None = None,
     file_bytes: int | None = None,
     look: Callable[[], None] | None = None,
     pass_fds: Sequence[int] = (),
@@ -108,8 +104,8 @@ def run_git(
     """Run git and return its output, whatever its exit status.
 
     Args:
-        environment: A cleaned one; GITRAG_GIT_TIMEOUT_S in it replaces the default timeout.
-        most_bytes: Most bytes it may print; None for any number.
+        environment: A cleaned one.
+        limits: None for `time_limit_s` alone.
         file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails
             with `TOO_LARGE` then.
         look: Called when git has not answered for some seconds; if it raises, git is killed.
@@ -127,14 +123,12 @@ def run_git(
     command: list[str | bytes] = ["git", *_IN_UTF8, *words]
     if file_bytes is not None:
         command = _writing_less(command, file_bytes)
-    deadline_s = timeout_s or time_limit_s(environment)
+    limits = limits or Limits(time_limit_s(environment))
     try:
         return run_program(
             command,
             environment,
-            limit_s=deadline_s,
-            most_bytes=most_bytes,
-            said_bytes=_COMPLAINT_BYTES,
+            limits,
             cwd=cwd,
             stdin=stdin or b"",
             look_after_s=PATIENCE_S,
@@ -144,7 +138,7 @@ def run_git(
     except TookTooLongError as error:
         name = next((word for word in words if word[:1] != b"-" and b"=" not in word), b"")
         raise GitTimeoutError(
-            f"`git {os.fsdecode(name)}` in {cwd} took longer than {deadline_s:,.0f} s and was ended.",
+            f"`git {os.fsdecode(name)}` in {cwd} took longer than {limits.seconds:,.0f} s and was ended.",
             "Patterns with many `*` in .gitattributes or .gitignore can hold it up; of a giant repository set"
             f" {TIMEOUT_VARIABLE} to more seconds.",
         ) from error

@@ -14,7 +14,7 @@ from gitrag.git.commits import PLAIN_GRAPH, CommitError
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.environment import GitTimeoutError, message_of, not_run
 from gitrag.git.repository import Repository
-from gitrag.machine.programs import PrintedTooMuchError, ProgramError, run_program
+from gitrag.machine.programs import Limits, PrintedTooMuchError, ProgramError, run_program
 
 MOST_BYTES = 512 * 1024
 """Maximum output: thousands of lines, more than anybody ranks."""
@@ -84,8 +84,7 @@ def grep(
         output = run_program(
             [os.fsencode(part) for part in command],
             repo.environment,
-            limit_s=timeout_s,
-            most_bytes=MOST_BYTES,
+            Limits(timeout_s, MOST_BYTES),
             cwd=repo.root,
         ).stdout
     except ProgramError as error:

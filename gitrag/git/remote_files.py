@@ -36,7 +36,7 @@ from gitrag.git.environment import (
 )
 from gitrag.machine.files import make_private, open_private, private_mode, replace
 from gitrag.machine.locks import CannotLockError, try_lock, wait_for
-from gitrag.machine.programs import PrintedTooMuchError
+from gitrag.machine.programs import Limits, PrintedTooMuchError
 
 REF: Final = "refs/gitrag/vectors"
 
@@ -104,7 +104,6 @@ _FETCH = (
     *("fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no"),
     *("--quiet", "--filter=blob:none"),
 )
-
 
 _SSH = "ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15 -oServerAliveCountMax=3"
 """ssh that neither asks nor waits for a server that is gone."""
@@ -461,8 +460,7 @@ class RemoteFiles:
                     cwd=self._directory,
                     environment={**self._environment, **(more or {})},
                     stdin=stdin,
-                    timeout_s=limit_s,
-                    most_bytes=most_bytes,
+                    limits=Limits(limit_s, most_bytes),
                     file_bytes=file_bytes,
                     pass_fds=() if held is None else (held,),
                 )

@@ -34,7 +34,8 @@ from gitrag.git.discovery import (
     index_place,
     locate,
 )
-from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment
+from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment, time_limit_s
+from gitrag.machine.programs import Limits
 from gitrag.model import Head, Skip, TreeEntry
 
 if TYPE_CHECKING:
@@ -272,8 +273,7 @@ class Repository:
             cwd=self.root or self.git_dir,
             environment={**own, **(environment or {})},
             stdin=stdin,
-            timeout_s=timeout_s,
-            most_bytes=most_bytes,
+            limits=Limits(timeout_s or time_limit_s(own), most_bytes),
             look=self._refuse_pipes_below,
         )
 

@@ -16,7 +16,6 @@ _HEAD = struct.Struct("<qqdqqq")
 _WORDS = DIMENSIONS // 64
 _YEAR_S = 365 * 24 * 3600.0
 
-
 _COLUMNS = ("<i8", "<i4", "<i4", "<u8", "<i4", "<i4", "<i1", "<f8")
 """Of a ``BranchHistory``, from ``committed`` to ``file_length``."""
 

@@ -36,7 +36,6 @@ _OPTIONS: Final = {
     "connect_timeout": "5",  # seconds until it counts as away
 }
 
-
 _VIEWS: Final = (
     *("branches", "histories", "view_words", "path_words", "entries", "paths", "contents", "files"),
     *("chunks", "cuts", "vectors", "postings", "reexports"),

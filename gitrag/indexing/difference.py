@@ -22,7 +22,7 @@ from gitrag.indexing.rules_and_modules import (
 )
 from gitrag.model import Skip, TreeEntry
 from gitrag.store.content import OUTLINED, WANTED
-from gitrag.store.views import EntryRecord, PathRecord, View
+from gitrag.store.views import Difference, EntryRecord, PathRecord, View
 
 if TYPE_CHECKING:
     from gitrag.indexing.snapshot import Snapshot
@@ -31,18 +31,6 @@ T = TypeVar("T")
 
 _MOST_WANTED = 32 << 20
 """Bytes that the attribute `gitrag` may ask for in one file: a clone's attributes are not the user's."""
-
-
-class Difference(Struct, frozen=True):
-    """What differs between two views.
-
-    Attributes:
-        added: Paths that are new or changed, with what they hold or why they are left out.
-    """
-
-    removed: tuple[str, ...] = ()
-    added: tuple[EntryRecord, ...] = ()
-
 
 NO_DIFFERENCE = Difference()
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _ROUND = 512
 """Texts per transaction: some seconds of work, the most that a killed process loses."""
 
-
 _RATE = "embed.rate"
 
 _ANY_TEXT = ("a",)

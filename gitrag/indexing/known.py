@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from gitrag.corpus.layout import Module
 from gitrag.indexing.difference import (
     NO_DIFFERENCE,
-    Difference,
     Differences,
     TreeDifference,
     uncommitted,
@@ -21,7 +20,7 @@ from gitrag.indexing.snapshot import Snapshot
 from gitrag.model import Head
 from gitrag.store import content, views
 from gitrag.store.content import ContentKey, PendingContent
-from gitrag.store.views import EntryRecord, Ids, View, ViewOverlay
+from gitrag.store.views import Difference, EntryRecord, Ids, View, ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection

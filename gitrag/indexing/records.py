@@ -30,7 +30,6 @@ WORDS_ONLY = frozenset(
 """Data formats, found by keywords only, without vectors. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences among the answers."""
 
-
 _STANDS_FOR_ITS_FOLDER = re.compile(r"(^|/)(__init__\.pyi?|_?index\.\w+|init\.lua|mod\.(rs|ts|zig))$")
 """Files that a language or a web server looks up by folder, so the folder's name is theirs. Worth 0.004 in
 cross-validation on source folders, 0.012 on questions about architecture."""
@@ -38,7 +37,6 @@ cross-validation on source folders, 0.012 on questions about architecture."""
 _MINIFIED_SUFFIXES = {"css": ".css", "javascript": ".js"}
 """Languages checked for minified content, each with a suffix that marks it. The path's own suffix is not
 used: equal content in the same language is read once, whatever its paths."""
-
 
 OUTLINE = -1
 """In place of a limit in bytes: only the outline is wanted, since the file is larger than the limit."""

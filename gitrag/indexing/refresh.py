@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec.structs import replace
 
 from gitrag.embedding.version import require_unchanged
-from gitrag.indexing.difference import Difference, Differences, TreeDifference
+from gitrag.indexing.difference import Differences, TreeDifference
 from gitrag.indexing.known import (
     NO_DOCUMENTS,
     DocumentChanges,
@@ -30,7 +30,7 @@ from gitrag.model import Skip
 from gitrag.store import content, views
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.content import ContentKey, PendingContent
-from gitrag.store.views import Ids, View, ViewOverlay
+from gitrag.store.views import Difference, Ids, View, ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
@@ -182,14 +182,10 @@ def _point(db: Connection, now: Snapshot, asked: Survey, ids: Ids) -> View:
         return views.replace(
             db,
             now.slot,
-            before=start.current,
+            View(0, now.head.tree, now.rules_key, now.head.commit),
+            tree.difference,
+            ids,
             base=tree.base,
-            tree=now.head.tree,
-            rules=now.rules_key,
-            commit=now.head.commit,
-            removed=tree.difference.removed,
-            added=tree.difference.added,
-            ids=ids,
             rule_files=tree.files,
             modules=[(module.name, module.directory) for module in tree.modules],
         )

@@ -22,7 +22,6 @@ from gitrag.machine.locks import FileLock, Holder, is_held, read_holder, write_h
 _NICENESS = 10
 """Out of 19; the hooks start the worker with the same niceness."""
 
-
 _IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30}
 """System call number of Linux's ioprio_set(2), which neither Python nor libc wraps."""
 

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.repositories.chosen import choose
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import ConfigError, NoRepositoryError
 from gitrag.machine.files import existing, within
 from gitrag.memory.registry import Registry

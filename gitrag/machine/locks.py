@@ -133,6 +133,22 @@ class FileLock:
             self._file = None
 
 
+@contextmanager
+def held_for_changes(path: Path, limit_s: float) -> Iterator[None]:
+    """Hold the lock beside a small file while it is read and written anew.
+
+    Raises:
+        BusyError: Others held it until the limit.
+    """
+    lock = FileLock(path.with_suffix(".lock"))
+    if not wait_for(lock.try_acquire, time.monotonic() + limit_s, poll_s=0.01):
+        raise BusyError(f"Another process has been changing {path.name} for {limit_s:.0f} s.", "Try again.")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def is_held(path: Path) -> bool:
     """Tell whether a process holds a lock exclusively; False if there is no lock file."""
     lock = FileLock(path)

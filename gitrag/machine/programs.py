@@ -12,10 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 _BLOCK_BYTES = 1 << 16
-_SAID_BYTES = 1 << 16
+_SAID_BYTES = 1 << 20
+"""How much of the end of stderr is kept: a line for each of ten thousand files. The rest is read and dropped,
+since a full pipe would block the program."""
+
 _SEND_BYTES = getattr(select, "PIPE_BUF", 0)
 """A pipe that is ready takes at least so much without blocking (pipe(7)). On Windows none can be waited for
 beside others: each has a thread there."""
@@ -41,13 +44,18 @@ class PrintedTooMuchError(ProgramError):
     """A program exceeded the limit on its output."""
 
 
+class Limits(NamedTuple):
+    """How long a program may take, and how many bytes it may print; None for any number."""
+
+    seconds: float
+    most_bytes: int | None = None
+
+
 def run_program(
     command: Sequence[str | bytes | Path],
     environ: Mapping[str, str],
+    limits: Limits,
     *,
-    limit_s: float,
-    most_bytes: int | None = None,
-    said_bytes: int = _SAID_BYTES,
     cwd: Path | None = None,
     stdin: bytes = b"",
     look_after_s: float = 0.0,
@@ -57,9 +65,6 @@ def run_program(
     """Run a program; kill it if it exceeds a limit.
 
     Args:
-        most_bytes: Most bytes it may print; None for any number.
-        said_bytes: How much of the end of stderr to keep. The rest is read and dropped: a full pipe would
-            block the program.
         look_after_s: When to call ``look``, if the program has not ended by then.
         look: Called in another thread, meanwhile output is read. If it raises, the program is killed.
 
@@ -82,17 +87,17 @@ def run_program(
         try:
             with _watched(program, look_after_s, look):
                 follow = _followed if _SEND_BYTES else _followed_by_threads
-                return follow(program, stdin, limit_s, most_bytes, said_bytes)
+                return follow(program, stdin, limits)
         except BaseException:
             program.kill()
             raise
 
 
 def _followed(
-    program: subprocess.Popen[bytes], stdin: bytes, limit_s: float, most_bytes: int | None, said_bytes: int
+    program: subprocess.Popen[bytes], stdin: bytes, limits: Limits
 ) -> subprocess.CompletedProcess[bytes]:
     """Write to a program and read from it until it has ended."""
-    end = time.monotonic() + limit_s
+    end = time.monotonic() + limits.seconds
     out, said = bytearray(), bytearray()
     unsent = memoryview(stdin)
     pipes: list[tuple[IO[bytes] | None, int, bytearray | None]] = [
@@ -107,7 +112,7 @@ def _followed(
         while ready.get_map():
             found = ready.select(max(0.0, end - time.monotonic()))
             if time.monotonic() >= end:
-                raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out))
+                raise TookTooLongError(f"took longer than {limits.seconds:g} s", bytes(out))
             for key, _events in found:
                 if key.data is None:
                     unsent = unsent[_send(key.fd, unsent) :]
@@ -119,30 +124,30 @@ def _followed(
                 if over:
                     ready.unregister(key.fileobj)
                     key.fileobj.close()  # type: ignore[union-attr]  # a pipe, as registered
-            del said[:-said_bytes]
-            if most_bytes is not None and len(out) > most_bytes:
-                raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
+            del said[:-_SAID_BYTES]
+            if limits.most_bytes is not None and len(out) > limits.most_bytes:
+                raise PrintedTooMuchError(f"printed more than {limits.most_bytes} bytes", bytes(out))
     try:
         status = program.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired as error:
-        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
+        raise TookTooLongError(f"took longer than {limits.seconds:g} s", bytes(out)) from error
     return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
 
 
 def _followed_by_threads(
-    program: subprocess.Popen[bytes], stdin: bytes, limit_s: float, most_bytes: int | None, said_bytes: int
+    program: subprocess.Popen[bytes], stdin: bytes, limits: Limits
 ) -> subprocess.CompletedProcess[bytes]:
     """Do the same with a thread for each pipe."""
-    end = time.monotonic() + limit_s
+    end = time.monotonic() + limits.seconds
     out, said = bytearray(), bytearray()
-    most = math.inf if most_bytes is None else most_bytes
+    most = math.inf if limits.most_bytes is None else limits.most_bytes
     over = threading.Event()
     threads = [
         # A descriptor of its own: the program's are closed where its time is over.
-        threading.Thread(target=_drain, args=(os.dup(pipe.fileno()), kept, *limits, over), daemon=True)
-        for pipe, kept, limits in (
+        threading.Thread(target=_drain, args=(os.dup(pipe.fileno()), kept, *bounds, over), daemon=True)
+        for pipe, kept, bounds in (
             (_pipe(program.stdout), out, (most, 0)),
-            (_pipe(program.stderr), said, (math.inf, said_bytes)),
+            (_pipe(program.stderr), said, (math.inf, _SAID_BYTES)),
         )
     ]
     if program.stdin is not None:
@@ -153,14 +158,14 @@ def _followed_by_threads(
         for thread in threads:
             thread.join(max(0.0, end - time.monotonic()))
             if len(out) > most:
-                raise PrintedTooMuchError(f"printed more than {most_bytes} bytes", bytes(out))
+                raise PrintedTooMuchError(f"printed more than {limits.most_bytes} bytes", bytes(out))
         status = program.wait(max(0.0, end - time.monotonic()))
     except subprocess.TimeoutExpired as error:
-        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out)) from error
+        raise TookTooLongError(f"took longer than {limits.seconds:g} s", bytes(out)) from error
     finally:
         over.set()
     if any(thread.is_alive() for thread in threads):
-        raise TookTooLongError(f"took longer than {limit_s:g} s", bytes(out))
+        raise TookTooLongError(f"took longer than {limits.seconds:g} s", bytes(out))
     return subprocess.CompletedProcess(program.args, status, bytes(out), bytes(said))
 
 

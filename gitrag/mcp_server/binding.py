@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -23,7 +23,6 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from gitrag.actions.options import Option, fields_of
 from gitrag.machine.refusals import refusal
-from gitrag.mcp_server.limits import too_much
 from gitrag.mcp_server.replies import Freshness, WordData
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice
 from gitrag.report.told import plain_data
@@ -33,6 +32,15 @@ _PATIENCE_S = 2.0
 """How long a client may take to say its roots, before it is answered without."""
 
 _MOST = 64
+
+MOST_MESSAGE_BYTES = 4 * 1024 * 1024
+"""The SDK's own limit over HTTP; parsing takes 10 ms per MiB, in the thread that also answers pings."""
+
+MOST_TEXT_CHARS = 100_000
+"""Longest argument: a chapter of a book, pasted. Splitting a query of 6,000,000 characters took 20 s."""
+
+MOST_VALUES = 50_000
+"""Most values in all arguments together, such as the names of changed files."""
 
 
 async def client_roots(context: Context[Any, Any]) -> tuple[Path, ...]:
@@ -134,6 +142,31 @@ class _BoundTool(Tool):
         return await super().run(given, context, convert_result)
 
 
+def too_much(tool: str, arguments: Mapping[str, object]) -> str:
+    """Return which of a tool's arguments exceeds a limit; empty if none does."""
+    values = 0
+    for name, argument in arguments.items():
+        waiting: list[object] = [argument]
+        while waiting:
+            value = waiting.pop()
+            values += 1
+            if isinstance(value, str) and len(value) > MOST_TEXT_CHARS:
+                return (
+                    f"{tool}: {name[:60]!r} has a text of {len(value):,} characters;"
+                    f" {MOST_TEXT_CHARS:,} are allowed. Send what matters of it."
+                )
+            if isinstance(value, dict):
+                waiting += [*value, *value.values()]
+            elif isinstance(value, list):
+                waiting += value
+            if values + len(waiting) > MOST_VALUES:
+                return (
+                    f"{tool}: {name[:60]!r} has more than {MOST_VALUES:,} values, which is the most."
+                    " Send fewer at a time."
+                )
+    return ""
+
+
 def bind(bench: Workbench, function: Callable[..., Reply], hints: Hints, *, core: bool) -> Tool:
     """Return a function as a tool of the same name; its docstring is the description.
 
@@ -194,17 +227,23 @@ def _asking(function: Callable[..., Reply]) -> Callable[..., Reply]:
             own[name] = (value,) if value and default == () else value or default
         return function(*args, asked=request(**own), **given)
 
-    def typed(option: Option) -> Any:
+    def typed(option: Option, default: Any) -> Any:
         values = tuple(option.choices or option.switches)
-        kind: Any = Literal[("", *values)] if values else str
+        plain = type(default) if isinstance(default, int) else str
+        kind: Any = Literal[(option.all_switches, *values)] if values else plain
         said = option.tools[function.__name__]
-        return Annotated[kind, Field(description=said)] if said else kind
+        least, most = (option.least, option.most) if plain is int else (None, None)
+        return Annotated[kind, Field(description=said or None, ge=least, le=most)]
 
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
         asked = [
-            each.replace(name=name, default="", annotation=typed(option))
-            for name, (_name, option, _default) in options.items()
+            each.replace(
+                name=name,
+                default=default if isinstance(default, str | int) else "",
+                annotation=typed(option, default),
+            )
+            for name, (_name, option, default) in options.items()
         ]
         parameters += asked if each.name == "asked" else [each]
     ask.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

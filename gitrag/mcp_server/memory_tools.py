@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from msgspec.structs import asdict
 from pydantic import Field
 
 from gitrag.actions.core_context import core_path, mark, marked_files, project_of
+from gitrag.actions.requests import Sections
 from gitrag.git.meant import named_paths
 from gitrag.mcp_server import replies
 from gitrag.mcp_server.binding import Reply
 from gitrag.mcp_server.workbench import ToolCall, Workbench
-from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, SECTIONS, observation_text
+from gitrag.memory.exploration import DEFAULT_SCOPE, DEFAULT_SESSION, observation_text
 from gitrag.memory.explorations import nothing_recalled
 from gitrag.words.control_characters import Text, joined
 
@@ -23,12 +25,7 @@ def explore(
     bench: Workbench,
     call: ToolCall,
     title: Annotated[str, Field(description="The same title adds to it.")],
-    goals: str = "",
-    constraints: str = "",
-    preferences: str = "",
-    unknowns: str = "",
-    decisions: str = "",
-    context: str = "",
+    asked: Sections = Sections(),
     project: Owner = "",
     scope: str = DEFAULT_SCOPE,
     session_id: str = DEFAULT_SESSION,
@@ -38,11 +35,10 @@ def explore(
     What is given replaces that section, the others stay.
     """
     del call
-    texts = (goals, constraints, preferences, unknowns, decisions, context)
     explorations = bench.explorations()
     saved = explorations.save(
         title,
-        dict(zip(SECTIONS, texts, strict=True)),
+        asdict(asked),
         project=explorations.called(project, project_of(bench.workspace)),
         scope=scope,
         session_id=session_id,

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from gitrag.actions.graph import GraphAnswer
-from gitrag.actions.impact import NoCaller
+from gitrag.actions.answer import Answer
+from gitrag.actions.graph_answer import (
+    CallsBetween,
+    GraphAnswer,
+    NoCaller,
+    Reference,
+    uncalled,
+)
 from gitrag.actions.lines import MOST_LINES, Outline, Range
-from gitrag.actions.references import Reference, References
-from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
-from gitrag.actions.search import Answer
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus
 from gitrag.callgraph.graph import Edge, Graph, Node, reason
@@ -21,7 +24,6 @@ from gitrag.chunking.occurrences import Use
 from gitrag.indexing.notices import looked_line, uncalibrated_line, undrafted_line
 from gitrag.memory.core_files import CoreFile
 from gitrag.memory.observations import Observation
-from gitrag.report.documents import uncalled
 from gitrag.report.impact import numbers
 from gitrag.report.parts import listed_paths, reworded_lines, wording_line
 from gitrag.search.engine import LEAST_ANSWER
@@ -218,31 +220,24 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
     return joined([*lines, f"[{sufficient}; {freshness_line(freshness)}]"])
 
 
-def calls(
-    found: GraphAnswer,
-    named: References | None,
-    limit: int,
-    mermaid: str | None,
-    freshness: Freshness,
-    elsewhere: CallsElsewhere | None = None,
-) -> Calls:
+def calls(found: GraphAnswer, limit: int, freshness: Freshness, *, is_drawn: bool) -> Calls:
     """Return a call graph as data: the matching definitions, and the calls nearest to them, tests last."""
     graph = found.graph
-    matches = sorted(graph.matches) if graph else []
-    edges = _nearest_first(graph, is_chain=found.paths is not None) if graph else []
-    places = sorted(named.found, key=lambda each: (list(Use).index(each.use), each.is_test)) if named else []
+    matches = found.matches
+    edges = _nearest_first(graph, is_chain=found.chains is not None) if graph else []
+    places = sorted(found.references, key=lambda each: (list(Use).index(each.use), each.is_test))
     return Calls(
         filter=found.filter,
         matches=[_said(each) for each in matches[:limit]],
         calls=edges[:limit],
         left_out=max(len(edges) - limit, 0),
         matches_left_out=max(len(matches) - limit, 0),
-        mermaid=mermaid,
+        mermaid=(found.mermaid or None) if is_drawn else None,
         error=found.error,
         freshness=freshness,
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
-        elsewhere=[_elsewhere(each, limit) for each in elsewhere.found] if elsewhere else [],
+        elsewhere=[_elsewhere(each, limit) for each in found.elsewhere.found] if found.elsewhere else [],
         without_callers=uncalled(found.none[:limit]),
         not_indexed=found.not_indexed,
     )

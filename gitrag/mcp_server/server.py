@@ -28,8 +28,7 @@ from gitrag.errors import UsageError
 from gitrag.machine.serving import listen
 from gitrag.mcp_server import memory_tools, question_tools, tools
 from gitrag.mcp_server.bearer import RequireToken
-from gitrag.mcp_server.binding import Hints, Reply, bind
-from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES
+from gitrag.mcp_server.binding import MOST_MESSAGE_BYTES, Hints, Reply, bind
 from gitrag.mcp_server.resources import add_resources
 from gitrag.mcp_server.workbench import Workbench
 from gitrag.words.control_characters import sanitise_line

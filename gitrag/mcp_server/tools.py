@@ -16,6 +16,7 @@ from gitrag.actions import lines
 from gitrag.actions import search_code as search_code_action
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.core_context import core_context, marked_files, project_of
+from gitrag.actions.graph_request import GraphCommand
 from gitrag.actions.hit_lines import PACKED_HITS, for_report
 from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
@@ -26,8 +27,6 @@ from gitrag.actions.search import SearchOptions
 from gitrag.actions.search import search as ask
 from gitrag.actions.search_code import Cascade
 from gitrag.actions.status import WorkspaceStatus, count_indexed, read_status
-from gitrag.callgraph.answering import Direction, GraphQuestion
-from gitrag.callgraph.drawing import as_mermaid
 from gitrag.errors import UsageError
 from gitrag.mcp_server import replies, workbench
 from gitrag.mcp_server.binding import Reply
@@ -39,7 +38,6 @@ from gitrag.search.exact import Pattern
 from gitrag.words.control_characters import Text, joined
 
 Project = Annotated[str, Field(description="As index_code named it.")]
-Limit = Annotated[int, Field(ge=1, le=50)]
 Budget = Annotated[int, Field(ge=0)]
 
 _COLUMNS = 160
@@ -142,55 +140,51 @@ def call_graph(
     bench: Workbench,
     call: ToolCall,
     target: Annotated[str, Field(description="Name, Class.method, path[:line].")] = "",
-    filter: Annotated[str, Field(description="Instead: regex on paths and names.")] = "",  # noqa: A002 - the protocol's name
-    direction: Direction = Direction.BOTH,
-    depth: Annotated[int, Field(ge=1, le=20, description="Calls away.")] = 1,
+    asked: GraphCommand = GraphCommand(),
     limit: Annotated[int, Field(ge=1, le=500)] = replies.CALLS,
     draw: Annotated[bool, Field(description="As Mermaid too.")] = False,
-    to: Annotated[str, Field(description="Only chains to it.")] = "",
-    references: Annotated[bool, Field(description="Names too.")] = False,
     project: Project = "",
     repositories: Annotated[list[str], Field(description="These, too; * all.")] = [],  # noqa: B006
 ) -> Reply:
     """Who calls whom around a definition, with lines; who uses a constant or a type."""
-    asked = bench.project(project)
-    workspace = asked.workspace
-    if to and not target:
+    place = bench.project(project)
+    workspace = place.workspace
+    if asked.to and not target:
         raise UsageError("A chain of calls to something begins somewhere.", "Give target, too.")
-    if not target and not filter:
+    if not target and not asked.filter:
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
-    if repositories and (not target or filter or to):
+    if repositories and (not target or asked.filter or asked.to):
         raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
-    target, to = (graph_action.meant_target(workspace, each, workspace.place) or "" for each in (target, to))
-    question = GraphQuestion(target or None, filter or None, direction, depth)
+    target = graph_action.meant_target(workspace, target, workspace.place) or ""
+    to = graph_action.meant_target(workspace, asked.to, workspace.place)
+    question = asked.question(target or None)
     about = graph_action.target_file(workspace, target)
-    found, named = graph_or_references(
+    found = graph_or_references(
         workspace,
         question,
-        to=to or None,
-        with_references=references,
-        globs=asked.globs(),
+        to=to,
+        with_references=asked.references,
+        globs=place.globs(),
         about=about,
         check=call.tick,
     )
-    elsewhere = None
     if repositories:
         chosen = bench.choose(call, repositories)
-        elsewhere = calls_elsewhere(
+        between = calls_elsewhere(
             workspace,
             target,
             chosen,
             bench.open_other,
-            direction=direction,
-            globs=asked.globs(),
+            direction=question.direction,
+            globs=place.globs(),
             check=call.tick,
         )
-    others = elsewhere.notes if elsewhere else ()
+        found = replace(found, elsewhere=between)
+    others = found.elsewhere.notes if found.elsewhere else ()
     left_out = found.not_indexed if found.graph else ()  # else the error says it
-    said = [*found.notes, *found.negatives, *left_out, *others, *bench.notes()]
+    said = [*found.remarks, *found.negatives, *left_out, *others, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
-    mermaid = as_mermaid(found.graph) if found.graph and found.graph.nodes and draw else None
-    data = replies.calls(found, named, limit, mermaid, freshness, elsewhere)
+    data = replies.calls(found, limit, freshness, is_drawn=draw)
     return Reply(replies.calls_text(data), data)
 
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
+from gitrag.actions.catch_up import index_first
 from gitrag.actions.core_context import project_of
-from gitrag.actions.first_index import index_first
 from gitrag.actions.issues import SyncListener
 from gitrag.actions.repositories.chosen import Chosen, choose
 from gitrag.actions.repositories.kept import KeptRepositories
@@ -40,7 +40,6 @@ MOST_OTHERS = 8
 
 MOST_NAMED = 64
 """Most projects with a name of their own, directories of repositories included."""
-
 
 _TELL_EVERY_S = 0.1
 

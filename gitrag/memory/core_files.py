@@ -9,16 +9,15 @@ It is replaced atomically, through a symbolic link if it is one, and keeps what 
 from __future__ import annotations
 
 import stat
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
-from gitrag.errors import BusyError, StoreError
+from gitrag.errors import StoreError
 from gitrag.machine import files
-from gitrag.machine.locks import FileLock, wait_for
+from gitrag.machine.locks import held_for_changes
 from gitrag.memory import core_text
 from gitrag.memory.projects import is_repository, name_of
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
@@ -29,7 +28,6 @@ MOST_BYTES = 1024 * 1024
 """Largest file: thousands of core files, of which a handful makes sense."""
 
 _LOCK_TIMEOUT_S = 10.0
-_LOCK_POLL_S = 0.01
 
 HEADING = "\n\n## Core Codebase Context\n"
 
@@ -163,7 +161,7 @@ class CoreFiles:
             files.make_private(self.path.parent)
         except OSError as error:
             raise self._unwritable(error) from error
-        with _locked(self.path.with_suffix(".lock")):
+        with held_for_changes(self.path, _LOCK_TIMEOUT_S):
             yield
 
     @contextmanager
@@ -240,16 +238,3 @@ def _wrong(path: Path) -> StoreError:
     return StoreError(
         f"{path} is not of the form {{project: [{{path: …, summary: …}}]}}.", "Edit it, or move it away."
     )
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    lock = FileLock(path)
-    if not wait_for(lock.try_acquire, time.monotonic() + _LOCK_TIMEOUT_S, poll_s=_LOCK_POLL_S):
-        raise BusyError(
-            f"Another process has been changing {NAME} for {_LOCK_TIMEOUT_S:.0f} s.", "Try again."
-        )
-    try:
-        yield
-    finally:
-        lock.release()

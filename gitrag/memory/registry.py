@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,10 +20,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from gitrag.errors import BusyError, GitragError, StoreError, UsageError
+from gitrag.errors import GitragError, StoreError, UsageError
 from gitrag.git import Repository
 from gitrag.machine import files
-from gitrag.machine.locks import FileLock, wait_for
+from gitrag.machine.locks import held_for_changes
 from gitrag.words.spelling import did_you_mean
 
 NAME: Final = "repositories.json"
@@ -34,7 +32,6 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 
 _LONGEST_PATH = 4096
 _LOCK_TIMEOUT_S = 10.0
-_LOCK_POLL_S = 0.01
 _GLOB = frozenset("*?[")
 
 
@@ -261,7 +258,7 @@ class Registry:
             files.make_private(self.path.parent)
         except OSError as error:
             raise self._unwritable(error) from error
-        with _locked(self.path.with_suffix(".lock")):
+        with held_for_changes(self.path, _LOCK_TIMEOUT_S):
             held = self.read()
             new = change(held)
             if new == held:
@@ -346,16 +343,3 @@ def _is_path(value: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return value.startswith("/") and os.path.normpath(value) == value
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    lock = FileLock(path)
-    if not wait_for(lock.try_acquire, time.monotonic() + _LOCK_TIMEOUT_S, poll_s=_LOCK_POLL_S):
-        raise BusyError(
-            f"Another process has been changing {NAME} for {_LOCK_TIMEOUT_S:.0f} s.", "Try again."
-        )
-    try:
-        yield
-    finally:
-        lock.release()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitrag.actions.references import Reference, References
-from gitrag.actions.repositories.calls import CallsBetween, CallsElsewhere
+from gitrag.actions.graph_answer import CallsBetween, CallsElsewhere, Reference, References
 from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use

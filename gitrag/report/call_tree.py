@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.graph import NoCall, not_looked_at
-from gitrag.callgraph.answering import Direction
+from gitrag.actions.graph_answer import NoCall, not_looked_at
+from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.graph import Edge, Graph, Node, reason
 from gitrag.callgraph.paths import Paths
 from gitrag.callgraph.subjects import Subject, subjects
@@ -93,7 +93,6 @@ class CallTree:
         style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width; None to align and shorten nothing.
         with_tests: Whether calls from tests are listed, instead of counted.
-        depth: How many calls away from what was asked for the tree goes.
     """
 
     def __init__(
@@ -101,12 +100,11 @@ class CallTree:
         graph: Graph,
         none: Sequence[NoCall] = (),
         tests: Collection[Node] = frozenset(),
-        direction: Direction = Direction.BOTH,
+        question: GraphQuestion = GraphQuestion(),
         style: Style = plain,
         *,
         columns: int | None = None,
         with_tests: bool = False,
-        depth: int = 1,
         glyphs: Glyphs = Glyphs(),
     ) -> None:
         self._graph = graph
@@ -114,11 +112,11 @@ class CallTree:
         self._not_looked_at = tuple(not_looked_at(none))
         self._said: set[str] = set()
         self._tests = tests
-        self._direction = direction
+        self._direction = question.direction
         self._style = style
         self._columns = columns
         self._with_tests = with_tests
-        self._depth = depth
+        self._depth = question.depth
         self._glyphs = glyphs
         self._is_likely = False
         self._calls: dict[bool, dict[Node, list[Edge]]] = {True: {}, False: {}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.exact_search import ExactAnswer
-from gitrag.actions.search import Answer
 from gitrag.model import Kind
 from gitrag.report.markdown import as_code
 from gitrag.report.parts import TAB, Style, cut, kind_of, place_of, plain

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from gitrag.actions.search import Answer
+from gitrag.actions.answer import Answer
 from gitrag.corpus.documents import Document
 from gitrag.indexing.notices import drafts_line, looked_line, uncalibrated_line, undrafted_line
 from gitrag.model import Chunk, Kind

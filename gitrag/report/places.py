@@ -8,7 +8,7 @@ from posixpath import relpath
 
 from msgspec.structs import replace
 
-from gitrag.actions.search import Answer
+from gitrag.actions.answer import Answer
 from gitrag.report.parts import place_of
 from gitrag.search.engine import Hit
 from gitrag.search.question import read

@@ -10,11 +10,13 @@ from typing import Annotated, Any, Final, get_args, get_origin
 
 import msgspec
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.core_context import Suggested
 from gitrag.actions.exact_search import ExactAnswer
 from gitrag.actions.governance.change_impact import ChangeImpact
 from gitrag.actions.governance.check import Checked
 from gitrag.actions.governance.related import Duplicates, Related
+from gitrag.actions.graph_answer import GraphAnswer
 from gitrag.actions.history import HistoryAnswer
 from gitrag.actions.hub.push import Pushes
 from gitrag.actions.hub.search import HubAnswer
@@ -22,7 +24,6 @@ from gitrag.actions.issues import Issue, IssuesStatus, Synced
 from gitrag.actions.measure import Measured
 from gitrag.actions.prime import SessionStart
 from gitrag.actions.repositories.known import KnownRepository
-from gitrag.actions.search import Answer
 from gitrag.actions.sharing.pull import Pulled
 from gitrag.actions.sharing.push import Pushed
 from gitrag.actions.sharing.upkeep import SharedStatus, Tidied, Verified
@@ -62,7 +63,7 @@ DOCUMENTS: Final[Mapping[str, tuple[Any, ...]]] = {
     "measure": (Measured,),
     "impact": (ChangeImpact,),
     "prime": (SessionStart,),
-    "graph": (documents.GraphDocument,),
+    "graph": (GraphAnswer,),
     "status": (WorkspaceStatus,),
     "index": (documents.UpdateDocument,),
     "index update": (documents.UpdateDocument,),

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from gitrag.actions.search import Answer
+from gitrag.actions.answer import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
 from gitrag.report.parts import (

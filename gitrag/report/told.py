@@ -66,17 +66,17 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.impact.Called": f"{_CALLED} callers@Caller tests@Caller",
     "actions.impact.Impact": f"called {_IMPACT.format('')}",
     "actions.hub.search.HubAnswer": "query matches=hits@HubHit searched@HubSearched files absent",
-    "actions.impact.NoCaller": f"path name line_start {_UNCALLED}",
+    "actions.graph_answer.NoCaller": f"path name line_start {_UNCALLED}",
     "actions.instead.Instead": "files@CodeMatch commits",
     "actions.measure.Measured": "commits left_out found model notes replayed=given(replayed)?",
     "actions.prime.SessionStart": f"topic notes documents=entries@PrimedDocument {_NEAREST} instead overview"
     " core=stripped(core) since=passed",
-    "actions.references.Reference": "path line use within text is_sure",
-    "actions.references.References": "name places=found files_not_read=unread",
-    "actions.search.Answer": "query adr_matches=decisions@DocumentMatch"
+    "actions.graph_answer.Reference": "path line use within text is_sure",
+    "actions.graph_answer.References": "name places=found files_not_read=unread",
+    "actions.answer.Answer": "query adr_matches=decisions@DocumentMatch"
     " spec_matches=specifications@DocumentMatch code_snippets=code@CodeMatch call_graphs"
     " issue_matches=issues@DocumentMatch? repositories=given(asked)? not_indexed=given(not_indexed)?",
-    "actions.search.Asked": "name path outcome why commit",
+    "actions.answer.Asked": "name path outcome why commit",
     "actions.search_code.Snippet": "id path line_start line_end name class_name=enclosing kind language score"
     " via text variants repository nearest=is_nearest",
     "actions.similar.Similar": "place similar=answer.hits@Neighbour copies drafts commit=answer.commit"
@@ -116,12 +116,14 @@ TOLD: Final[Mapping[str, str]] = {
     "model.CallGraph": "filter mermaid error",
     "report.documents.GarbageDocument": "views=garbage.views contents=garbage.contents chunks=garbage.chunks"
     " texts=garbage.texts paths=garbage.paths commits=garbage.commits applied freed_bytes size_bytes",
-    "report.documents.CallElsewhere": f"caller callee {_CALL}",
-    "report.documents.GraphEdge": f"caller callee {_CALL}",
-    "report.documents.GraphNode": "path=node.path name=node.name kind=node.kind line_start=node.line_start"
-    " line_end=node.line_end matched",
-    "report.documents.RepositoryCalls": "repository=between.repository direction=between.direction"
-    " packages=between.packages files=between.files found_by=between.found_by calls",
+    "actions.graph_answer.CallElsewhere": f"caller callee {_CALL}",
+    "actions.graph_answer.CallsBetween": "repository direction packages files found_by calls",
+    "actions.graph_answer.GraphAnswer": "nodes=marked_nodes edges=numbered_edges files=given(files)?"
+    " left_out=given(left_out)? references=beside? elsewhere=between?"
+    " without_callers=given(without_callers)? not_indexed=given(not_indexed)?",
+    "actions.graph_answer.GraphEdge": f"caller callee {_CALL}",
+    "actions.graph_answer.GraphNode": "path=node.path name=node.name kind=node.kind"
+    " line_start=node.line_start line_end=node.line_end matched",
     "search.cochange.Companion": "path beside together of usual=is_usual",
     "search.similar_chunks.SimilarChunk": f"path {_CHUNK} cosine~",
     "workspace.Indexed": "files=counts.files chunks=counts.chunks new=refreshed.cut dirty=refreshed.dirty"

@@ -13,7 +13,7 @@ from gitrag.git import matcher
 from gitrag.late import np
 from gitrag.search import compounds, report_evidence
 from gitrag.search.everyday import everyday
-from gitrag.search.evidence import NEAREST, Evidence, gather
+from gitrag.search.evidence import NEAREST, Collected, Evidence, gather
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.templates import filled
 from gitrag.search.verbatim import reexports, verbatim
@@ -69,17 +69,11 @@ def collect(
             verbatim(source, question.text, postings, len(question.words)),
             filled(source, scope, question, [question.text], postings, memo),
         )
+    definitions = _definitions(source, question, scope, postings, memo)
+    by_others = everyday(source, question, scope, memo)
     return gather(
         question,
-        scope.files,
-        postings,
-        near,
-        _definitions(source, question, scope, postings, memo),
-        names,
-        quoted,
-        told,
-        report,
-        everyday(source, question, scope, memo),
+        Collected(scope.files, postings, near, definitions, names, quoted, told, report, by_others),
     )
 
 

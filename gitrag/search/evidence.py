@@ -52,7 +52,6 @@ much, as in the 17 projects of those that the ranker is fitted on that were look
 _OTHER_CASE = 0.5
 """Weight of a definition whose name matches except for case."""
 
-
 _FEW_FILES = 3
 """A name that so few files have is what the question is about, whatever kind of file has it."""
 _A_PAGE = 8
@@ -118,79 +117,68 @@ class Evidence(Struct, frozen=True):
         return slice(int(self.file.searchsorted(file)), int(self.file.searchsorted(file, "right")))
 
 
-def gather(
-    question: Question,
-    files: Files,
-    postings: Postings,
-    near: Near,
-    definitions: list[DefinitionSite],
-    name_words: NameWords,
-    verbatim: NDArray[np.int32] | None = None,
-    told: Messages | None = None,
-    report: ReportEvidence | None = None,
-    everyday: Column | None = None,
-) -> Evidence:
-    """Turn the candidate rows of a question into evidence.
+class Collected(Struct, frozen=True):
+    """What an index has for a question.
 
-    ``verbatim`` are the ids of the chunks that contain the question word for word, or the template of the
-    message that it is. ``told`` is what commit messages say, where the history has been read. ``everyday`` is
-    what other words for the question's say of each file.
+    Attributes:
+        verbatim: The ids of the chunks that contain the question word for word, or the template of the
+            message that it is; None for none.
+        told: What commit messages say, where the history has been read.
+        everyday: What other words for the question's say of each file; None for nothing.
     """
+
+    files: Files
+    postings: Postings
+    near: Near
+    definitions: list[DefinitionSite]
+    name_words: NameWords
+    verbatim: NDArray[np.int32] | None = None
+    told: Messages | None = None
+    report: ReportEvidence | None = None
+    everyday: Column | None = None
+
+
+def gather(question: Question, read: Collected) -> Evidence:
+    """Turn what was collected for a question into evidence."""
+    files, postings, near, report = read.files, read.postings, read.near, read.report
     f = len(files)
     sites = () if report is None else report.sites
+    every = [*read.definitions, *(site.as_definition for site in sites)]
     chunk_id, file, bm25, cosine, defines, information = _chunks(
-        files, postings, near, [*definitions, *(site.as_definition for site in sites)], len(question.words)
+        files, postings, near, every, len(question.words)
     )
-    features: dict[str, NDArray[Any]] = {}
-    # words
-    features["bm25"] = scaled(mean_of_best(bm25, file, f, 5))
     frequency, in_name = _by_file(postings, f, len(question.words))
     idf = _rarity(f, (frequency > 0).sum(axis=0))
-    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
-    features["bm25_file"] = scaled(saturated(frequency, relative_length[:, None]) @ idf)
-    features["bm25_share"] = mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9)
-    features["everyday"] = np.zeros(f) if everyday is None else everyday
-    quotes = np.zeros(len(chunk_id)) if verbatim is None else np.isin(chunk_id, verbatim)
-    features["verbatim"] = np.bincount(file, quotes, f) > 0
+    quotes = np.zeros(len(chunk_id)) if read.verbatim is None else np.isin(chunk_id, read.verbatim)
+    features: dict[str, NDArray[Any]] = {
+        **_of_words(files, file, bm25, frequency, idf, information),
+        "everyday": np.zeros(f) if read.everyday is None else read.everyday,
+        "verbatim": np.bincount(file, quotes, f) > 0,
+    }
     nature = _nature(files, question)
     telling = question.is_name | ~(nature["test_or_doc"] | is_beside_the_product(files))
     rare = _has_a_rare_name(question, frequency, telling)
     features["rare_name"] = ~features["verbatim"] & (report is None) & rare
-    coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
     features |= _of_meaning(cosine, file, files, near, features["bm25_file"])
-    # names
     part = np.array(question.is_part, dtype=bool)
     share = np.where(part, idf, 0.0) / max(float(idf[part].sum()), 1e-9)
-    name, named = _file_names(name_words, question, f)
-    is_name = (named > 0) & (named >= files.name_terms)
-    features["file_name"] = is_name.astype(np.float32)
-    features["file_name_asked"] = is_name * float(question.asks)
-    features["file_name_share"] = is_name * (name @ share)
-    features["file_name_part"] = ((named > 0) & ~is_name).astype(np.float32)
+    name, named = _file_names(read.name_words, question, f)
+    features |= _of_names(name, named, files, question, share)
     features["in_names"] = in_name @ share
-    # Where Session.send exists, another class's send is only half of what was asked for.
-    defined = np.zeros(f)
-    own = np.flatnonzero(defines)
-    np.maximum.at(defined, file[own], defines[own] / max((row.parts for row in definitions), default=1))
-    features["defines"] = defined
-    if question.is_name and len(question.names) == 1:
-        coverage[defined > 0] = 1.0  # also where it is part of a longer name
-    features["defines_it"] = defined * question.is_name
-    features |= message_features(told, f, question)
-    meant = np.zeros(f) if told is None else mean_of_best(told.meaning, told.meant, f, 2)
-    features["meant"] = by_rank(meant) * meant.any()
+    features["defines"] = _defined(read, file, defines)
+    features["defines_it"] = features["defines"] * question.is_name
+    features |= _of_messages(read.told, f, question)
     features |= nature
-    worth = (
-        (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
-        + _above(cosine)
-        + 2.0 * defines
-        + 2.0 * quotes
-    )
+    coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
+    if question.is_name and len(question.names) == 1:
+        coverage[features["defines"] > 0] = 1.0  # also where it is part of a longer name
+    words = (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
+    worth = words + _above(cosine) + 2.0 * defines + 2.0 * quotes
     if report is not None:
         title = np.array(question.titled, dtype=bool)
         features |= report.columns
         features |= _of_title(title, files, postings, frequency, in_name, idf, share)
-        features["title_file_name"] = _title_in_file_names(title, name_words, question, files, share)
+        features["title_file_name"] = _title_in_file_names(title, read.name_words, question, files, share)
         worth += report.worth(chunk_id, file)
     return Evidence(
         {key: column.astype(np.float32) for key, column in features.items()},
@@ -205,15 +193,66 @@ def gather(
         idf.astype(np.float32),
         information,
         np.asarray((frequency[_is_source(files)] > 0).any(axis=0)),
-        (report is None)
-        & (coverage >= _HALF)
-        & _has_a_rare_one(
-            frequency, _of_what_is_asked(question), _A_PAGE if len(question.words) == 1 else _FEW_FILES
-        ),
+        _alone(question, frequency, coverage) & (report is None),
         question.is_name,
         report is not None,
-        wording.count((frequency > 0) | name, files, _written(question, frequency, name_words)),
+        wording.count((frequency > 0) | name, files, _written(question, frequency, read.name_words)),
     )
+
+
+def _of_words(
+    files: Files,
+    file: NDArray[np.int32],
+    bm25: Column,
+    frequency: NDArray[Any],
+    idf: NDArray[Any],
+    information: float,
+) -> dict[str, NDArray[Any]]:
+    """Return what BM25 says of a file's best chunks, and of all of it."""
+    f = len(files)
+    relative_length = files.length / max(float(files.length.sum()) / max(f, 1), 1.0)
+    return {
+        "bm25": scaled(mean_of_best(bm25, file, f, 5)),
+        "bm25_file": scaled(saturated(frequency, relative_length[:, None]) @ idf),
+        "bm25_share": mean_of_best(bm25, file, f, 1) / max((K1 + 1) * information, 1e-9),
+    }
+
+
+def _of_messages(told: Messages | None, f: int, question: Question) -> dict[str, NDArray[Any]]:
+    """Return what the messages of commits say, by words and by meaning."""
+    meant = np.zeros(f) if told is None else mean_of_best(told.meaning, told.meant, f, 2)
+    return message_features(told, f, question) | {"meant": by_rank(meant) * meant.any()}
+
+
+def _of_names(
+    name: NDArray[Any], named: NDArray[Any], files: Files, question: Question, share: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return what the words of the question say in the names of files, as ``_file_names`` has them."""
+    is_name = (named > 0) & (named >= files.name_terms)
+    return {
+        "file_name": is_name.astype(np.float32),
+        "file_name_asked": is_name * float(question.asks),
+        "file_name_share": is_name * (name @ share),
+        "file_name_part": ((named > 0) & ~is_name).astype(np.float32),
+    }
+
+
+def _defined(read: Collected, file: NDArray[np.int32], defines: Column) -> NDArray[Any]:
+    """Return how much of a requested name each file defines.
+
+    Where Session.send exists, another class's send is only half of what was asked for.
+    """
+    defined = np.zeros(len(read.files))
+    own = np.flatnonzero(defines)
+    most = max((row.parts for row in read.definitions), default=1)
+    np.maximum.at(defined, file[own], defines[own] / most)
+    return defined
+
+
+def _alone(question: Question, frequency: NDArray[Any], coverage: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which files have half of the question or more, and in that a word that hardly another file has."""
+    most = _A_PAGE if len(question.words) == 1 else _FEW_FILES
+    return (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question), most)
 
 
 def _written(question: Question, frequency: NDArray[Any], name_words: NameWords) -> NDArray[np.bool_]:

@@ -33,7 +33,6 @@ _MATCHING_S = 20.0
 _OF_THE_WHOLE = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 """What asks for the ends of a text, or may switch ``(?m)`` off: the store's chunks are no lines."""
 
-
 _RARE = 20
 """Words that one chunk in so many has are looked up: to look at a chunk takes as long as to scan so many."""
 

@@ -75,7 +75,6 @@ MOST_CANDIDATES = 64
 MOST_NEAREST = 32
 """Commits whose drafts are nearest in meaning that are looked at beside them."""
 
-
 SUBJECT = 0.4
 PHRASES = 0.35
 """Weights, beside the share of BM25, of the share of the question's words that the subject has, and of its

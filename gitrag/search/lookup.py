@@ -56,7 +56,6 @@ _INDEX = r"(?:/(?:__init__|index|mod|lib|main|README))?"
 _SOURCE_ROOTS = 2
 """Least number of a foreign path's last parts that name a file: ``flask/app.py`` of an installed package."""
 
-
 _WITHOUT_THE_NAME = 0.5
 """Share of its score that a file keeps where it does not define the name that is asked for in it."""
 

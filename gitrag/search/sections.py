@@ -50,7 +50,6 @@ _LEAST_DOCUMENT = 0.3
 _FURTHER = 20
 """Hits beyond the limit in which to look for a document that the question names."""
 
-
 _PARTLY_READ = 0.5
 """Share of its score that a hit keeps where only some words of the question could be read."""
 

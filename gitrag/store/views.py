@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace as replaced
 
 from gitrag.late import np
 from gitrag.store import content, vectors
@@ -64,6 +65,17 @@ class EntryRecord(Struct, frozen=True):
     def content(self) -> ContentKey:
         """Its content, unless it is left out."""
         return self.blob, self.language
+
+
+class Difference(Struct, frozen=True):
+    """What differs between two views.
+
+    Attributes:
+        added: Paths that are new or changed, with what they hold or why they are left out.
+    """
+
+    removed: tuple[str, ...] = ()
+    added: tuple[EntryRecord, ...] = ()
 
 
 class Ids(Struct, frozen=True):
@@ -135,15 +147,11 @@ def point(db: DuckDBPyConnection, worktree: str, view: View) -> None:
 def replace(
     db: DuckDBPyConnection,
     worktree: str,
-    *,
-    before: View | None,
-    base: View | None,
-    tree: str,
-    rules: str,
-    commit: str | None,
-    removed: Sequence[str],
-    added: Sequence[EntryRecord],
+    wanted: View,
+    difference: Difference,
     ids: Ids,
+    *,
+    base: View | None,
     rule_files: Mapping[str, bytes],
     modules: Sequence[tuple[str, str]] = (),
 ) -> View:
@@ -151,16 +159,17 @@ def replace(
 
     Args:
         db: An open connection, writing.
+        wanted: The view; its id is decided here.
+        difference: What it differs in from the base.
+        ids: The ids of the paths that differ, and of what is added.
         base: The view to start from; None to start from nothing.
-        tree: The tree's object id.
-        added: Paths that are new or changed.
-        ids: The ids of these paths, and of what is added.
         rule_files: The tree's rule files, path and content.
         modules: The tree's modules, name and directory.
     """
-    view = View(_start(db, worktree, base), tree, rules, commit)
+    before, added = current(db, worktree), difference.added
+    view = replaced(wanted, view_id=_start(db, worktree, base))
     changed = {entry.collection for entry in added if not entry.skip}
-    differing = [*removed, *(entry.path for entry in added)]
+    differing = [*difference.removed, *(entry.path for entry in added)]
     columns = [integers(ids.paths[path] for path in differing if path in ids.paths)]
     changed |= {
         name
@@ -183,7 +192,9 @@ def replace(
     ]
     if added:
         run(db, columns, "INSERT INTO entries SELECT ?, * FROM columns", [view.view_id])
-    db.execute("UPDATE views SET tree = ?, rules = ? WHERE view_id = ?", [tree, rules, view.view_id])
+    db.execute(
+        "UPDATE views SET tree = ?, rules = ? WHERE view_id = ?", [wanted.tree, wanted.rules, view.view_id]
+    )
     _list(db, "rule_files", view, map(encode_path, rule_files), rule_files.values())
     _list(db, "modules", view, (name for name, _ in modules), (encode_path(place) for _, place in modules))
     if base is None and before is not None:

@@ -21,7 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeGuard
 
-from gitrag.machine.programs import ProgramError, run_program
+from gitrag.machine.programs import Limits, ProgramError, run_program
 from gitrag.trackers.base import (
     IssuePage,
     Order,
@@ -84,7 +84,7 @@ class Beads:
         """Run ``bd``; return None if it is not installed, or fails but an export can be read instead."""
         try:
             done = run_program(
-                COMMAND, self._environ, limit_s=_PROGRAM_TIMEOUT_S, most_bytes=_MOST_BYTES, cwd=self._root
+                COMMAND, self._environ, Limits(_PROGRAM_TIMEOUT_S, _MOST_BYTES), cwd=self._root
             )
         except FileNotFoundError:
             return None

@@ -28,7 +28,6 @@ _MENTION = re.compile(
 """An issue named in a ``Blocks:`` line: ``#142``, ``PROJ-123``, ``bd-a1b2.3``, or the URL of its page. Issues
 of other repositories (``owner/name#1``) have no file here and are left out."""
 
-
 _OWN = re.compile(r"(?<![\w/#.-])[\w-]+(?:\.[\w-]+)*")
 """What may be an issue's number or id by its tracker's own count, ``1.2``."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-from gitrag.machine.programs import ProgramError, run_program
+from gitrag.machine.programs import Limits, ProgramError, run_program
 from gitrag.trackers.base import Registration, Secret, TrackerPlace
 
 Credentials = Callable[[str], str]
@@ -73,8 +73,7 @@ def _from_program(registration: Registration, base: str, environ: Mapping[str, s
         done = run_program(
             [part.format(**names) for part in registration.cli],
             kept,
-            limit_s=_PROGRAM_TIMEOUT_S,
-            most_bytes=_MOST_BYTES,
+            Limits(_PROGRAM_TIMEOUT_S, _MOST_BYTES),
             stdin=registration.cli_input.format(**names).encode(),
         )
     except (OSError, ProgramError):

@@ -54,7 +54,7 @@ def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
             answer = call_graph(workspace, question, timeout_s=_TIMEOUT_S)
             graph = answer.graph
             if graph is None:
-                return CallsPage(target, depth, notes=answer.notes, problem=answer.error or "")
+                return CallsPage(target, depth, notes=answer.remarks, problem=answer.error or "")
             own = tests_of(workspace, graph)
             sources = sources_of(workspace, graph)
     except GitragError as error:
@@ -66,7 +66,7 @@ def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
         Markup(parts.pictures),  # noqa: S704 - every name in it is escaped where it is drawn
         parts.folded,
         Markup(parts.data),  # noqa: S704 - JSON without <, > and &
-        tuple(dict.fromkeys((*parts.notes, *answer.notes, *answer.negatives))),
+        tuple(dict.fromkeys((*parts.notes, *answer.remarks, *answer.negatives))),
     )
 
 

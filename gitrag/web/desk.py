@@ -8,21 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from msgspec import Struct
-
 from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import GitragError
 from gitrag.machine.log import open_log
 from gitrag.web.addresses import Addresses
 from gitrag.web.colouring import Colouring, ShownSource
 from gitrag.workspace import Workspace
-
-
-class Turn(Struct, frozen=True):
-    """The repository while nobody else asks it, and what the user should know of the answer, a line each."""
-
-    workspace: Workspace
-    heard: list[str]
 
 
 class Desk:
@@ -34,6 +25,9 @@ class Desk:
         start: The directory that the command was started in.
         name: Its name in addresses; empty for the one that the page was started in.
         beside: The desk of that one, for another one: its index is not kept in memory.
+
+    Attributes:
+        heard: In a turn, what the user should know of the answer, a line each.
     """
 
     def __init__(
@@ -42,7 +36,7 @@ class Desk:
         self.start = start
         self.environ = environ
         self.address = Addresses(name)
-        self._heard: list[str] = []
+        self.heard: list[str] = []
         self._lock = threading.Lock()
         self.workspace = Workspace.open(start, environ=environ, say=self.hear, resident=beside is None)
         self._slow_lock = threading.Lock()
@@ -56,19 +50,19 @@ class Desk:
 
     def hear(self, line: str) -> None:
         """Note what the user should know of the answer."""
-        self._heard.append(line)
+        self.heard.append(line)
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
+    def turn(self) -> Iterator[Workspace]:
         """Wait for one's turn, and have the repository for oneself.
 
         Raises:
             RepositoryError: The repository is gone.
         """
         with self._lock:
-            self._heard.clear()
+            self.heard.clear()
             self.workspace.require_repository()
-            yield Turn(self.workspace, self._heard)
+            yield self.workspace
 
     @contextmanager
     def slow_turn(self) -> Iterator[Workspace]:
@@ -84,8 +78,11 @@ class Desk:
     def warm(self) -> None:
         """Load the model and the index before the first question comes."""
         self.colouring.read([ShownSource("a.py", ("x = 1",))])
-        with suppress(GitragError), self.turn() as turn:  # the first question meets it again, and says so
-            search(turn.workspace, "main", SearchOptions(refine_s=0.0))
+        with (
+            suppress(GitragError),
+            self.turn() as workspace,
+        ):  # the first question meets it again, and says so
+            search(workspace, "main", SearchOptions(refine_s=0.0))
 
     def close(self) -> None:
         """End the process that colours source."""

@@ -140,8 +140,8 @@ def history_beside(desk: Desk, path: str) -> Why:
 
 def documents_beside(desk: Desk, path: str) -> tuple[Bearing, ...]:
     """Return the decisions, specifications and issues that likely bear on a file."""
-    with desk.turn() as turn:
-        found = check(turn.workspace, turn.workspace.place / path, with_impact=False)
+    with desk.turn() as workspace:
+        found = check(workspace, workspace.place / path, with_impact=False)
     return (*found.likely, *found.issues)
 
 
@@ -153,7 +153,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
     except NoMatchError as error:
         return CallsBeside((), (str(error),))
     if answer.graph is None:
-        return CallsBeside((), tuple(filter(None, (*answer.notes, answer.error))))
+        return CallsBeside((), tuple(filter(None, (*answer.remarks, answer.error))))
     links = []
     for edge in answer.graph.edges:
         callee = edge.callee

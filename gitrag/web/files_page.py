@@ -7,8 +7,9 @@ from posixpath import basename
 
 from markupsafe import Markup
 
+from gitrag.actions.graph_answer import Reference
 from gitrag.actions.lines import file_lines
-from gitrag.actions.references import Reference, graph_or_references
+from gitrag.actions.references import graph_or_references
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.chunking.occurrences import Use
@@ -72,12 +73,13 @@ def references_to(desk: Desk, target: str) -> tuple[list[Places], list[str]]:
     """
     question = GraphQuestion(target=target, direction=Direction.CALLERS)
     with desk.slow_turn() as workspace:
-        answer, named = graph_or_references(workspace, question, with_references=True)
+        answer = graph_or_references(workspace, question, with_references=True)
         groups = dict(_of_graph(workspace, answer.graph)) if answer.graph is not None else {}
     for use, title in TITLES.items():
-        groups[title] = [each for each in (named.found if named else ()) if each.use is use]
+        groups[title] = [each for each in answer.references if each.use is use]
     for own in groups.values():
         own.sort(key=lambda each: each.is_test)
+    named = answer.named
     pattern = Pattern(named.name if named else basename(target).rpartition(".")[2] or target, is_regex=False)
 
     def line(each: Reference) -> Markup:
@@ -92,7 +94,7 @@ def references_to(desk: Desk, target: str) -> tuple[list[Places], list[str]]:
     unread = named.unread if named else 0
     late = [f"{count(unread, 'more file')} with that name not looked at: time was over."] if unread else []
     late += answer.not_indexed
-    return found, [*answer.notes, *answer.negatives, *late]
+    return found, [*answer.remarks, *answer.negatives, *late]
 
 
 def _of_graph(workspace: Workspace, graph: Graph) -> Iterator[tuple[str, list[Reference]]]:

@@ -90,11 +90,11 @@ def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
     own = [each for each in every if not folder or each.path.startswith(f"{folder}/")]
     scores: Mapping[str, float] = {}
     if by == "matches" and query:
-        with desk.turn() as turn:
+        with desk.turn() as workspace:
             options = SearchOptions(
                 wanted=Wanted(tuple(CollectionKind)), limit=_MOST_MATCHES, min_score=0.0, refine_s=0.0
             )
-            scores = {hit.path: hit.score for hit in search(turn.workspace, query, options).hits}
+            scores = {hit.path: hit.score for hit in search(workspace, query, options).hits}
     colour, legend, note = _colouring(by, own, scores, query)
     cut_off = len(folder) + 1 if folder else 0
     files = {each.path[cut_off:]: each for each in own}

@@ -15,7 +15,6 @@ _TAB = 4
 _LONGEST_LINE = 2_000
 """Characters of a line of which words are marked."""
 
-
 Spans = Callable[[str], Sequence[tuple[int, int]]]
 """What says where a line is marked: first character, and the one after the last, in order."""
 

@@ -140,9 +140,9 @@ class Repositories:
             StoreError: The list of repositories cannot be read.
         """
         if not choices.are_several:
-            with self.here.turn() as turn:
-                heard = turn.heard
-                ask = partial(either, turn.workspace, hear=lambda found: heard.extend(all_notes(found)))
+            with self.here.turn() as workspace:
+                heard = self.here.heard
+                ask = partial(either, workspace, hear=lambda found: heard.extend(all_notes(found)))
                 yield lambda _choices: ask, heard
             return
         with self._asking:

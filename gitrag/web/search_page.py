@@ -9,8 +9,9 @@ from functools import partial
 from markupsafe import Markup
 from msgspec import Struct
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.requests import SearchRequest
-from gitrag.actions.search import Answer, SearchOptions
+from gitrag.actions.search import SearchOptions
 from gitrag.actions.search_box import read_box
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import NotSetUpError, UsageError

@@ -17,7 +17,6 @@ from gitrag.errors import GitragError
 from gitrag.indexing.coverage import Coverage, read
 from gitrag.machine.prerequisites import Check
 from gitrag.memory.registry import RegisteredPlace
-from gitrag.report.index_state import state_of, work_of
 from gitrag.store.inspection import TableSize
 from gitrag.web.desk import Desk
 from gitrag.web.repositories import Repositories
@@ -76,9 +75,9 @@ def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
         past = (*past, Coverage(now, view.chunks, view.texts, view.embedded))
     return StatePage(
         found,
-        "up to date" if found.fresh else "no index of this worktree yet" if view is None else state_of(found),
+        "no index of this worktree yet" if view is None and not found.fresh else found.state,
         age(now - found.updated) if found.updated else "",
-        work_of(found),
+        found.work,
         view.embedded / view.texts if view is not None and view.texts else 1.0,
         age(found.refined_in_s) if found.refined_in_s and found.unembedded else "",
         past,
@@ -176,7 +175,7 @@ def _looked_at(repositories: Repositories, name: str, chosen: Chosen) -> Stands:
         name,
         shown,
         path,
-        "up to date" if found.fresh else state_of(found),
+        found.state,
         found.fresh,
         int(100 * view.embedded / view.texts) if view.texts else 100,
         view.chunks,

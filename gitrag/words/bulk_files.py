@@ -140,7 +140,6 @@ _PATTERNS: tuple[tuple[Bulk, re.Pattern[str], frozenset[str]], ...] = (
     ),
 )
 
-
 _BY_LANGUAGE = {
     "qt-translation": Bulk.TRANSLATION,
     "gettext": Bulk.TRANSLATION,

@@ -16,7 +16,6 @@ from typing import NewType
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-
 Safe = NewType("Safe", str)
 """Text that may be written as it is: nothing else is taken by what writes."""
 

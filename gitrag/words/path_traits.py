@@ -45,7 +45,6 @@ _TEMPLATES = (
 )
 """Templates of projects. Any others are pages, charts, roles or a template engine: what people edit."""
 
-
 _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     (
         Trait.TEST,
@@ -124,7 +123,6 @@ _PATTERNS: tuple[tuple[Trait, re.Pattern[str], frozenset[str]], ...] = (
     ),
 )
 
-
 _EXAMPLES = late_re(r"(^|/)(examples?|samples?|demos?|tutorials?|playgrounds?|docs?_src)/", re.IGNORECASE)
 
 
@@ -149,7 +147,6 @@ _OF_PACKAGES = late_re(
     re.IGNORECASE,
 )
 """Names of directories that packages have too; tests, examples, documents and scripts are that even so."""
-
 
 NAMED_LIKE_PACKAGES = Trait.TEST | Trait.SUPPORT
 """The kinds of file that those names say."""

@@ -132,13 +132,11 @@ _MOST_WORDS = 400_000
 
 _vocabulary = _Vocabulary()
 
-
 IN_NAME = 1 << 15
 """Added to the frequency of a term that occurs in a name."""
 
 _NAME_UNIT = 1 << 32
 """The same while frequencies are summed."""
-
 
 NAME_WEIGHT = 3
 """Occurrences that one in the name counts as, because names say what a text is about."""

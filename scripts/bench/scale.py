@@ -30,8 +30,9 @@ from pathlib import Path
 from projects import GITRAG, memory_mb
 
 from gitrag.actions import catch_up
+from gitrag.actions.answer import Answer
 from gitrag.actions.exact_search import search_exactly
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.machine import environment
 from gitrag.search.exact import Pattern

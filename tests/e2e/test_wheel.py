@@ -213,7 +213,7 @@ def wrong() -> None:
 """
 KNOWN_TYPES = [
     "gitrag.api.Workspace",
-    "gitrag.actions.search.Answer",
+    "gitrag.actions.answer.Answer",
     "tuple[gitrag.search.engine.Hit, ...]",
     "tuple[int, int]",
     "bool",

@@ -7,8 +7,9 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.graph import graph_of
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.report.markdown import as_markdown
 from gitrag.report.text import as_text

@@ -454,7 +454,7 @@ def test_the_shortest_chains_of_calls_between_two_definitions(make_repository):
     workspace = open_app(repository)
     workspace.update()
     found = call_graph(workspace, GraphQuestion("start"), to="end")
-    chains = [[edge.callee.name for edge in path] for path in found.paths.shown]
+    chains = [[edge.callee.name for edge in path] for path in found.paths]
     assert chains == [["left", "end"], ["right", "end"]]
     assert edges(found) == {"start -> left", "start -> right", "left -> end", "right -> end"}
     done = gitrag(repository, "graph", "start", "--to", "end", "--format", "text")
@@ -482,7 +482,7 @@ def test_more_chains_than_are_shown_are_counted(make_repository):
     workspace = open_app(make_repository({"a.py": f"def start():\n{calls}\n\n{steps}def end():\n    pass\n"}))
     workspace.update()
     found = call_graph(workspace, GraphQuestion("start"), to="end")
-    assert (len(found.paths.shown), found.paths.left_out) == (5, 3)
+    assert (len(found.paths), found.chains.left_out) == (5, 3)
 
 
 def test_all_calls_on_a_terminal_are_lines_not_a_diagram(project):
@@ -513,7 +513,7 @@ def test_tests_within_a_file_are_told_from_the_product(make_repository):
 def test_a_language_without_a_query_is_named_once(project):
     about = [(f"tool{n}.nim", "") for n in range(3)] + [("bin/tool.fish", "")]
     answer = call_graph(open_app(project), GraphQuestion(filter="tax"), about=about)
-    assert answer.notes == (
+    assert answer.remarks == (
         "Call graph generation skipped for bin/tool.fish (language not supported). Showing other results.",
         "Call graph generation skipped for tool0.nim (language not supported). Showing other results.",
         "The same holds for 2 more files in nim.",

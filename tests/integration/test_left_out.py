@@ -16,7 +16,6 @@ from gitrag.actions.references import graph_or_references
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.callgraph.answering import GraphQuestion, NoMatchError
-from gitrag.report.documents import graph_json
 from gitrag.report.exact import exact_notes
 from gitrag.report.impact import as_text as impact_text
 from gitrag.report.parts import notes_of, wording_line
@@ -237,12 +236,8 @@ def test_a_graph_tells_that_it_has_not_read_a_large_file(workspace):
     ],
 )
 def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
-    answer, named = graph_or_references(workspace, GraphQuestion(target=target))
-    if answer.graph is None:
-        data = graph_json(None, not_indexed=answer.not_indexed, notes=answer.notes)
-    else:
-        data = graph_json(answer.graph, named, not_indexed=answer.not_indexed)
-    assert json.loads(data).get("not_indexed") == ([told] if told else None)
+    answer = graph_or_references(workspace, GraphQuestion(target=target))
+    assert json.loads(json_text(answer)).get("not_indexed") == ([told] if told else None)
 
 
 def test_the_ending_of_a_path_is_no_name(make_repository):
@@ -259,13 +254,12 @@ def test_who_uses_what_is_left_out_hides_nothing_of_it(make_repository):
     files = {"own.py": "def hidden(): pass\n", "a.py": "from own import hidden\ndef use(): hidden()\n"}
     workspace = open_app(make_repository(files | {".gitragignore": "own.py\n"}))
     workspace.update()
-    answer, named = graph_or_references(workspace, GraphQuestion("hidden"))
+    answer = graph_or_references(workspace, GraphQuestion("hidden"))
     assert answer.not_indexed == said
-    assert named is not None
-    assert {each.path for each in named.found} == {"a.py"}
-    answer, _ = graph_or_references(workspace, GraphQuestion("use"), to="hidden")
+    assert {each.path for each in answer.references} == {"a.py"}
+    answer = graph_or_references(workspace, GraphQuestion("use"), to="hidden")
     assert answer.not_indexed == said
-    assert graph_or_references(workspace, GraphQuestion("use"))[0].not_indexed == ()
+    assert graph_or_references(workspace, GraphQuestion("use")).not_indexed == ()
 
 
 def test_a_graph_of_what_nothing_has_is_an_error_still(workspace):

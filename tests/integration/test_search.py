@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.exact_search import search_exactly
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking import decode
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text

@@ -13,9 +13,8 @@ from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.indexing import records
 from gitrag.mcp_server import replies
 from gitrag.report.call_tree import CallTree
-from gitrag.report.documents import graph_json
 from gitrag.report.impact import impact_lines
-from gitrag.report.told import plain_data
+from gitrag.report.told import json_text, plain_data
 from tests.support.indexes import asked_often, open_app
 from tests.support.repository import create_repository, isolated_environment
 
@@ -57,7 +56,7 @@ def workspace(tmp_path_factory):
 def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
     question = GraphQuestion(f"shop/views.py:{name}", direction=Direction.CALLERS)
     found = call_graph(workspace, question)
-    (known,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    (known,) = json.loads(json_text(found))["without_callers"]
     is_without, unresolved, registered = EXPECTED[name]
     assert (known["is_without_caller"], known["unresolved"], known["registered"]) == (
         is_without,
@@ -68,7 +67,9 @@ def test_no_caller_is_said_only_where_nothing_may_call(workspace, name):
     (said,) = found.negatives
     assert ("no caller" in said) == is_without
     assert said in "\n".join(f"{name}: {line}" for line in CallTree(found.graph, found.none).lines(None))
-    assert replies.calls(found, None, 9, None, None).without_callers[0].known.unresolved == tuple(unresolved)
+    assert replies.calls(found, 9, None, is_drawn=False).without_callers[0].known.unresolved == tuple(
+        unresolved
+    )
 
 
 def test_a_file_has_no_caller_only_where_none_of_its_definitions_may(workspace):
@@ -109,7 +110,9 @@ def test_what_holds_for_many_is_said_once(make_repository):
     workspace.update()
     found = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS))
     assert found.negatives == ("alone: no caller in 8 files",)
-    lines = list(CallTree(found.graph, found.none, direction=Direction.CALLERS).lines("alone"))
+    lines = list(
+        CallTree(found.graph, found.none, question=GraphQuestion(direction=Direction.CALLERS)).lines("alone")
+    )
     assert lines.count("no caller in 8 files") == 1
     assert lines.count("no caller, as above") == 7
 
@@ -132,10 +135,11 @@ def test_calls_by_tests_do_not_hide_what_other_code_may_call(make_repository, ta
     workspace.update()
     found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
     tests = graph.tests_of(workspace, found.graph)
-    shown = list(CallTree(found.graph, found.none, tests, Direction.CALLERS).lines(target))
+    question = GraphQuestion(direction=Direction.CALLERS)
+    shown = list(CallTree(found.graph, found.none, tests, question).lines(target))
     assert any("; --tests shows" in line for line in shown)
-    every = list(CallTree(found.graph, found.none, tests, Direction.CALLERS, with_tests=True).lines(target))
-    document = json.loads(graph_json(found.graph, none=found.none))
+    every = list(CallTree(found.graph, found.none, tests, question, with_tests=True).lines(target))
+    document = json.loads(json_text(found))
     if unresolved is None:
         assert "without_callers" not in document
         assert not any("resolved" in line for line in [*shown, *every])
@@ -367,7 +371,7 @@ def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolve
     assert ("registered by" in said) == bool(registered)  # a base that may call it registers nothing
     may_call = f"an interface of {base}" if "/" in base else f"{base}, a base outside of the repository,"
     assert (f"{may_call} may call it" in said) == bool(base)
-    (written,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    (written,) = json.loads(json_text(found))["without_callers"]
     assert (written["registered"], written["base_outside"]) == (list(registered), base)
 
 
@@ -403,7 +407,7 @@ def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_reposi
     found = call_graph(workspace, GraphQuestion("Serve", direction=Direction.CALLERS))
     assert {each.known.unresolved for each in found.none} == {("use.go:3", "use.go:4")}
     assert sorted(asked) == ["_bases", "may_use", "may_use"]
-    (known,) = json.loads(graph_json(found.graph, none=found.none))["without_callers"]
+    (known,) = json.loads(json_text(found))["without_callers"]
     assert known["unresolved"] == ["use.go:3", "use.go:4"]
     assert [known["name"], *(each["name"] for each in known["also"])] == [f"T{n}.Serve" for n in range(9)]
 

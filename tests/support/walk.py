@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitrag.actions import gc
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.hooking.install import install
 from gitrag.indexing.history import read_history
 from gitrag.workspace import Workspace

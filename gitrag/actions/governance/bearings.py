@@ -53,7 +53,6 @@ _DRAFTED_FIRST = 12
 _REFINED = 40
 """Parts of documents that get the model's vector, for each target, the nearest first, while there is time."""
 
-
 NEAREST = 3
 """Documents named where none reaches the least score."""
 

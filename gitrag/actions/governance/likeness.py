@@ -37,7 +37,6 @@ model's vector is 0.82 on average."""
 _MOST_TEXTS = 10
 """The time for replacing drafts grows with the number of texts up to this one."""
 
-
 _TITLES = 20
 """Titles, the nearest by draft, that get the model's vector."""
 

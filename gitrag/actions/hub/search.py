@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gitrag.actions.search import EVERYTHING, Answer, SearchOptions, rank, read_question, scope_of, vector_of
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import EVERYTHING, SearchOptions, rank, read_question, scope_of, vector_of
 from gitrag.errors import ModelError, NetworkError, NotSetUpError
 from gitrag.hub.connection import ServerLostError
 from gitrag.hub.hub import Hub, opened, unchanging

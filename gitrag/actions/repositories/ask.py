@@ -19,19 +19,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer, Asked, Outcome
 from gitrag.actions.catch_up import start_worker
 from gitrag.actions.left_out import SUBMODULES
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
-from gitrag.actions.search import (
-    EVERYTHING,
-    Answer,
-    Asked,
-    NoCollectionError,
-    Outcome,
-    SearchOptions,
-    read_question,
-    search,
-)
+from gitrag.actions.search import EVERYTHING, NoCollectionError, SearchOptions, read_question, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.draft import drafter
 from gitrag.errors import GitragError, ModelError, NotSetUpError, RepositoryError
@@ -61,7 +53,6 @@ _SURENESS = 4
 """Power of how likely a repository has an answer at all, relative to the likeliest one. 1 is too little: the
 hits of many that hardly know stand between those of one that does. From 2 to 8 NDCG@10 differs by 0.003
 (`scripts/bench/everywhere.py`)."""
-
 
 _ABSENT = 0.01
 """Share that a repository keeps for each name of the question, written as in code, that nothing in it

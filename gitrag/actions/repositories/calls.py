@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import log_failure
+from gitrag.actions.graph_answer import CallsBetween, CallsElsewhere
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
 from gitrag.callgraph.general import manifests
 from gitrag.callgraph.general.traits import family_of
-from gitrag.callgraph.graph import Edge, Node
+from gitrag.callgraph.graph import Node
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.published import NAMES, SEPARATORS, PublishedPackage, importing, packages_of
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
@@ -26,7 +27,6 @@ from gitrag.errors import GitragError
 from gitrag.git import matcher
 from gitrag.indexing.call_facts import facts_of, manifests_of, rows_of, texts_of
 from gitrag.machine.isolation import reason_of
-from gitrag.words.numbers import count
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.workspace import Workspace
 
@@ -50,55 +50,6 @@ _FAILURES = (RecursionError, MemoryError, UnicodeError, ValueError, OSError)
 """What reading or resolving hostile files may raise besides gitrag's own errors."""
 
 _Id = tuple[str, int]
-
-
-class CallsBetween(Struct, frozen=True):
-    """Calls between the repository around and another one.
-
-    Attributes:
-        repository: The other one's name.
-        packages: The packages through which: their names, with the manifest that says so.
-        by_other: Whether the other one imports and calls; else it is imported and called.
-        files: How many files import them.
-        edges: The calls; the paths of the calling or the called end are the other one's.
-        place: The definition asked for, where it is the other one's, which lies in a directory of this one.
-    """
-
-    repository: str
-    packages: tuple[PublishedPackage, ...]
-    by_other: bool
-    files: int
-    edges: tuple[Edge, ...]
-    place: str = ""
-
-    @property
-    def direction(self) -> str:
-        """``callers`` where the other one calls, ``callees`` where it is called."""
-        return "callers" if self.by_other else "callees"
-
-    @property
-    def found_by(self) -> str:
-        """How they were found."""
-        if self.place:
-            return f"it is defined in {self.repository}: {self.place}"
-        names = ", ".join(f"{each.name} ({each.manifest})" for each in self.packages)
-        owner = "this repository" if self.by_other else f"repository {self.repository}"
-        what = f"a package of {owner}" if len(self.packages) == 1 else f"packages of {owner}"
-        return (
-            f"{count(self.files, 'file')} {'of it' if self.by_other else 'here'}"
-            f" {'imports' if self.files == 1 else 'import'} {names}, {what}; only their calls count"
-        )
-
-
-class CallsElsewhere(Struct, frozen=True):
-    """Calls between the repository around and others.
-
-    Attributes:
-        notes: What was looked at without result, and what was not looked at, a sentence each.
-    """
-
-    found: tuple[CallsBetween, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class _Side(Struct, frozen=True):

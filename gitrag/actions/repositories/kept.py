@@ -10,9 +10,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gitrag.actions.answer import Answer, Outcome
 from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen
-from gitrag.actions.search import Answer, Outcome, SearchOptions
+from gitrag.actions.search import SearchOptions
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.store.file_state import NAME as INDEX
 from gitrag.workspace import Workspace

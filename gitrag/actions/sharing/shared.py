@@ -30,7 +30,6 @@ OFF = "off"
 
 SET_IT = "git config --global gitrag.share git: with those who have origin; or git:REMOTE, file:///directory"
 
-
 _MOST_MISSES = 50
 """Times that the place is listed anew since a pack that was listed is not there."""
 

@@ -15,7 +15,7 @@ from importlib import resources
 
 from msgspec import Struct
 
-from gitrag.actions.graph import Source
+from gitrag.actions.graph_answer import Source
 from gitrag.callgraph.graph import Graph, Node
 from gitrag.report.pictures.drawn import Drawn, choose
 from gitrag.report.pictures.layout import HEADER, ROW, Card, Layout, Line, Row, badge, lay_out

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from gitrag.actions.graph import call_graph
+from gitrag.actions.graph_answer import GraphAnswer
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.drawing import as_mermaid
-from gitrag.report.documents import graph_json
+from gitrag.report.told import json_text
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
 
@@ -38,7 +39,7 @@ def test_doubtful_calls_and_overrides_that_are_not_looked_at_are_said(make_repos
     assert graph.followed.notes == said
     for sentence in said:
         assert f"%% {sentence}" in as_mermaid(graph)
-    assert json.loads(graph_json(graph))["left_out"] == list(said)
+    assert json.loads(json_text(GraphAnswer(None, graph)))["left_out"] == list(said)
     done = Gitrag(repository.path, repository.environment)("graph", "start", "--format", "text")
     for sentence in said:
         assert sentence in done.out + done.err

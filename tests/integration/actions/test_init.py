@@ -6,6 +6,7 @@ import pytest
 
 from gitrag.actions.embed import EmbeddingInBackground
 from gitrag.actions.init import EmbeddingSkipped, HooksInstalled, LocalFilesIgnored, initialise
+from gitrag.actions.requests import InitRequest
 from gitrag.errors import NotSetUpError
 from gitrag.workspace import Indexed, Workspace
 from tests.support.progress import no_progress
@@ -24,10 +25,7 @@ def steps(own: GitRepository, *, hooks: bool = True, skip_embed: bool = True):
         lambda: Workspace.open(own.path, environ=own.environment),
         own.environment,
         no_progress,
-        hooks=hooks,
-        gitignore=True,
-        foreground=False,
-        skip_embed=skip_embed,
+        InitRequest(hooks=hooks, skip_embed=skip_embed),
     )
 
 
@@ -60,15 +58,7 @@ def test_a_gitignore_that_cannot_be_written_does_not_keep_the_index_from_being_m
 
 
 def test_without_git_the_repository_is_not_even_opened(tmp_path):
-    row = initialise(
-        lambda: pytest.fail("opened"),
-        {"PATH": str(tmp_path)},
-        no_progress,
-        hooks=True,
-        gitignore=True,
-        foreground=False,
-        skip_embed=False,
-    )
+    row = initialise(lambda: pytest.fail("opened"), {"PATH": str(tmp_path)}, no_progress, InitRequest())
     with pytest.raises(NotSetUpError, match="git is not installed"):
         next(row)
 

@@ -79,7 +79,7 @@ def test_a_package_is_in_sight_of_its_own_files_and_of_those_that_import_it(make
     }
     workspace = open_app(make_repository(files))
     workspace.update()
-    _, found = graph_or_references(workspace, GraphQuestion("Limit"))
+    found = graph_or_references(workspace, GraphQuestion("Limit")).named
     assert {each.path: each.is_sure for each in found.found} == {
         "shop/conf.go": True,
         "shop/cart.go": True,
@@ -127,7 +127,7 @@ def defined(tmp_path_factory):
     ],
 )
 def test_what_search_knows_as_a_definition_is_one(defined, target, expected):
-    _, found = graph_or_references(defined, GraphQuestion(target))
+    found = graph_or_references(defined, GraphQuestion(target)).named
     assert [(each.path, each.line, each.use.value) for each in found.found] == expected
 
 

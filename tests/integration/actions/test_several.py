@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.actions.answer import Outcome
 from gitrag.actions.repositories import ask as asking
 from gitrag.actions.repositories import kept as kept_repositories
 from gitrag.actions.repositories.ask import ask
 from gitrag.actions.repositories.chosen import Chosen, choose, nested
 from gitrag.actions.repositories.kept import KeptRepositories
 from gitrag.actions.requests import Scope
-from gitrag.actions.search import Outcome, SearchOptions, search
+from gitrag.actions.search import SearchOptions, search
 from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.machine.log import close_log

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from gitrag.mcp_server.limits import MOST_MESSAGE_BYTES, MOST_TEXT_CHARS, MOST_VALUES, too_much
+from gitrag.mcp_server.binding import MOST_MESSAGE_BYTES, MOST_TEXT_CHARS, MOST_VALUES, too_much
 from tests.support.command import program
 
 pytestmark = pytest.mark.filterwarnings("ignore:ping is removed")  # of the protocol's next version

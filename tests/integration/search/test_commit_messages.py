@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gitrag.actions import catch_up, gc
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import history
 from gitrag.search.features import WEIGHTS
 from gitrag.store import histories, schema, views

@@ -6,7 +6,8 @@ import unicodedata
 
 import pytest
 
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.search.question import read
 from gitrag.words import terms
 from tests.support.indexes import of_texts

@@ -8,7 +8,8 @@ import anyio
 import pytest
 from mcp import Client
 
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.search_code import search_code
 from gitrag.mcp_server.server import build
 from gitrag.mcp_server.workbench import Workbench

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.report.parts import notes_of
 from gitrag.search.rewording import foreign_language
 from gitrag.store.source import IndexFile

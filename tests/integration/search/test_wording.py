@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from gitrag.actions.search import Answer, SearchOptions, search
+from gitrag.actions.answer import Answer
+from gitrag.actions.search import SearchOptions, search
 from gitrag.report.markdown import as_markdown
 from gitrag.report.parts import notes_of, wording_line
 from gitrag.report.text import as_text

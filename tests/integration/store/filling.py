@@ -14,7 +14,7 @@ from gitrag.store.connection import Store
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.memo import Memo
 from gitrag.store.vectors import shrink
-from gitrag.store.views import EntryRecord, PathRecord, ViewOverlay
+from gitrag.store.views import Difference, EntryRecord, PathRecord, View, ViewOverlay
 from gitrag.words.path_traits import traits
 from gitrag.words.terms import IN_NAME
 
@@ -84,14 +84,10 @@ def fill(store: Store, entries: dict[str, str], chunks: dict[str, list[tuple[str
         views.replace(
             db,
             "",
-            before=None,
+            View(0, "t1", "r", "c1"),
+            Difference(added=tuple(EntryRecord(path, blob, "python") for path, blob in entries.items())),
+            views.Ids(paths, contents),
             base=None,
-            tree="t1",
-            rules="r",
-            commit="c1",
-            removed=[],
-            added=[EntryRecord(path, blob, "python") for path, blob in entries.items()],
-            ids=views.Ids(paths, contents),
             rule_files={},
         )
         content.write(db, [record(contents[blob, "python"], *pieces) for blob, pieces in chunks.items()])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.repositories.ask import merge, share
-from gitrag.actions.search import Answer
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import Hit

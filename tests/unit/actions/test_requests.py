@@ -7,23 +7,27 @@ import pytest
 from msgspec.structs import asdict
 
 import gitrag
+from gitrag.actions.graph_request import GraphCommand
 from gitrag.actions.options import Option, fields_of
 from gitrag.actions.requests import (
     FETCHED,
     WAYS,
-    GraphCommand,
     HistoryOptions,
+    InitRequest,
     Scope,
     SearchCommand,
     SearchRequest,
+    Sections,
 )
 from gitrag.actions.search import SearchOptions
-from gitrag.cli import findings, graph, history, hub, search, similar, ui
+from gitrag.cli import explore, findings, graph, history, hub, init, search, similar, ui
 from gitrag.errors import UsageError
 from gitrag.mcp_server.binding import Hints, bind
+from gitrag.mcp_server.memory_tools import explore as remember
 from gitrag.mcp_server.question_tools import search_hub
+from gitrag.mcp_server.tools import call_graph, search_code
 from gitrag.mcp_server.tools import search as search_decisions
-from gitrag.mcp_server.tools import search_code
+from gitrag.memory.exploration import SECTIONS
 
 FIELDS = fields_of(SearchRequest).keys()
 COMMANDS = {
@@ -31,6 +35,8 @@ COMMANDS = {
     graph.graph: (GraphCommand, FETCHED),
     history.history: (HistoryOptions, ()),
     ui.ui: (Scope, FETCHED),
+    init.init: (InitRequest, ()),
+    explore.save: (Sections, ()),
     hub.search: (SearchRequest, FIELDS - {"limit", "min_score", "paths", "languages"}),
     similar.similar: (SearchRequest, FIELDS - {"limit", "paths", "languages", "kinds", "committed_only"}),
 }
@@ -52,6 +58,13 @@ def flat(request):
 
 
 OPTIONS = list(flat(SearchCommand))
+TOOLS = {
+    search_code: SearchRequest,
+    search_decisions: SearchRequest,
+    search_hub: SearchRequest,
+    call_graph: GraphCommand,
+    remember: Sections,
+}
 
 
 def asked(*args):
@@ -115,11 +128,11 @@ def test_what_is_asked_for_reaches_the_search():
     assert options.filters.kinds == every.kinds
 
 
-@pytest.mark.parametrize("tool", [search_code, search_decisions, search_hub], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda each: each.__name__)
 def test_a_tool_has_a_parameter_for_each_field_that_names_it(tool):
     parameters = bind(None, tool, Hints(), core=True).parameters["properties"]
     said = {name: each.get("description", "") for name, each in parameters.items()}
-    own = [(name, option) for name, option, _default in flat(SearchRequest) if tool.__name__ in option.tools]
+    own = [(name, option) for name, option, _default in flat(TOOLS[tool]) if tool.__name__ in option.tools]
     assert own
     for name, option in own:
         singular = {"kinds", "languages", "paths", "collections"}
@@ -127,5 +140,6 @@ def test_a_tool_has_a_parameter_for_each_field_that_names_it(tool):
 
 
 def test_every_tool_that_a_field_names_is_there():
-    named = {tool for _name, option, _default in OPTIONS for tool in option.tools}
-    assert named == {each.__name__ for each in (search_code, search_decisions, search_hub)}
+    named = {tool for request in TOOLS.values() for _, option, _ in flat(request) for tool in option.tools}
+    assert named == {each.__name__ for each in TOOLS}
+    assert fields_of(Sections).keys() == set(SECTIONS)

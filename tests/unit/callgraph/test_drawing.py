@@ -6,10 +6,11 @@ import json
 import random
 from itertools import pairwise
 
+from gitrag.actions.graph_answer import GraphAnswer
 from gitrag.callgraph.drawing import LAST_LINE, LIKELY_LINE, as_calls, as_dot, as_mermaid, left_out
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import CallTree
-from gitrag.report.documents import graph_json
+from gitrag.report.told import json_text
 from tests.support.mermaid import assert_parses
 
 
@@ -121,7 +122,7 @@ def test_dot_and_json_hold_the_whole_graph():
     middle, edges = star(30)
     whole = graph([middle], edges)
     assert as_dot(whole).count("->") == 30
-    value = json.loads(graph_json(whole))
+    value = json.loads(json_text(GraphAnswer(None, whole)))
     assert len(value["nodes"]) == 31
     assert value["edges"][0].keys() == {
         *("caller", "callee", "line", "confidence", "lines", "provenance", "rule")

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from gitrag.machine import programs
-from gitrag.machine.programs import PrintedTooMuchError, TookTooLongError, run_program
+from gitrag.machine.programs import Limits, PrintedTooMuchError, TookTooLongError, run_program
 
 MANY = 4 << 20
 """More than any pipe's buffer."""
@@ -20,8 +20,8 @@ def followed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(programs, "_SEND_BYTES", 0)
 
 
-def run(script: str, **options):
-    return run_program(["sh", "-c", script], os.environ, **{"limit_s": 30.0, "most_bytes": 1000, **options})
+def run(script: str, limit_s: float = 30.0, most_bytes: int | None = 1000, **options):
+    return run_program(["sh", "-c", script], os.environ, Limits(limit_s, most_bytes), **options)
 
 
 def test_what_a_program_prints_and_complains_of_is_told():
@@ -76,7 +76,7 @@ def test_one_that_prints_without_end_is_killed():
 
 def test_complaints_without_end_are_cut():
     said = run("head -c 3000000 /dev/zero >&2; echo last >&2").stderr
-    assert (len(said) <= 1 << 16, said[-5:]) == (True, b"last\n")
+    assert (len(said) <= 1 << 20, said[-5:]) == (True, b"last\n")
 
 
 def test_one_that_is_found_to_be_blocked_is_killed():

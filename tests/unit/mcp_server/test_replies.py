@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.actions.graph import GraphAnswer
+from gitrag.actions.graph_answer import GraphAnswer
 from gitrag.actions.search_code import Cascade, Snippet, Via
 from gitrag.callgraph.graph import Edge, Graph, Node, graph
 from gitrag.callgraph.paths import Paths
@@ -62,8 +62,8 @@ def node(name: str, line: int = 1) -> Node:
 
 
 def told(graph_: Graph, paths: Paths | None = None) -> list[str]:
-    answer = GraphAnswer(graph=graph_, filter=None, paths=paths)
-    found = calls(answer, None, 40, None, Freshness(None, uncommitted_included=True))
+    answer = GraphAnswer(graph=graph_, filter=None, chains=paths)
+    found = calls(answer, 40, Freshness(None, uncommitted_included=True), is_drawn=False)
     return str(calls_text(found)).splitlines()[:-1]
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from gitrag.callgraph.answering import Direction
+from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import ASCII, CallTree
 from gitrag.report.pictures import as_page
@@ -123,7 +123,7 @@ def test_a_tree_fits_its_terminal_and_says_what_the_mark_means():
 def test_callers_of_callers_stand_above_them():
     a, b, c, d = (node(name, f"{name}.py") for name in "abcd")
     whole = graph([c], [Edge(a, b, 1), Edge(b, c, 2), Edge(d, c, 3)])
-    lines = list(CallTree(whole, depth=2, glyphs=ASCII).lines("c"))
+    lines = list(CallTree(whole, question=GraphQuestion(depth=2), glyphs=ASCII).lines("c"))
     assert lines[:5] == [
         "called by 2 functions",
         "   .- a  a.py:1",
@@ -131,13 +131,13 @@ def test_callers_of_callers_stand_above_them():
         "|- d  d.py:3",
         "function c  c.py:1-4",
     ]
-    assert not any(" a  a.py" in line for line in CallTree(whole, depth=1).lines("c"))
+    assert not any(" a  a.py" in line for line in CallTree(whole, question=GraphQuestion(depth=1)).lines("c"))
 
 
 def test_overloads_are_one_row_with_their_lines():
     caller, put = node("main", "m.java"), [node("Map.put", "map.java", line) for line in (10, 20, 30)]
     whole = graph([caller], [Edge(caller, each, 2) for each in put])
-    lines = list(CallTree(whole, direction=Direction.CALLEES).lines("main"))
+    lines = list(CallTree(whole, question=GraphQuestion(direction=Direction.CALLEES)).lines("main"))
     assert lines == ["function main  m.java:1-4", "└─ Map.put  map.java:10,20,30", "calls 1 function"]
 
 
@@ -148,12 +148,12 @@ def test_a_title_fits_too():
         node("Cleaner.clean", far, 5),
         node("x", "x.java"),
     )
-    whole = graph([own, part], [Edge(part, other, 6)])
+    whole, callees = graph([own, part], [Edge(part, other, 6)]), GraphQuestion(direction=Direction.CALLEES)
     for columns, title in (
         (60, "class Cleaner  …/java/org/example/deep/Cleaner.java:1-99"),
         (70, f"class Cleaner  {far}:1-99"),
         (90, f"class Cleaner  {far}:1-99  1 definition in it"),
     ):
-        lines = list(CallTree(whole, direction=Direction.CALLEES, columns=columns).lines("Cleaner"))
+        lines = list(CallTree(whole, question=callees, columns=columns).lines("Cleaner"))
         assert lines[0] == title
         assert len(title) <= columns

@@ -7,8 +7,8 @@ import sys
 import pytest
 from msgspec.structs import replace
 
+from gitrag.actions.answer import Answer
 from gitrag.actions.hit_lines import with_passages
-from gitrag.actions.search import Answer
 from gitrag.callgraph.filtering import matching
 from gitrag.callgraph.graph import Node
 from gitrag.corpus.documents import Document, DocumentLink
@@ -449,7 +449,7 @@ def test_paths_from_a_directory_are_not_those_of_another_repository():
 
 def test_what_is_said_of_an_index_loads_no_search():
     """`gitrag status` needs none."""
-    code = "import gitrag.report.index_state, sys\nassert 'gitrag.search.engine' not in sys.modules\n"
+    code = "import gitrag.actions.status, sys\nassert 'gitrag.search.engine' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

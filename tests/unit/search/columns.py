@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gitrag.search.evidence import Evidence, gather
+from gitrag.search.evidence import Collected, Evidence, gather
 from gitrag.search.question import read
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
 from gitrag.words.path_traits import traits
@@ -62,8 +62,7 @@ def evidence_of(
     verbatim: Sequence[int] = (),
 ) -> Evidence:
     """Gather evidence from rows."""
-    return gather(
-        read(question),
+    collected = Collected(
         files,
         make_postings(*postings),
         make_near(*near),
@@ -71,3 +70,4 @@ def evidence_of(
         make_name_words(*name_words),
         np.array(verbatim, dtype=np.int32),
     )
+    return gather(read(question), collected)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gitrag
 from gitrag.trackers.registry import TRACKERS
+from tests.support.tracker_fakes import FAKES
 
 PACKAGE = Path(gitrag.__file__).parent
 COMMENTS = PACKAGE / "actions" / "forge_comment.py"
@@ -64,3 +65,7 @@ def test_a_tracker_is_a_module_and_a_line_of_the_registry():
     shared |= {"sync", "tokens", "__init__"}
     modules = {path.stem for path in (PACKAGE / "trackers").glob("*.py")}
     assert modules - shared == {name.replace("-", "_") for name in TRACKERS}
+
+
+def test_each_tracker_has_a_fake_server_but_those_that_are_files():
+    assert {fake.name for fake in FAKES} == TRACKERS.keys() - {"beads", "tasks-md"}
