@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python import models
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import (
     FALLBACK,
@@ -23,6 +24,7 @@ from gitrag.callgraph.python.records import (
     Starred,
     Subscript,
     TupleDisplay,
+    bare_name,
 )
 from gitrag.callgraph.python.values import (
     CERTAIN,
@@ -79,7 +81,7 @@ class Attributes(Classes):
             if type(value) is Instance:
                 found |= self._of_instance(value, name, frame, line, special=special)
             elif type(value) is ClassObject:
-                found |= self._of_class(value, name, frame, line)
+                found |= self._of_class(value, name, frame, line) | self._of_model(value, name)
             elif type(value) is ModuleObject:
                 found |= self.in_module(value.path, name)
             elif type(value) is Outside:
@@ -133,10 +135,16 @@ class Attributes(Classes):
                 found |= self._assigned(each, name)
             if not value.exact and member is None and not found:
                 found |= self._of_mixed_in(cls, name, frame, line)
+            if not found and name in models.NARROWING and self._is_query(cls):
+                found.add(Returning(frozenset([value])))
             unset = not found if member is None else self.is_only_declared(member[0], name)
             if unset and not self.has_assigned(cls, name):
                 found |= self._fallen_back(value, frame, line)
         return limited(found)
+
+    def _is_query(self, cls: Id) -> bool:
+        bases = (bare_name(base) for each in self.order(cls) for base in self._program.scope(each).bases)
+        return any(each.endswith(models.MANAGERS) for each in bases)
 
     def _fallen_back(self, value: Instance, frame: Frame, line: int) -> Values:
         """Read an attribute by ``__getattr__``."""
@@ -190,6 +198,14 @@ class Attributes(Classes):
                 return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
 
+    def _of_model(self, value: ClassObject, name: str) -> Values:
+        """Read of a class what a mapper gives it: a query of its instances, a manager of its queries."""
+        if name in models.QUERIES and not self.is_all_known(value.cls):
+            return models.queried(frozenset([value]))
+        if name == "as_manager" and self._is_query(value.cls):
+            return frozenset([Returning(frozenset([Instance(value.cls, exact=False)]))])
+        return NOTHING
+
     def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
         bound = value.bound
         if type(bound) is Instance:
@@ -203,7 +219,7 @@ class Attributes(Classes):
     def bound(self, members: Values, to: Value, frame: Frame, line: int) -> Values:
         """Bind what a class holds to what it is read from; properties and descriptors are called."""
         found: set[Value] = set()
-        for member in ordered(members):
+        for member in ordered(models.opened(members)):
             if type(member) is Function and member.bound is None:
                 own = member.function
                 if self.is_property(own):

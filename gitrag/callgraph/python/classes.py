@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from itertools import chain
 
 from gitrag.callgraph import edges
@@ -23,9 +23,9 @@ from gitrag.callgraph.python.values import (
     LambdaFunction,
     ListOf,
     Namesake,
+    OutsideWith,
     Text,
     TupleOf,
-    Value,
     Values,
     ordered,
 )
@@ -46,7 +46,9 @@ _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
 _Walk = Generator[Id, list[Id], list[Id]]
 """Computes something of a class: yields the classes that it must know it of, returns it."""
 
-_UNKNOWN = frozenset({Argument, BuiltinInstance, Text, ListOf, TupleOf, DictOf})
+_UNKNOWN = frozenset(
+    {Argument, BuiltinInstance, Text, ListOf, TupleOf, DictOf, Namesake, OutsideWith, Instance}
+)
 """Kinds of value that say nothing about attributes that built-in types do not have."""
 
 
@@ -152,6 +154,11 @@ class Classes(Names):
             )
             self._all_known[cls, self._program.turn] = known
         return known
+
+    def has_base(self, cls: Id, names: Container[str]) -> bool:
+        """Tell whether what a class inherits from has one of these names, of the view or not."""
+        scopes = map(self._program.scope, self.order(cls))
+        return any(bare_name(unsubscripted(base)) in names for scope in scopes for base in scope.bases)
 
     def is_dataclass(self, cls: Id) -> bool:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
@@ -306,7 +313,7 @@ class Classes(Names):
         granted.
         """
         named = self._program.namesakes(name)
-        if named is None or not all(map(self._is_unknown, values)):
+        if named is None or not self._may_be_another(values):
             return NOTHING
         if not named:
             found = self._held_as(name)
@@ -320,14 +327,15 @@ class Classes(Names):
                         self._program.edge(frame, own, line, NAMESAKE)
         return frozenset([Namesake(tuple(found))]) if found else NOTHING
 
-    def _is_unknown(self, value: Value) -> bool:
-        """Tell whether a value says nothing about an attribute that no built-in type has.
+    def _may_be_another(self, values: Values) -> bool:
+        """Tell whether what has an attribute may be none of some values, which do not have it.
 
-        An instance says nothing if all is known of its class: then it is something else that comes here.
+        An instance says nothing if all is known of its class, or it is one of several classes': what a
+        parameter is given is much of other branches'.
         """
-        if type(value) is Instance:
-            return self.is_all_known(value.cls)
-        return type(value) in _UNKNOWN
+        classes = {value.cls for value in values if type(value) is Instance}
+        is_mixed = len(classes) > 1 and len(values) > len(classes)
+        return set(map(type, values)) <= _UNKNOWN and (is_mixed or all(map(self.is_all_known, classes)))
 
     def _are_of_few(self, name: str, methods: Iterable[Id]) -> bool:
         known = self._few.get(name)

@@ -8,6 +8,8 @@ ABSTRACT = 0.4
 """A method that only raises NotImplementedError: who calls it calls what overrides it."""
 ONE_OF_SEVERAL = 0.7
 """One of several callees that an expression may have."""
+WRAPPED_ONE = 0.7
+"""A function that is called by way of what a decorator made of it."""
 FALLBACK = 0.7
 """``__getattr__`` for an attribute that nothing is seen to assign."""
 UNNEEDED = 0.6

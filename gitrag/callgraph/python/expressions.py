@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
 from gitrag.callgraph.python.program import Frame
@@ -265,7 +266,7 @@ class Expressions(CallEvaluator):
             self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
         found = self.call(called, arguments, frame, line)
         self._program.ceiling, self._program.taker = before
-        return found
+        return found or _queried(function, arguments)
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
         """Tell whether a method calls itself, but of another object: of what it wraps, most often.
@@ -372,3 +373,9 @@ class Expressions(CallEvaluator):
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
+
+
+def _queried(function: Expression | None, arguments: Arguments) -> Values:
+    """Return what ``session.query(Class)`` finds."""
+    is_query = type(function) is Attribute and function.name == "query" and arguments.positional
+    return models.queried(arguments.positional[0]) if is_query else NOTHING

@@ -82,6 +82,7 @@ class Evaluation:
         paths: All paths.
         subclasses_of: Names the classes that may have a base of this name.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
+        classes_named: Finds the classes of a name.
     """
 
     def __init__(
@@ -90,8 +91,9 @@ class Evaluation:
         paths: Iterable[str],
         subclasses_of: Callable[[str], Iterable[Id]],
         methods_named: Callable[[str], tuple[Id, ...] | None],
+        classes_named: Callable[[str], Sequence[Id]],
     ) -> None:
-        self._program = Program(modules, paths, methods_named)
+        self._program = Program(modules, paths, methods_named, classes_named)
         self._subclasses_of = subclasses_of
         self._nesting = Nesting()
         self._depth = 0
@@ -227,8 +229,8 @@ class Names(Evaluation):
             return frame.names.get(name, NOTHING)
         statements = frame.bindings.get(name)
         if statements is None:
-            found = frame.names.get(name)
-            return found or (self._starred(own, name) if "*" in frame.bindings else None)
+            found = frame.names.get(name)  # nothing: a parameter of a lambda
+            return self._starred(own, name) if not found and "*" in frame.bindings else found
         if self._bind(frame, statements):
             frame.settled[name] = self._program.turn
         return frame.names.get(name, NOTHING)

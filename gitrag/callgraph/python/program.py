@@ -33,9 +33,10 @@ class Packages:
 
     Args:
         paths: The view's Python files.
+        has_content: Tells whether a file has any: mostly an ``__init__`` has not.
     """
 
-    def __init__(self, paths: list[str]) -> None:
+    def __init__(self, paths: list[str], has_content: Callable[[str], bool]) -> None:
         self._initialised = {
             path.rpartition("/")[0] for path in paths if path.rpartition("/")[2].startswith("__init__.")
         }
@@ -43,10 +44,10 @@ class Packages:
         self._by_place: dict[str, str] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._namespaces: set[str] = set()
-        for path in sorted(paths):
+        for path in sorted(filter(has_content, paths)):
             place = path.rpartition(".")[0].removesuffix("/__init__")
             known = self._by_place.get(place)
-            if known is None or known.endswith(".pyi"):
+            if known is None or known.endswith(".pyi") or place in self._initialised:  # a package comes first
                 self._by_place[place] = path
             for name in self._dotted(place):
                 self._by_name.setdefault(name, []).append(path)
@@ -86,9 +87,20 @@ class Packages:
             return self._by_place.get("/".join([*folder, *rest]))
         found = self._by_name.get(dotted)
         if found:
+            beside = self._from_root(dotted, importer)
+            if beside is not None and (beside in self._by_place or beside in self._initialised):
+                return self._by_place.get(beside)
             return max(found, key=lambda path: (_shared(path, importer), not path.endswith(".pyi")))
         beside = "/".join([*importer.split("/")[:-1], *dotted.split(".")])
         return self._by_place.get(beside)
+
+    def _from_root(self, dotted: str, importer: str) -> str | None:
+        """Return where a module is, if it is beside the topmost package that its importer is in."""
+        folder = importer.split("/")[:-1]
+        for place in range(1, len(folder) + 1):
+            if "/".join(folder[:place]) in self._initialised:
+                return "/".join([*folder[: place - 1], *dotted.split(".")])
+        return None
 
     def inside(self, package: str, name: str) -> str | None:
         """Find the file of a package's submodule."""
@@ -170,6 +182,7 @@ class Program:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
+        classes_named: Finds the classes of a name.
 
     Attributes:
         turn: The number of the pass over the bodies, from 1.
@@ -187,9 +200,11 @@ class Program:
         modules: Mapping[str, PythonModule],
         paths: Iterable[str],
         methods_named: Callable[[str], tuple[Id, ...] | None],
+        classes_named: Callable[[str], Sequence[Id]],
     ) -> None:
         self.modules = modules
-        self.packages = Packages([path for path in paths if language_of(path) != "html"])
+        python = [path for path in paths if language_of(path) != "html"]
+        self.packages = Packages(python, lambda path: path in modules)
         self.turn = 1
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
@@ -200,6 +215,7 @@ class Program:
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
+        self.classes_named = classes_named
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
