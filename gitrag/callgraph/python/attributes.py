@@ -55,6 +55,8 @@ from gitrag.callgraph.python.values import (
     ordered,
 )
 
+_SENDING = frozenset({"delay", "apply_async", "send", "enqueue", "defer", "defer_async", "kiq", "remote"})
+"""What runs a task of Celery, Dramatiq, Huey, RQ, Procrastinate, TaskIQ or Ray."""
 _TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
 """Methods of strings that leave a name a name."""
 
@@ -92,7 +94,7 @@ class Attributes(Classes):
                 found.add(OutsideWith(f"{name}.container", frozenset([value])))
             elif type(value) is Text and name in _TEXT_METHODS:
                 found.add(Returning(frozenset([value])))
-            elif type(value) is Function and name in {"__get__", "__call__"}:
+            elif type(value) is Function and (name in {"__get__", "__call__"} or self._is_sent(value, name)):
                 found.add(value)
             elif type(value) is Property and name in {"fget", "fset", "fdel"}:
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
@@ -197,6 +199,10 @@ class Attributes(Classes):
             if member is not None:
                 return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
+
+    def _is_sent(self, value: Function, name: str) -> bool:
+        """Tell whether a task is run later by an attribute that its decorator gave it: ``task.delay(1)``."""
+        return name in _SENDING and bool(self.decorators(value.function))
 
     def _of_model(self, value: ClassObject, name: str) -> Values:
         """Read of a class what a mapper gives it: a query of its instances, a manager of its queries."""

@@ -408,7 +408,7 @@ class CallEvaluator(Attributes):
                 instance = frozenset(v for v in result if type(v) is Instance) or instance
         if self.has_base(cls, models.RELATIONS):
             return instance | self._related(arguments, frame)
-        return instance
+        return instance | self.modelled(cls) if self.has_base(cls, models.FACTORIES) else instance
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
         expression, frame = self._program.lambda_at(value.place)

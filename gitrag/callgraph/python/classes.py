@@ -160,6 +160,15 @@ class Classes(Names):
         scopes = map(self._program.scope, self.order(cls))
         return any(bare_name(unsubscripted(base)) in names for scope in scopes for base in scope.bases)
 
+    def modelled(self, cls: Id) -> Values:
+        """Return instances of the model that a class's ``Meta`` names."""
+        found: Values = NOTHING
+        meta = self.find(cls, "Meta")
+        for each in meta[1] if meta is not None else ():
+            if type(each) is ClassObject and (model := self.find(each.cls, "model")) is not None:
+                found |= self.instances(model[1])
+        return found
+
     def is_dataclass(self, cls: Id) -> bool:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
         return any("dataclass" in self.decorators(each) for each in self.order(cls))
@@ -334,8 +343,8 @@ class Classes(Names):
         parameter is given is much of other branches'.
         """
         classes = {value.cls for value in values if type(value) is Instance}
-        is_mixed = len(classes) > 1 and len(values) > len(classes)
-        return set(map(type, values)) <= _UNKNOWN and (is_mixed or all(map(self.is_all_known, classes)))
+        is_told = len(classes) == 1 and not all(map(self.is_all_known, classes))
+        return set(map(type, values)) <= _UNKNOWN and not is_told
 
     def _are_of_few(self, name: str, methods: Iterable[Id]) -> bool:
         known = self._few.get(name)

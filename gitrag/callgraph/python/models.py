@@ -23,6 +23,8 @@ RELATED = "models.related"
 QUERIES = frozenset({"objects", "query", "_default_manager", "_base_manager"})
 """Attributes of a class that stand for all its instances."""
 ONE_OR_404 = frozenset({"get_object_or_404", "aget_object_or_404", "get_one_or_404"})
+FACTORIES = frozenset("Factory DjangoModelFactory SQLAlchemyModelFactory MongoEngineFactory".split())
+"""Bases of what makes an instance of another class, which its ``Meta`` names."""
 MANAGERS = ("Manager", "QuerySet", "Query")
 """How classes end whose methods mostly return another of themselves."""
 

@@ -72,6 +72,8 @@ _MAX_LOOKUPS = 30
 
 _SEEN_THROUGH = frozenset("Optional Union Annotated Final ClassVar Awaitable Required InitVar".split())
 _BUILTINS = "builtins."
+_STANDING = frozenset({"current_user", "g"})
+"""What a library exports that stands for an object of its user's."""
 
 
 class Evaluation:
@@ -335,7 +337,7 @@ class Names(Evaluation):
             dotted = f"{origin.rstrip('.')}.{name}" if origin.strip(".") else f"{origin}{name}"
             submodule = packages.find(dotted, path)
             bound = ModuleObject(submodule) if submodule else Outside(f"{origin}.{name}")
-            frame.bind(alias, frozenset([bound]))
+            frame.bind(alias, NOTHING if name in _STANDING and not submodule else frozenset([bound]))
         elif found == path:  # `from . import name` in a package's own __init__
             inside = packages.inside(found, name)
             if inside is not None:
