@@ -65,7 +65,7 @@ class Attributes(Classes):
     """What attributes and operators come down to."""
 
     def read_attribute(  # noqa: C901 - a branch a kind of value
-        self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
+        self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False, on: str = ""
     ) -> Values:
         """Read an attribute; properties are called.
 
@@ -75,6 +75,7 @@ class Attributes(Classes):
             line: Where.
             special: Whether Python itself reads it, of the class: what is assigned to the instance does not
                 count.
+            on: The name of what it is read of; empty for none.
         """
         found: set[Value] = set()
         before = self._program.ceiling
@@ -100,7 +101,7 @@ class Attributes(Classes):
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
         if not special and all(type(value) is OutsideWith for value in found):
-            found |= self.read_namesakes(values, name, frame, line)
+            found |= self.read_namesakes(values, name, frame, line, on)
         return limited(found)
 
     def _likely(self, values: Values, names: Sequence[str]) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from itertools import chain
 
 from gitrag.callgraph import edges
+from gitrag.callgraph.commonplace import OF_PYTHON
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
 from gitrag.callgraph.python.names import Names
@@ -38,6 +39,9 @@ _MOST_ANCESTORS = 100
 generated classes, all orders in full would be 200 million entries."""
 _MOST_DESCENDANTS = 500
 """Subclasses, direct or not, that are looked at, for the same reason. Django has classes with 363."""
+
+_LEAST_ALIKE = 3
+"""Letters of a name by which an object may be called like its class."""
 
 _DYNAMIC = frozenset({"__getattr__", "__getattribute__"})
 
@@ -315,7 +319,7 @@ class Classes(Names):
 
     # methods known by their name alone
 
-    def read_namesakes(self, values: Values, name: str, frame: Frame, line: int) -> Values:
+    def read_namesakes(self, values: Values, name: str, frame: Frame, line: int, on: str = "") -> Values:
         """Return what calls an attribute that was not found of some values; a property is called.
 
         Of what has a name only a few families of classes may have one; that all is known by now is taken for
@@ -326,7 +330,7 @@ class Classes(Names):
             return NOTHING
         if not named:
             found = self._held_as(name)
-        elif not self._are_of_few(name, named):
+        elif not self._are_of_few(name, named) or not self._is_backed(name, named, frame.own[0], on):
             return NOTHING
         else:
             found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
@@ -353,6 +357,34 @@ class Classes(Names):
             families = self.families(owner for owner in owners if owner is not None)
             known = self._few[name] = families <= MAX_NAMED_FAMILIES
         return known
+
+    def _is_backed(self, name: str, methods: Sequence[Id], path: str, on: str) -> bool:
+        """Tell whether more than a name that others' methods have, too, says that one of some is meant.
+
+        It may be written in a file of theirs, in one that names their class or one that inherits from it, or
+        on something that is called like the class; a name of several words needs none of these.
+
+        Args:
+            path: Where the name is read.
+            on: The name of what it is read of; empty for none.
+        """
+        if "_" in name.strip("_") and name not in OF_PYTHON:
+            return True
+        known = self._owners_named.get(name)
+        if known is None:
+            owners = {owner for own in methods if (owner := self.owner(own)) is not None}
+            family = owners.union(*map(self.subclasses, owners))
+            names = frozenset(self._program.scope(each).own_name for each in family)
+            known = self._owners_named[name] = names, frozenset(each for each, _ in owners)
+        classes, files = known
+        if path in files or not classes.isdisjoint(self._program.mentioned(path)):
+            return True
+        word = on.replace("_", "").lower().rstrip("s")
+        if len(word) >= _LEAST_ALIKE and any(
+            word in each.lower() or each.lower() in word for each in classes
+        ):
+            return True
+        return name not in OF_PYTHON and self._program.is_rare(name)
 
     def _held_as(self, name: str) -> Sequence[Id]:
         """Return what calling an attribute runs, where only a few families of classes have it."""

@@ -32,6 +32,7 @@ from gitrag.callgraph.python.records import (
     Untyped,
     Yield,
     YieldFrom,
+    bare_name,
     written_name,
 )
 from gitrag.callgraph.python.values import (
@@ -112,7 +113,8 @@ class Expressions(CallEvaluator):
 
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
-        return self.read_attribute(base, expression.name, frame, line)
+        called = expression.base.function if type(expression.base) is Call else expression.base
+        return self.read_attribute(base, expression.name, frame, line, on=bare_name(called))
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)

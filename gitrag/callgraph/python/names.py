@@ -8,7 +8,7 @@ which read names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.modules import PythonModule
@@ -85,6 +85,7 @@ class Evaluation:
         subclasses_of: Names the classes that may have a base of this name.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
         classes_named: Finds the classes of a name.
+        mentioned: Returns the names that a file mentions.
     """
 
     def __init__(
@@ -94,8 +95,10 @@ class Evaluation:
         subclasses_of: Callable[[str], Iterable[Id]],
         methods_named: Callable[[str], tuple[Id, ...] | None],
         classes_named: Callable[[str], Sequence[Id]],
+        mentioned: Callable[[str], Collection[str]],
     ) -> None:
-        self._program = Program(modules, paths, methods_named, classes_named)
+        self._program = Program(modules, paths, methods_named, classes_named, mentioned)
+        self._owners_named: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._subclasses_of = subclasses_of
         self._nesting = Nesting()
         self._depth = 0

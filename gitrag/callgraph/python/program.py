@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.python.modules import PythonModule
@@ -122,6 +123,10 @@ resolved, each further one costs much: 6 take thrice the time in django."""
 _MAX_BODIES_OF_ALL = 6
 """The same where all bodies are read anyway: takes lark's recall from 0.79 to 0.81; 10 adds nothing."""
 
+_FEW_FILES = 5
+"""Files that may mention a name of one word for its only method to be likely: of netbox's 300 that call
+``all``, one means the only class that has it."""
+
 _MAX_DECORATORS = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
 
@@ -183,6 +188,7 @@ class Program:
         paths: All paths.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
         classes_named: Finds the classes of a name.
+        mentioned: Returns the names that a file mentions.
 
     Attributes:
         turn: The number of the pass over the bodies, from 1.
@@ -201,6 +207,7 @@ class Program:
         paths: Iterable[str],
         methods_named: Callable[[str], tuple[Id, ...] | None],
         classes_named: Callable[[str], Sequence[Id]],
+        mentioned: Callable[[str], Collection[str]],
     ) -> None:
         self.modules = modules
         python = [path for path in paths if language_of(path) != "html"]
@@ -216,6 +223,9 @@ class Program:
         self.is_last_pass = False
         self._namesakes = methods_named
         self.classes_named = classes_named
+        self.mentioned = mentioned
+        self._paths = tuple(paths)
+        self._rare: dict[str, bool] = {}
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
@@ -230,6 +240,13 @@ class Program:
     def namesakes(self, name: str) -> tuple[Id, ...] | None:
         """Return the methods of a name; None if they are many, or more will be known."""
         return self._namesakes(name) if self.is_last_pass else None
+
+    def is_rare(self, name: str) -> bool:
+        """Tell whether only a few files mention a name."""
+        if name not in self._rare:
+            naming = (path for path in self._paths if name in self.mentioned(path))
+            self._rare[name] = sum(1 for _ in islice(naming, _FEW_FILES + 1)) <= _FEW_FILES
+        return self._rare[name]
 
     def holders(self, name: str) -> Sequence[Id]:
         """Return the classes that were seen to have something under a name in their bodies or instances."""

@@ -104,6 +104,7 @@ class PythonView:
             lambda name: self._subclasses.get(name, ()),
             self._methods_named,
             lambda name: self._classes.get(name, ()),
+            lambda path: facts[path].mentions,
         )
         self._methods: dict[str, list[Id]] | None = None
 
