@@ -191,3 +191,30 @@ BY_NAME = {
 def test_a_method_by_its_name_alone_is_likely(kind):
     source, edge = BY_NAME[kind]
     assert edge in edges_of({"a.py": source})
+
+
+def test_a_name_of_widely_used_libraries_says_nothing_by_itself():
+    models = """
+    from django.db import models
+    class Prefs:
+        def all(self): pass
+        def spread(self): pass
+        def of_theirs(self): pass
+    class Note(models.Model): pass
+    """
+    use = """
+    from models import {0}
+    def f(user): return user.notes.{1}()
+    def g(prefs): return prefs.{1}()
+    """
+
+    def callers(name: str, named: str = "Note", count: int = 1) -> set[str]:
+        files = {f"u{number}.py": use.format(named, name) for number in range(count)}
+        found = edges_of({"models.py": models, **files})
+        return {each.split(" ")[0] for each in found if each.endswith(name)}
+
+    assert callers("all") == {"u0.py:g"}  # it is called like the class
+    assert callers("all", "Prefs") == {"u0.py:f", "u0.py:g"}  # the file names the class
+    assert callers("spread") == {"u0.py:f", "u0.py:g"}  # hardly any file has the name
+    assert callers("spread", count=9) == {f"u{number}.py:g" for number in range(9)}
+    assert len(callers("of_theirs", count=9)) == 18
