@@ -225,7 +225,18 @@ class Names(Evaluation):
                 if found is not None:
                     return found
             scope = scope.parent
+        if frame.own[0] in self._program.templates and (found := self._of_library(name)):
+            return found
         return frozenset([Outside(f"builtins.{name}")])
+
+    def _of_library(self, name: str) -> Values:
+        """Find what only one library of tags has under a name: its templates need not load it."""
+        having = [
+            path
+            for path in self._program.libraries
+            if any(type(each) is Define for each in self._program.bindings((path, 0)).get(name, ()))
+        ]
+        return (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""

@@ -198,6 +198,8 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        templates: The files that are templates.
+        libraries: The files that Django's templates may have tags and filters of.
         is_last_pass: Whether what is not known by now will not be.
     """
 
@@ -212,6 +214,8 @@ class Program:
         self.modules = modules
         python = [path for path in paths if language_of(path) != "html"]
         self.packages = Packages(python, lambda path: path in modules)
+        self.templates = frozenset(paths).difference(python)
+        self.libraries = [path for path in sorted(python) if path in modules and LIBRARIES in path.split("/")]
         self.turn = 1
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}

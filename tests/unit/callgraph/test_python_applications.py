@@ -218,3 +218,21 @@ def test_a_name_of_widely_used_libraries_says_nothing_by_itself():
     assert callers("spread") == {"u0.py:f", "u0.py:g"}  # hardly any file has the name
     assert callers("spread", count=9) == {f"u{number}.py:g" for number in range(9)}
     assert len(callers("of_theirs", count=9)) == 18
+
+
+def test_a_template_need_not_load_a_library_of_tags_that_its_settings_name():
+    files = {
+        "app/templatetags/colors.py": """
+        from django import template
+        register = template.Library()
+        @register.filter()
+        def shade(value): pass
+        @register.simple_tag
+        def palette(value): pass
+        def twice(value): pass
+        """,
+        "app/templatetags/more.py": "def twice(value): pass\n",
+        "app/templates/a.html": "<p>{{ v.color|shade }}</p>\n{% palette v %}\n{{ v|twice }}\n",
+    }
+    found = {each for each in edges_of(files) if each.startswith("app/templates")}
+    assert {each.rpartition(":")[2] for each in found} == {"shade", "palette"}
