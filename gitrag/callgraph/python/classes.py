@@ -7,9 +7,14 @@ from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from itertools import chain
 
 from gitrag.callgraph import edges
-from gitrag.callgraph.commonplace import OF_PYTHON
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
+from gitrag.callgraph.python.confidence import (
+    COMMON,
+    MAX_NAMED_FAMILIES,
+    MAX_NAMESAKES,
+    MAX_OVERRIDES,
+    NAMESAKE,
+)
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
@@ -368,7 +373,7 @@ class Classes(Names):
             path: Where the name is read.
             on: The name of what it is read of; empty for none.
         """
-        if "_" in name.strip("_") and name not in OF_PYTHON:
+        if "_" in name.strip("_") and name not in COMMON:
             return True
         known = self._owners_named.get(name)
         if known is None:
@@ -384,7 +389,7 @@ class Classes(Names):
             word in each.lower() or each.lower() in word for each in classes
         ):
             return True
-        return name not in OF_PYTHON and self._program.is_rare(name)
+        return name not in COMMON and self._program.is_rare(name)
 
     def _held_as(self, name: str) -> Sequence[Id]:
         """Return what calling an attribute runs, where only a few families of classes have it."""

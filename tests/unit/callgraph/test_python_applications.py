@@ -236,3 +236,11 @@ def test_a_template_need_not_load_a_library_of_tags_that_its_settings_name():
     }
     found = {each for each in edges_of(files) if each.startswith("app/templates")}
     assert {each.rpartition(":")[2] for each in found} == {"shade", "palette"}
+
+
+def test_a_template_asks_what_a_method_returns_for_its_number():
+    files = {
+        "a.py": "class Notes:\n    def unread(self): pass\n    def title(self): pass\n",
+        "a.html": "{% with found=user.notes.unread.exists %}{{ user.note.title }}{% endwith %}\n",
+    }
+    assert {each.split(" ")[2] for each in edges_of(files)} == {"a.py:Notes.unread"}
