@@ -24,7 +24,6 @@ from gitrag.callgraph.python.records import (
     Starred,
     Subscript,
     TupleDisplay,
-    bare_name,
 )
 from gitrag.callgraph.python.values import (
     CERTAIN,
@@ -146,8 +145,7 @@ class Attributes(Classes):
         return limited(found)
 
     def _is_query(self, cls: Id) -> bool:
-        bases = (bare_name(base) for each in self.order(cls) for base in self._program.scope(each).bases)
-        return any(each.endswith(models.MANAGERS) for each in bases)
+        return any(each.endswith(models.MANAGERS) for each in self.base_names(cls))
 
     def _fallen_back(self, value: Instance, frame: Frame, line: int) -> Values:
         """Read an attribute by ``__getattr__``."""

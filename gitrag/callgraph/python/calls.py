@@ -406,9 +406,10 @@ class CallEvaluator(Attributes):
             result = self.call(bound, given, frame, line)
             if name == "__new__":
                 instance = frozenset(v for v in result if type(v) is Instance) or instance
-        if self.has_base(cls, models.RELATIONS):
+        bases = self.base_names(cls)
+        if not bases.isdisjoint(models.RELATIONS):
             return instance | self._related(arguments, frame)
-        return instance | self.modelled(cls) if self.has_base(cls, models.FACTORIES) else instance
+        return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
         expression, frame = self._program.lambda_at(value.place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import chain
 
 from gitrag.callgraph import edges
@@ -164,10 +164,13 @@ class Classes(Names):
             self._all_known[cls, self._program.turn] = known
         return known
 
-    def has_base(self, cls: Id, names: Container[str]) -> bool:
-        """Tell whether what a class inherits from has one of these names, of the view or not."""
-        scopes = map(self._program.scope, self.order(cls))
-        return any(bare_name(unsubscripted(base)) in names for scope in scopes for base in scope.bases)
+    def base_names(self, cls: Id) -> frozenset[str]:
+        """Return the last names of what a class and its ancestors inherit from, of the view or not."""
+        key = (cls, self._program.turn)
+        if key not in self._base_names:
+            bases = (base for each in self.order(cls) for base in self._program.scope(each).bases)
+            self._base_names[key] = frozenset(bare_name(unsubscripted(base)) for base in bases)
+        return self._base_names[key]
 
     def modelled(self, cls: Id) -> Values:
         """Return instances of the model that a class's ``Meta`` names."""

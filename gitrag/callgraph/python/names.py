@@ -98,6 +98,7 @@ class Evaluation:
         mentioned: Callable[[str], Collection[str]],
     ) -> None:
         self._program = Program(modules, paths, methods_named, classes_named, mentioned)
+        self._base_names: dict[tuple[Id, int], frozenset[str]] = {}
         self._owners_named: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._subclasses_of = subclasses_of
         self._nesting = Nesting()
