@@ -98,6 +98,7 @@ class Evaluation:
         mentioned: Callable[[str], Collection[str]],
     ) -> None:
         self._program = Program(modules, paths, methods_named, classes_named, mentioned)
+        self._tags: dict[str, list[str]] | None = None
         self._base_names: dict[tuple[Id, int], frozenset[str]] = {}
         self._owners_named: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._subclasses_of = subclasses_of
@@ -232,11 +233,13 @@ class Names(Evaluation):
 
     def _of_library(self, name: str) -> Values:
         """Find what only one library of tags has under a name: its templates need not load it."""
-        having = [
-            path
-            for path in self._program.libraries
-            if any(type(each) is Define for each in self._program.bindings((path, 0)).get(name, ()))
-        ]
+        if self._tags is None:
+            self._tags = {}
+            for path in self._program.libraries:
+                for each, statements in self._program.bindings((path, 0)).items():
+                    if any(type(statement) is Define for statement in statements):
+                        self._tags.setdefault(each, []).append(path)
+        having = self._tags.get(name, ())
         return (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.python.modules import PythonModule
@@ -229,7 +229,7 @@ class Program:
         self.classes_named = classes_named
         self.mentioned = mentioned
         self._paths = tuple(paths)
-        self._rare: dict[str, bool] = {}
+        self._naming: Counter[str] | None = None
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
@@ -247,10 +247,9 @@ class Program:
 
     def is_rare(self, name: str) -> bool:
         """Tell whether only a few files mention a name."""
-        if name not in self._rare:
-            naming = (path for path in self._paths if name in self.mentioned(path))
-            self._rare[name] = sum(1 for _ in islice(naming, _FEW_FILES + 1)) <= _FEW_FILES
-        return self._rare[name]
+        if self._naming is None:
+            self._naming = Counter(each for path in self._paths for each in self.mentioned(path))
+        return self._naming[name] <= _FEW_FILES
 
     def holders(self, name: str) -> Sequence[Id]:
         """Return the classes that were seen to have something under a name in their bodies or instances."""
