@@ -299,7 +299,7 @@ def registrations(lines: Sequence[str], name: str) -> tuple[str, ...]:
                 known[shown] = None
             elif not _CALLS_NOTHING.search(mark):
                 others[shown] = None
-        if re.search(rf"(?<![\w@.]){re.escape(name)}(?!\w)", line) and not line.lstrip().startswith(
+        if re.search(rf"(?<![\w@]){re.escape(name)}(?!\w)", line) and not line.lstrip().startswith(
             ("@", "#[")
         ):
             break

@@ -143,6 +143,7 @@ def test_a_line_that_calls_none(path, text, language):
         (["def show():", "    @app.route('/x')", "    def inner():"], ()),
         (["operator fun show(): Int"], ("operator",)),
         (["function show(operator)"], ()),
+        (["fun Item.show() = 1", "", "override val other = 2"], ()),
     ],
 )
 def test_what_a_framework_calls_a_definition_by(lines, expected):
