@@ -67,6 +67,7 @@ _BATCH = 200
 TIMED_OUT = "Call graph generation timed out ({seconds:.0f}s). The codebase may be very large."
 FAILED = "Call graph generation failed: {reason}"
 NO_NODES = "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
+NONE_MATCHED = "No call graph nodes matched the filter. Try a broader filter or path."
 NONE_LIKELY = "No call graph: no code found likely answers. `gitrag search --graph` draws one all the same."
 UNFILTERED = "Generating unfiltered call graph — output may be large."
 
@@ -127,10 +128,14 @@ def call_graph(
         failed = FAILED.format(reason=failure or type(failure).__name__)
         return GraphAnswer(question.filter, None, failed, skipped)
     if not found.nodes:
-        return GraphAnswer(question.filter, None, NO_NODES, skipped, loaded.made, unread)
+        return GraphAnswer(question.filter, None, _unmatched(question), skipped, loaded.made, unread)
     return GraphAnswer(
         question.filter, found, None, skipped, loaded.made, unread, none, chains=paths, no_path=no_path
     )
+
+
+def _unmatched(question: GraphQuestion) -> str:
+    return NONE_MATCHED if question.places is None else NO_NODES
 
 
 def _with_left_out(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitrag.model import Chunk
 
 # Part of every stored chunk's key: raise it with any change that may alter a chunk of any file.
-CHUNKER_VERSION = 13
+CHUNKER_VERSION = 14
 
 __all__ = [
     "CHUNKER_VERSION",

@@ -243,6 +243,7 @@ RULES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ),
     ),
     "tsx": (("xml", _XML),),
+    "arb": (("json", _JSON),),
     "json": (("cassette", _HTTP_JSON),),
     "yaml": (("cassette", _HTTP),),
     "yml": (("cassette", _HTTP),),

@@ -159,11 +159,15 @@ LANGUAGES: tuple[Language, ...] = (
     # Recognised by name, cut into windows
     Language("html", "html htm xhtml jinja jinja2 j2 erb ejs hbs mustache twig liquid"),
     Language("css", "css scss sass less styl pcss"),
-    Language("json", "json jsonc json5 geojson webmanifest"),
+    Language("json", "json jsonc json5 geojson webmanifest xcstrings"),
     Language("yaml", "yaml yml", files=".clang-format .clang-tidy"),
     Language("toml", "toml", files="cargo.lock poetry.lock uv.lock pipfile"),
     Language("ini", "ini cfg conf properties env editorconfig", files=".gitconfig .npmrc .flake8 .pylintrc"),
-    Language("xml", "xml xsd xsl xslt svg plist csproj vbproj fsproj props targets pom resx xaml"),
+    Language(
+        "xml",
+        "xml xsd xsl xslt svg plist csproj vbproj fsproj props targets pom resx resw xaml"
+        " xlf xliff tmx stringsdict",
+    ),
     Language("make", "mk mak", files="makefile gnumakefile bsdmakefile", interpreters="make"),
     Language("cmake", "cmake", files="cmakelists.txt"),
     Language("dockerfile", "dockerfile", files="dockerfile containerfile"),

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from gitrag.actions import current_view
-from gitrag.actions.graph import NO_NODES, NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of
+from gitrag.actions.graph import NONE_LIKELY, TIMEOUT_S, call_graph, calling_files, graph_of
 from gitrag.actions.search import SearchOptions, search
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion, NoMatchError
@@ -280,9 +280,7 @@ def test_failures_are_said_in_the_answer(project):
     )
     none = call_graph(workspace, GraphQuestion(filter="nowhere"))
     assert none.graph is None
-    assert none.error == (
-        "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
-    )
+    assert none.error == "No call graph nodes matched the filter. Try a broader filter or path."
     with pytest.raises(NoMatchError, match='called "totl"') as caught:
         call_graph(workspace, GraphQuestion("totl"))
     assert "total" in caught.value.hint
@@ -638,7 +636,9 @@ def test_nothing_is_drawn_where_what_was_found_has_no_calls(make_repository):
     assert [hit.path for hit in answer.hits] == ["alone.py"]
     found = graph_of(workspace, answer)
     assert (found.mermaid, found.calls) == (None, ())
-    assert found.error == NO_NODES
+    assert found.error == (
+        "No call graph nodes matched the filter. Try broadening your search term or use --unfiltered."
+    )
 
 
 def test_what_only_looks_like_a_file_is_not_called_a_language(project):

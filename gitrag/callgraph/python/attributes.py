@@ -15,6 +15,7 @@ from gitrag.callgraph.python.confidence import (
     OVERRIDDEN,
     UNNEEDED,
 )
+from gitrag.callgraph.python.names import is_known_decorator
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Attribute,
@@ -29,6 +30,7 @@ from gitrag.callgraph.python.values import (
     CERTAIN,
     NO_ARGUMENTS,
     NOTHING,
+    WRAPPED,
     YIELDED,
     Arguments,
     ClassObject,
@@ -49,6 +51,7 @@ from gitrag.callgraph.python.values import (
     Values,
     dict_of,
     elements,
+    is_wrapped,
     limited,
     list_of,
     ordered,
@@ -94,8 +97,10 @@ class Attributes(Classes):
                 found.add(OutsideWith(f"{name}.container", frozenset([value])))
             elif type(value) is Text and name in _TEXT_METHODS:
                 found.add(Returning(frozenset([value])))
-            elif type(value) is Function and (name in {"__get__", "__call__"} or self._is_sent(value, name)):
+            elif type(value) is Function and name in {"__get__", "__call__"}:
                 found.add(value)
+            elif name in _SENDING and (type(value) is Function or type(value) is OutsideWith):
+                found |= self._sent(value)
             elif type(value) is Property and name in {"fget", "fset", "fdel"}:
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
@@ -199,17 +204,31 @@ class Attributes(Classes):
                 return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
 
-    def _is_sent(self, value: Function, name: str) -> bool:
-        """Tell whether a task is run later by an attribute that its decorator gave it: ``task.delay(1)``."""
-        return name in _SENDING and bool(self.decorators(value.function))
+    def _sent(self, value: Function | OutsideWith) -> Values:
+        """Return what is run later by an attribute that a decorator gave it: ``task.delay(1)``.
+
+        What a decorator of the view gave may do anything.
+        """
+        if type(value) is not Function:
+            return frozenset([value] if is_wrapped(value) else ())
+        if value.function in self._program.handed_out:
+            return frozenset([value])
+        is_decorated = not all(map(is_known_decorator, self._program.scope(value.function).decorators))
+        return frozenset([OutsideWith(WRAPPED, frozenset([value]))] if is_decorated else ())
 
     def _of_model(self, value: ClassObject, name: str) -> Values:
         """Read of a class what a mapper gives it: a query of its instances, a manager of its queries."""
-        if name in models.QUERIES and not self.is_all_known(value.cls):
+        if name in models.QUERIES and not self.is_all_known(value.cls) and not self._is_own(value.cls, name):
             return models.queried(frozenset([value]))
         if name == "as_manager" and self._is_query(value.cls):
             return frozenset([Returning(frozenset([Instance(value.cls, exact=False)]))])
         return NOTHING
+
+    def _is_own(self, cls: Id, name: str) -> bool:
+        """Tell whether a class has under a name an object of which all is known."""
+        member = self.find(cls, name)
+        own = member[1] if member is not None else NOTHING
+        return bool(own) and all(type(each) is Instance and self.is_all_known(each.cls) for each in own)
 
     def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
         bound = value.bound

@@ -28,6 +28,7 @@ from gitrag.callgraph.python.values import (
     CERTAIN,
     NOTHING,
     UNTRACED,
+    WRAPPED,
     Argument,
     Arguments,
     ClassObject,
@@ -50,6 +51,7 @@ from gitrag.callgraph.python.values import (
     Values,
     dict_of,
     elements,
+    is_wrapped,
     items,
     limited,
     list_of,
@@ -99,9 +101,6 @@ _MAX_NESTING = 8
 
 _CALLED = frozenset({Function, ClassObject, LambdaFunction})
 """Kinds of value that are called where a parameter is."""
-
-WRAPPED = "functools.wraps.wrapped"
-"""The name of what stands beside a function that ``wraps`` another: the other."""
 
 _RETURNED = frozenset({Function, LambdaFunction, Argument, PickedByPrefix})
 """Kinds of value that are called when they are returned."""
@@ -185,8 +184,13 @@ class CallEvaluator(Attributes):
             if type(value) is Text and value.text == "self" and frame.scope.kind == "class":
                 found.add(ClassObject(frame.own, exact=False))
             elif type(value) is Text and value.whole:
-                named = self._program.classes_named(value.text.rpartition(".")[2])
-                found |= {ClassObject(own, exact=False) for own in named if len(named) == 1}
+                label, _, name = value.text.rpartition(".")
+                named = self._program.classes_named(name) if label not in models.CONTRIBUTED else ()
+                found |= {
+                    ClassObject(own, exact=False)
+                    for own in named
+                    if len(named) == 1 and not self.is_all_known(own)
+                }
         return models.related(frozenset(found))
 
     def call_unknown(self, arguments: Arguments, frame: Frame, line: int) -> None:
@@ -450,11 +454,6 @@ def _without_starred(arguments: Arguments) -> Arguments:
     if not arguments.is_open:
         return arguments
     return Arguments(arguments.positional, arguments.keywords, is_open=True)
-
-
-def is_wrapped(value: Value) -> bool:
-    """Tell whether a value is what a function wraps."""
-    return type(value) is OutsideWith and value.name == WRAPPED
 
 
 def _wrapped(values: Values) -> Values:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id, Limits
-from gitrag.callgraph.python.calls import WRAPPED, is_wrapped
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame
@@ -43,6 +42,7 @@ from gitrag.callgraph.python.values import (
     CERTAIN,
     NO_ARGUMENTS,
     NOTHING,
+    WRAPPED,
     Argument,
     Arguments,
     ClassObject,
@@ -58,6 +58,7 @@ from gitrag.callgraph.python.values import (
     Value,
     Values,
     dict_of,
+    is_wrapped,
     limited,
     list_of,
     ordered,
@@ -243,6 +244,12 @@ class Evaluator(Expressions):
         if visible and not is_function:
             self._note_creation(own, self.evaluate(own), frame)
 
+    def _is_own_decorator(self, value: Value) -> bool:
+        """Tell whether all that a decorator does is in the view."""
+        if type(value) is Instance or type(value) is ClassObject:
+            return self.is_all_known(value.cls)
+        return type(value) is Function or type(value) is LambdaFunction
+
     def _note_creation(self, own: Id, body: Frame, frame: Frame) -> None:
         """Note what creating a class calls: hooks of its metaclass, its bases and the values in its body."""
         metaclass = self.metaclass(own)
@@ -274,6 +281,8 @@ class Evaluator(Expressions):
             if decorator is None or is_known_decorator(decorator):
                 continue
             function = self.value(decorator, frame, scope.line_start)
+            if not any(map(self._is_own_decorator, function)):
+                self._program.handed_out.add(own)
             before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
             made = self.call(function, Arguments([values]), frame, scope.line_start)
             self._program.taker = before

@@ -20,6 +20,8 @@ RELATIONS = frozenset(
 """What makes an attribute hold an instance of the class that it is given, or a list of them."""
 RELATED = "models.related"
 """The name of what stands for such an attribute."""
+CONTRIBUTED = frozenset("admin auth contenttypes flatpages redirects sessions sites".split())
+"""Labels of Django's own applications."""
 QUERIES = frozenset({"objects", "query", "_default_manager", "_base_manager"})
 """Attributes of a class that stand for all its instances."""
 ONE_OR_404 = frozenset({"get_object_or_404", "aget_object_or_404", "get_one_or_404"})

@@ -86,14 +86,24 @@ class Packages:
             folder = folder[: len(folder) - level + 1] if level > 1 else folder
             rest = dotted[level:].split(".") if dotted[level:] else []
             return self._by_place.get("/".join([*folder, *rest]))
+        is_pythons = dotted.partition(".")[0] in sys.stdlib_module_names
         found = self._by_name.get(dotted)
         if found:
             beside = self._from_root(dotted, importer)
             if beside is not None and (beside in self._by_place or beside in self._initialised):
                 return self._by_place.get(beside)
-            return max(found, key=lambda path: (_shared(path, importer), not path.endswith(".pyi")))
-        beside = "/".join([*importer.split("/")[:-1], *dotted.split(".")])
-        return self._by_place.get(beside)
+            best = max(found, key=lambda path: (_shared(path, importer), not path.endswith(".pyi")))
+            return best if not is_pythons or self._comes_first(best, dotted, importer) else None
+        here = importer.rpartition("/")[0]
+        if is_pythons and here in self._initialised:
+            return None
+        return self._by_place.get(f"{here}/{dotted.replace('.', '/')}".lstrip("/"))
+
+    def _comes_first(self, path: str, dotted: str, importer: str) -> bool:
+        """Tell whether a file comes before Python's own module of its name: at the top, beside a script."""
+        place = path.rpartition(".")[0].removesuffix("/__init__")
+        root = f"/{place}".removesuffix(f"/{dotted.replace('.', '/')}").lstrip("/")
+        return not root or root.rpartition("/")[2] in _SOURCE_ROOTS or root == importer.rpartition("/")[0]
 
     def _from_root(self, dotted: str, importer: str) -> str | None:
         """Return where a module is, if it is beside the topmost package that its importer is in."""
@@ -198,6 +208,7 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        handed_out: The functions that a decorator from outside was given.
         templates: The files that are templates.
         libraries: The files that Django's templates may have tags and filters of.
         is_last_pass: Whether what is not known by now will not be.
@@ -220,6 +231,7 @@ class Program:
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
+        self.handed_out: set[Id] = set()
         self.edges: Edges = {}
         self.ceiling = CERTAIN
         self.taker = ""

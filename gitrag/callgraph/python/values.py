@@ -84,6 +84,15 @@ class OutsideWith(_Value, frozen=True):
     held: Values
 
 
+WRAPPED = "functools.wraps.wrapped"
+"""The name of what stands beside a function that ``wraps`` another: the other."""
+
+
+def is_wrapped(value: Value) -> bool:
+    """Tell whether a value is what a function wraps."""
+    return type(value) is OutsideWith and value.name == WRAPPED
+
+
 class BuiltinInstance(_Value, frozen=True):
     """An instance of a built-in type."""
 

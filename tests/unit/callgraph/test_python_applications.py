@@ -244,3 +244,109 @@ def test_a_template_asks_what_a_method_returns_for_its_number():
         "a.html": "{% with found=user.notes.unread.exists %}{{ user.note.title }}{% endwith %}\n",
     }
     assert {each.split(" ")[2] for each in edges_of(files)} == {"a.py:Notes.unread"}
+
+
+LIBRARY = "def dumps(x): pass\n"
+IMPORTER = "import json\nfrom json import dumps\ndef f(): json.dumps(1)\ndef g(): dumps(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "importer", "is_meant"),
+    [
+        ("shop/json.py", "shop/page.py", False),
+        ("tools/json.py", "app/page.py", False),
+        ("src/tools/json.py", "tests/page.py", False),
+        ("tools/json.py", "tools/page.py", True),
+        ("json.py", "shop/page.py", True),
+        ("src/json.py", "app/page.py", True),
+        ("lib/json/__init__.py", "lib/json/page.py", True),
+    ],
+)
+def test_a_module_called_like_one_of_pythons_is_meant_only_where_it_comes_first(library, importer, is_meant):
+    files = {"shop/__init__.py": "", library: LIBRARY, importer: IMPORTER}
+    edges = {f"{importer}:{each} -> {library}:dumps" for each in "fg"}
+    assert edges_of(files) & edges == (edges if is_meant else set())
+
+
+OWN_TASKS = """
+from functools import wraps
+from outside import app, Decorator
+class job(Decorator):
+    def __call__(self, f): return super().__call__(f)
+def queued(f):
+    def delay(*args): put(f, args)
+    @wraps(f)
+    def inner(*args): return f(*args)
+    inner.delay = delay
+    return inner
+def marked(f):
+    f.delay = put
+    return f
+@queued
+def work(): pass
+@marked
+def mend(): pass
+@app.task
+def send(): pass
+@job("mails")
+def mail(): pass
+def run():
+    mail.delay()
+    work.delay(1)
+    mend.delay(1)
+    send.delay(1)
+"""
+
+
+def test_a_task_is_certainly_sent_only_where_its_decorator_is_not_ones_own():
+    likely = edges_of({"a.py": OWN_TASKS})
+    assert {"run -> work", "run -> mend", "run -> send"} <= likely
+    sure = {each for each in edges_of({"a.py": OWN_TASKS}, least=CERTAIN) if each.startswith("run")}
+    assert sure == {"run -> send", "run -> mail"}
+
+
+OWN_QUERIES = """
+from outside import Base, models
+class Item:
+    def show(self): pass
+class Other:
+    def show(self): pass
+class Shelf:
+    def first(self): return Item()
+class Box(Base):
+    objects = Shelf()
+    def show(self): pass
+def f(): Box.objects.first().show()
+"""
+
+
+def test_what_a_class_of_ones_own_gives_is_no_query_of_a_mapper():
+    found = {each for each in edges_of({"a.py": OWN_QUERIES}) if each.endswith("show")}
+    assert found == {"f -> Item.show"}
+
+
+@pytest.mark.parametrize("model", ["auth.User", "sites.User"])
+def test_a_model_of_djangos_own_is_no_class_of_its_name(model):
+    source = f"""
+    from django.db import models
+    class User(models.Model):
+        def seen(self): pass
+    class Like(models.Model):
+        user = models.ForeignKey("{model}", on_delete=1)
+        def save(self): self.user.seen()
+    """
+    assert "app/models.py:Like.save -> app/models.py:User.seen" not in edges_of(
+        {"app/models.py": source, "app/b.py": ""}, least=CERTAIN
+    )
+
+
+def test_a_relation_names_no_class_that_is_no_model():
+    source = """
+    from django.db import models
+    class User:
+        def seen(self): pass
+    class Like(models.Model):
+        user = models.ForeignKey("users.User", on_delete=1)
+        def save(self): self.user.seen()
+    """
+    assert "Like.save -> User.seen" not in edges_of({"a.py": source}, least=CERTAIN)

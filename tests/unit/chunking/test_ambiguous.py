@@ -108,6 +108,8 @@ INSERTS = "INSERT INTO plans VALUES (1, 'x');\n" * 30
         ("door.l", "%{\n#include <a.h>\n%}\n%%\n", "lex"),
         ("door.l", "(defun open-door () 1)\n", "common-lisp"),
         ("door.y", "%token DOOR\n%%\n", "yacc"),
+        ("l10n/app_en.arb", '{\n  "@@locale": "en",\n', "json"),
+        ("admin/page.html.arb", "h1 title\ndiv do\n  para 'x'\nend\n", "ruby"),
         ("door.yy", '{\n  "resourceType": "GMObject",\n', "json"),
         ("door.ms", ".TL\nDoors\n", "roff"),
         ("door.n", ".TH door n\n", "roff"),

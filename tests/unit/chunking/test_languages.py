@@ -15,6 +15,9 @@ from gitrag.chunking.languages import LANGUAGES
     ("path", "language"),
     [
         ("a/b.py", "python"),
+        ("App/Localizable.xcstrings", "json"),
+        ("i18n/messages.de.xlf", "xml"),
+        ("de.lproj/Localizable.stringsdict", "xml"),
         ("a/B.PY", "python"),
         ("a.d.ts", "typescript"),
         ("a.test.tsx", "tsx"),
