@@ -9,7 +9,6 @@ lost, torn or stale costs time, not answers.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from gitrag.machine.files import PRIVATE
+from gitrag.machine.files import open_private
 from gitrag.model import Chunk
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class ChunkCache:
 
         with suppress(sqlite3.Error), closing(self._open("ro")) as db:
             for of, last in db.execute("SELECT of, (SELECT max(number) FROM chunks) FROM meta"):
-                return last * _TOGETHER if of == index and isinstance(last, int) else 0
+                return max(last, 0) * _TOGETHER if of == index and isinstance(last, int) else 0
         return 0
 
     def write(self, index: str, rows: Iterable[KeptChunk], *, anew: bool) -> bool:
@@ -81,8 +80,8 @@ class ChunkCache:
         try:
             for end in ("-journal", "-wal", "") if anew else ("-journal", "-wal"):  # none is ours
                 self._path.with_name(f"{self._path.name}{end}").unlink(missing_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            os.close(os.open(self._path, flags, PRIVATE))
+            # Where it is to go on and is there no more, it is to begin anew: not made here.
+            open_private(self._path, "xb" if anew else "r+b").close()
             with closing(self._open("rw")) as db, db:
                 db.execute("DELETE FROM meta")
                 db.execute("INSERT INTO meta VALUES (?)", [index])
@@ -119,7 +118,7 @@ def _packed(rows: Iterable[KeptChunk]) -> Iterator[tuple[int, bytes]]:
 
 def _unpacked(packed: object) -> list[KeptChunk]:
     """Return the chunks of a row; none where it is damaged."""
-    with suppress(zlib.error, msgspec.MsgspecError, TypeError, UnicodeDecodeError):
+    with suppress(zlib.error, msgspec.MsgspecError, TypeError, UnicodeDecodeError, RecursionError):
         unpacking = zlib.decompressobj()
         raw = unpacking.decompress(packed, _LARGEST)  # type: ignore[arg-type]
         if unpacking.eof:  # its checksum is right
