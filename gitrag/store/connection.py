@@ -400,6 +400,10 @@ class Store:
         """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""
         self._delete(f"{NAME}.vectors")
 
+    def forget_chunks(self) -> None:
+        """Drop the cache of chunks, which only grows: after chunks have been dropped. The lock is held."""
+        self._delete(f"{NAME}.chunks")
+
     def is_large(self) -> bool:
         """Tell whether the index is too large to be held in memory."""
         try:
