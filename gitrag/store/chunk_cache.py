@@ -49,21 +49,17 @@ class ChunkCache:
 
     def read(self, marks: Mapping[int, int]) -> dict[int, Chunk]:
         """Return what the file has of chunks with these marks."""
-        import sqlite3
-
         found: dict[int, Chunk] = {}
         numbers = ", ".join(map(str, sorted({chunk_id // _TOGETHER for chunk_id in marks})))
         sql = f"SELECT packed FROM chunks WHERE number IN ({numbers}) AND length(packed) <= {_LARGEST}"
-        with suppress(sqlite3.Error), closing(self._open("ro")) as db:
+        with suppress(*_errors()), closing(self._open("ro")) as db:
             for (packed,) in db.execute(sql):
                 found.update((own, chunk) for own, mark, chunk in _unpacked(packed) if marks.get(own) == mark)
         return found
 
     def end(self, index: str) -> int:
         """Return the first chunk id that may be missing: 0 where the file is of another index."""
-        import sqlite3
-
-        with suppress(sqlite3.Error), closing(self._open("ro")) as db:
+        with suppress(*_errors()), closing(self._open("ro")) as db:
             for of, last in db.execute("SELECT of, (SELECT max(number) FROM chunks) FROM meta"):
                 return max(last, 0) * _TOGETHER if of == index and isinstance(last, int) else 0
         return 0
@@ -75,8 +71,6 @@ class ChunkCache:
             index: The identity of the index.
             anew: Whether what the file has is dropped.
         """
-        import sqlite3
-
         try:
             for end in ("-journal", "-wal", "") if anew else ("-journal", "-wal"):  # none is ours
                 self._path.with_name(f"{self._path.name}{end}").unlink(missing_ok=True)
@@ -86,7 +80,7 @@ class ChunkCache:
                 db.execute("DELETE FROM meta")
                 db.execute("INSERT INTO meta VALUES (?)", [index])
                 db.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?)", _packed(rows))
-        except (sqlite3.Error, OSError):
+        except _errors():
             with suppress(OSError):
                 self._path.unlink()  # to be made anew
             return False
@@ -109,6 +103,15 @@ class ChunkCache:
             db.close()
             raise sqlite3.DatabaseError(f"other tables: {tables}")
         return db
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return what is raised where the file or SQLite fails, or Python has been built without that."""
+    try:
+        import sqlite3
+    except ImportError:
+        return OSError, ImportError
+    return OSError, sqlite3.Error
 
 
 def _packed(rows: Iterable[KeptChunk]) -> Iterator[tuple[int, bytes]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -300,6 +301,16 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
         resident.cache_chunks()
     assert chunks_of(resident, [1, 2, 3]) == expected
     assert not aside.exists()
+
+
+def test_a_python_built_without_sqlite_reads_chunks_from_the_index(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    store, resident = large
+    monkeypatch.setitem(sys.modules, "sqlite3", None)
+    resident.cache_chunks()
+    assert in_cache(resident) == {}
+    assert chunks_of(resident, [1, 2, 3]) == chunks_of(store, [1, 2, 3])
 
 
 def test_what_is_deleted_while_it_is_written_is_written_anew(
