@@ -385,8 +385,12 @@ class Store:
             with self.read() as db:
                 vectors.fill(db, self.vector_cache, self.vector_cache.end())
 
-    def cache_chunks(self) -> None:
-        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long."""
+    def cache_chunks(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long.
+
+        Args:
+            stop: Asked between parts whether to leave the rest to the next time.
+        """
         from gitrag.store import content
 
         place: tuple[str, int] | None = None
@@ -394,7 +398,7 @@ class Store:
         while more:
             with self.read() as db:
                 place = content.fill_cache(db, self.chunk_cache, place)
-            more = place is not None
+            more = place is not None and not stop()
 
     def forget_vectors(self) -> None:
         """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""
