@@ -111,7 +111,7 @@ def _errors() -> tuple[type[Exception], ...]:
         import sqlite3
     except ImportError:
         return OSError, ImportError
-    return OSError, sqlite3.Error
+    return OSError, UnicodeDecodeError, sqlite3.Error
 
 
 def _packed(rows: Iterable[KeptChunk]) -> Iterator[tuple[int, bytes]]:

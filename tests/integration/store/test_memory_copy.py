@@ -260,7 +260,21 @@ def test_a_later_content_is_added_to_the_chunks_beside_an_index(large: tuple[Sto
 
 @pytest.mark.parametrize(
     "spoil",
-    ["cut", "zeros", "noise", "bomb", "nest", "below", "view", "text", "wide", "directory", "link", "pipe"],
+    [
+        "cut",
+        "zeros",
+        "noise",
+        "bytes",
+        "bomb",
+        "nest",
+        "below",
+        "view",
+        "text",
+        "wide",
+        "directory",
+        "link",
+        "pipe",
+    ],
 )
 def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spoil: str, tmp_path: Path):
     store, resident = large
@@ -295,6 +309,7 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
             "cut": raw[: len(raw) // 2],
             "zeros": bytes(len(raw)),
             "noise": raw[:100] + bytes(range(256)) * 99,
+            "bytes": raw.replace(b"metameta", b"met\xffmeta"),
         }
         path.write_bytes(own[spoil])
     assert in_cache(resident) == {}
