@@ -26,6 +26,8 @@ _NAMES = late_re(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*+(?P<called>\s*\()?"
 _FILTER = late_re(r"\|\s*([A-Za-z_]\w*)")
 _SEVERAL_WORDS = late_re(r"[A-Za-z]\w*_\w+")
 _NO_CALLS = frozenset("load comment raw verbatim block extends import include macro trans blocktrans".split())
+_OF_QUERIES = frozenset({"all", "exists", "count", "first", "last"})
+"""What is read of what a method returns: ``user.notifications.unread.exists``."""
 LIBRARIES = "templatetags"
 """The package that Django's libraries of tags and filters are in."""
 
@@ -80,7 +82,7 @@ def _without_comments(text: str) -> str:
 def python_of(text: str) -> str:
     """Return Python at a template's own lines that calls what Django's or Jinja's template may call.
 
-    Of attributes those count that are called, or named by several words: others are mostly fields.
+    Of attributes those count that are called or queried, or named by several words: others are mostly fields.
     """
     if "{{" not in text and "{%" not in text:
         return ""
@@ -109,7 +111,8 @@ def _called(expression: str) -> Iterator[tuple[int, str]]:
         first, *rest = each[0].removesuffix(each["called"] or "").split(".")
         for place, name in enumerate(rest, 1):
             is_called = bool(each["called"]) and place == len(rest)
-            if (is_called or _SEVERAL_WORDS.fullmatch(name)) and not iskeyword(name):
+            is_queried = rest[place : place + 1] != [] and rest[place] in _OF_QUERIES
+            if (is_called or is_queried or _SEVERAL_WORDS.fullmatch(name)) and not iskeyword(name):
                 yield each.start(), f"[].{name}({'*_' if is_called else ''})"
         is_filter = bare[: each.start()].rstrip().endswith("|")
         if each["called"] and not rest and not is_filter and not iskeyword(first):

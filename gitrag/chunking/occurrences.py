@@ -146,10 +146,11 @@ _TELLING = (Use.DEFINED, Use.IMPORTED, Use.CODE, Use.TEXT)
 
 
 def _tree(source: bytes, language: str) -> tree_sitter.Node | None:
-    if not is_code(language) or language not in BY_NAME or len(source) > _MOST_BYTES:
+    row = BY_NAME.get(language)
+    if row is None or not row.grammar or not is_code(language) or len(source) > _MOST_BYTES:
         return None
     try:
-        return parse(source, BY_NAME[language]).root_node
+        return parse(source, row).root_node
     except GrammarError:
         return None
 

@@ -14,6 +14,8 @@ from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING
 
 _VARIABLE = re.compile(r"[A-Z]\d?")
 """The name of a type that stands for any."""
+_RESOURCE = re.compile(r"(?:android\.)?R\.(?!styleable\.)\w+\.\w+")
+"""The number of a resource of Android, of a class that its build makes."""
 _WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 _BOXED = {
     "Byte": "byte",
@@ -186,4 +188,6 @@ class Choice:
         """Return the name of an argument's type; empty if it is not known."""
         if given.startswith(":") or not given:
             return given[1:]
+        if _RESOURCE.fullmatch(given) and "R" not in self._tables.classes:
+            return "int"
         return self._resolver.type_of(given.split("."), caller)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python import models
 from gitrag.callgraph.python.classes import Classes
 from gitrag.callgraph.python.confidence import (
     FALLBACK,
@@ -53,6 +54,8 @@ from gitrag.callgraph.python.values import (
     ordered,
 )
 
+_SENDING = frozenset({"delay", "apply_async", "send", "enqueue", "defer", "defer_async", "kiq", "remote"})
+"""What runs a task of Celery, Dramatiq, Huey, RQ, Procrastinate, TaskIQ or Ray."""
 _TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
 """Methods of strings that leave a name a name."""
 
@@ -61,7 +64,7 @@ class Attributes(Classes):
     """What attributes and operators come down to."""
 
     def read_attribute(  # noqa: C901 - a branch a kind of value
-        self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False
+        self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False, on: str = ""
     ) -> Values:
         """Read an attribute; properties are called.
 
@@ -71,6 +74,7 @@ class Attributes(Classes):
             line: Where.
             special: Whether Python itself reads it, of the class: what is assigned to the instance does not
                 count.
+            on: The name of what it is read of; empty for none.
         """
         found: set[Value] = set()
         before = self._program.ceiling
@@ -79,7 +83,7 @@ class Attributes(Classes):
             if type(value) is Instance:
                 found |= self._of_instance(value, name, frame, line, special=special)
             elif type(value) is ClassObject:
-                found |= self._of_class(value, name, frame, line)
+                found |= self._of_class(value, name, frame, line) | self._of_model(value, name)
             elif type(value) is ModuleObject:
                 found |= self.in_module(value.path, name)
             elif type(value) is Outside:
@@ -90,13 +94,13 @@ class Attributes(Classes):
                 found.add(OutsideWith(f"{name}.container", frozenset([value])))
             elif type(value) is Text and name in _TEXT_METHODS:
                 found.add(Returning(frozenset([value])))
-            elif type(value) is Function and name in {"__get__", "__call__"}:
+            elif type(value) is Function and (name in {"__get__", "__call__"} or self._is_sent(value, name)):
                 found.add(value)
             elif type(value) is Property and name in {"fget", "fset", "fdel"}:
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
         if not special and all(type(value) is OutsideWith for value in found):
-            found |= self.read_namesakes(values, name, frame, line)
+            found |= self.read_namesakes(values, name, frame, line, on)
         return limited(found)
 
     def _likely(self, values: Values, names: Sequence[str]) -> float:
@@ -133,10 +137,15 @@ class Attributes(Classes):
                 found |= self._assigned(each, name)
             if not value.exact and member is None and not found:
                 found |= self._of_mixed_in(cls, name, frame, line)
+            if not found and name in models.NARROWING and self._is_query(cls):
+                found.add(Returning(frozenset([value])))
             unset = not found if member is None else self.is_only_declared(member[0], name)
             if unset and not self.has_assigned(cls, name):
                 found |= self._fallen_back(value, frame, line)
         return limited(found)
+
+    def _is_query(self, cls: Id) -> bool:
+        return any(each.endswith(models.MANAGERS) for each in self.base_names(cls))
 
     def _fallen_back(self, value: Instance, frame: Frame, line: int) -> Values:
         """Read an attribute by ``__getattr__``."""
@@ -190,6 +199,18 @@ class Attributes(Classes):
                 return self.bound(member[1], Instance(metaclass, exact=True), frame, line)
         return NOTHING
 
+    def _is_sent(self, value: Function, name: str) -> bool:
+        """Tell whether a task is run later by an attribute that its decorator gave it: ``task.delay(1)``."""
+        return name in _SENDING and bool(self.decorators(value.function))
+
+    def _of_model(self, value: ClassObject, name: str) -> Values:
+        """Read of a class what a mapper gives it: a query of its instances, a manager of its queries."""
+        if name in models.QUERIES and not self.is_all_known(value.cls):
+            return models.queried(frozenset([value]))
+        if name == "as_manager" and self._is_query(value.cls):
+            return frozenset([Returning(frozenset([Instance(value.cls, exact=False)]))])
+        return NOTHING
+
     def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
         bound = value.bound
         if type(bound) is Instance:
@@ -203,7 +224,7 @@ class Attributes(Classes):
     def bound(self, members: Values, to: Value, frame: Frame, line: int) -> Values:
         """Bind what a class holds to what it is read from; properties and descriptors are called."""
         found: set[Value] = set()
-        for member in ordered(members):
+        for member in ordered(models.opened(members)):
             if type(member) is Function and member.bound is None:
                 own = member.function
                 if self.is_property(own):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python import models
 from gitrag.callgraph.python.attributes import Attributes
 from gitrag.callgraph.python.confidence import (
     ABSTRACT,
@@ -17,6 +18,7 @@ from gitrag.callgraph.python.confidence import (
     OVERRIDDEN,
     PICKED,
     UNLIKELY,
+    WRAPPED_ONE,
 )
 from gitrag.callgraph.python.matching import is_accepted, matched
 from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
@@ -42,6 +44,7 @@ from gitrag.callgraph.python.values import (
     PickedOfMany,
     Property,
     Returning,
+    Text,
     TupleOf,
     Value,
     Values,
@@ -115,6 +118,9 @@ class CallEvaluator(Attributes):
         if kind == "wraps":
             return arguments.positional[0] if arguments.positional else NOTHING
         if value.name == WRAPPED:
+            for each in ordered(value.held):
+                if type(each) is Function:
+                    self._program.edge(frame, each.function, line, WRAPPED_ONE)
             return NOTHING
         return self._container(name, value.held, arguments, frame, line)
 
@@ -143,6 +149,12 @@ class CallEvaluator(Attributes):
             return frozenset([OutsideWith("functools.wraps", first)])
         if name in PROPERTIES:
             return frozenset([_property(arguments)])
+        if name in models.RELATIONS:
+            return self._related(arguments, frame)
+        if name in models.ONE_OR_404:
+            return models.one_of(first)
+        if name == "from_queryset":
+            return first
         iterated = NOTHING
         if name in _ITERATING:
             for each in given:
@@ -164,6 +176,18 @@ class CallEvaluator(Attributes):
         if name in _MAPPINGS:
             return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
         return NOTHING
+
+    def _related(self, arguments: Arguments, frame: Frame) -> Values:
+        """Return what relates to a class, which may be named: ``"users.User"``, ``"self"``."""
+        given = next((v for k, v in arguments.keywords if k in {"to", "argument"}), NOTHING)
+        found = set(arguments.positional[0] if arguments.positional else given)
+        for value in list(found):
+            if type(value) is Text and value.text == "self" and frame.scope.kind == "class":
+                found.add(ClassObject(frame.own, exact=False))
+            elif type(value) is Text and value.whole:
+                named = self._program.classes_named(value.text.rpartition(".")[2])
+                found |= {ClassObject(own, exact=False) for own in named if len(named) == 1}
+        return models.related(frozenset(found))
 
     def call_unknown(self, arguments: Arguments, frame: Frame, line: int) -> None:
         """Call something of which nothing is known: a method of what is made outside the view."""
@@ -194,6 +218,8 @@ class CallEvaluator(Attributes):
             self.held_as_keys(given[0] if name in _OF_ONE else elements(given[0]), frame, line)
         if name in _COMPARING and given:
             self.compared(elements(held), given[0], frame, line)
+        if (queried := models.result(name, held)) is not None and any(type(each) is ListOf for each in held):
+            return queried
         if name in _TAKING:
             return limited(items(held) | (given[1] if len(given) > 1 else NOTHING))
         if name in {"copy", "union", "intersection", "difference"}:
@@ -223,7 +249,7 @@ class CallEvaluator(Attributes):
         ceiling = program.ceiling
         for value in ordered(called):
             if type(value) is Function:
-                if len(called) == 1 or self._is_accepted(
+                if called == {value} or self._is_accepted(
                     value.function, arguments, bound=value.bound is not None
                 ):
                     found |= self._function(value, arguments, frame, line)
@@ -380,7 +406,10 @@ class CallEvaluator(Attributes):
             result = self.call(bound, given, frame, line)
             if name == "__new__":
                 instance = frozenset(v for v in result if type(v) is Instance) or instance
-        return instance
+        bases = self.base_names(cls)
+        if not bases.isdisjoint(models.RELATIONS):
+            return instance | self._related(arguments, frame)
+        return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
         expression, frame = self._program.lambda_at(value.place)

@@ -8,7 +8,13 @@ from itertools import chain
 
 from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.python.confidence import MAX_NAMED_FAMILIES, MAX_NAMESAKES, MAX_OVERRIDES, NAMESAKE
+from gitrag.callgraph.python.confidence import (
+    COMMON,
+    MAX_NAMED_FAMILIES,
+    MAX_NAMESAKES,
+    MAX_OVERRIDES,
+    NAMESAKE,
+)
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
@@ -23,9 +29,9 @@ from gitrag.callgraph.python.values import (
     LambdaFunction,
     ListOf,
     Namesake,
+    OutsideWith,
     Text,
     TupleOf,
-    Value,
     Values,
     ordered,
 )
@@ -39,6 +45,9 @@ generated classes, all orders in full would be 200 million entries."""
 _MOST_DESCENDANTS = 500
 """Subclasses, direct or not, that are looked at, for the same reason. Django has classes with 363."""
 
+_LEAST_ALIKE = 3
+"""Letters of a name by which an object may be called like its class."""
+
 _DYNAMIC = frozenset({"__getattr__", "__getattribute__"})
 
 _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
@@ -46,7 +55,9 @@ _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
 _Walk = Generator[Id, list[Id], list[Id]]
 """Computes something of a class: yields the classes that it must know it of, returns it."""
 
-_UNKNOWN = frozenset({Argument, BuiltinInstance, Text, ListOf, TupleOf, DictOf})
+_UNKNOWN = frozenset(
+    {Argument, BuiltinInstance, Text, ListOf, TupleOf, DictOf, Namesake, OutsideWith, Instance}
+)
 """Kinds of value that say nothing about attributes that built-in types do not have."""
 
 
@@ -152,6 +163,23 @@ class Classes(Names):
             )
             self._all_known[cls, self._program.turn] = known
         return known
+
+    def base_names(self, cls: Id) -> frozenset[str]:
+        """Return the last names of what a class and its ancestors inherit from, of the view or not."""
+        key = (cls, self._program.turn)
+        if key not in self._base_names:
+            bases = (base for each in self.order(cls) for base in self._program.scope(each).bases)
+            self._base_names[key] = frozenset(bare_name(unsubscripted(base)) for base in bases)
+        return self._base_names[key]
+
+    def modelled(self, cls: Id) -> Values:
+        """Return instances of the model that a class's ``Meta`` names."""
+        found: Values = NOTHING
+        meta = self.find(cls, "Meta")
+        for each in meta[1] if meta is not None else ():
+            if type(each) is ClassObject and (model := self.find(each.cls, "model")) is not None:
+                found |= self.instances(model[1])
+        return found
 
     def is_dataclass(self, cls: Id) -> bool:
         """Tell whether a class, or one that it inherits from, is made a dataclass."""
@@ -299,18 +327,18 @@ class Classes(Names):
 
     # methods known by their name alone
 
-    def read_namesakes(self, values: Values, name: str, frame: Frame, line: int) -> Values:
+    def read_namesakes(self, values: Values, name: str, frame: Frame, line: int, on: str = "") -> Values:
         """Return what calls an attribute that was not found of some values; a property is called.
 
         Of what has a name only a few families of classes may have one; that all is known by now is taken for
         granted.
         """
         named = self._program.namesakes(name)
-        if named is None or not all(map(self._is_unknown, values)):
+        if named is None or not self._may_be_another(values):
             return NOTHING
         if not named:
             found = self._held_as(name)
-        elif not self._are_of_few(name, named):
+        elif not self._are_of_few(name, named) or not self._is_backed(name, named, frame.own[0], on):
             return NOTHING
         else:
             found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
@@ -320,14 +348,15 @@ class Classes(Names):
                         self._program.edge(frame, own, line, NAMESAKE)
         return frozenset([Namesake(tuple(found))]) if found else NOTHING
 
-    def _is_unknown(self, value: Value) -> bool:
-        """Tell whether a value says nothing about an attribute that no built-in type has.
+    def _may_be_another(self, values: Values) -> bool:
+        """Tell whether what has an attribute may be none of some values, which do not have it.
 
-        An instance says nothing if all is known of its class: then it is something else that comes here.
+        An instance says nothing if all is known of its class, or it is one of several classes': what a
+        parameter is given is much of other branches'.
         """
-        if type(value) is Instance:
-            return self.is_all_known(value.cls)
-        return type(value) in _UNKNOWN
+        classes = {value.cls for value in values if type(value) is Instance}
+        is_told = len(classes) == 1 and not all(map(self.is_all_known, classes))
+        return set(map(type, values)) <= _UNKNOWN and not is_told
 
     def _are_of_few(self, name: str, methods: Iterable[Id]) -> bool:
         known = self._few.get(name)
@@ -336,6 +365,34 @@ class Classes(Names):
             families = self.families(owner for owner in owners if owner is not None)
             known = self._few[name] = families <= MAX_NAMED_FAMILIES
         return known
+
+    def _is_backed(self, name: str, methods: Sequence[Id], path: str, on: str) -> bool:
+        """Tell whether more than a name that others' methods have, too, says that one of some is meant.
+
+        It may be written in a file of theirs, in one that names their class or one that inherits from it, or
+        on something that is called like the class; a name of several words needs none of these.
+
+        Args:
+            path: Where the name is read.
+            on: The name of what it is read of; empty for none.
+        """
+        if "_" in name.strip("_") and name not in COMMON:
+            return True
+        known = self._owners_named.get(name)
+        if known is None:
+            owners = {owner for own in methods if (owner := self.owner(own)) is not None}
+            family = owners.union(*map(self.subclasses, owners))
+            names = frozenset(self._program.scope(each).own_name for each in family)
+            known = self._owners_named[name] = names, frozenset(each for each, _ in owners)
+        classes, files = known
+        if path in files or not classes.isdisjoint(self._program.mentioned(path)):
+            return True
+        word = on.replace("_", "").lower().rstrip("s")
+        if len(word) >= _LEAST_ALIKE and any(
+            word in each.lower() or each.lower() in word for each in classes
+        ):
+            return True
+        return name not in COMMON and self._program.is_rare(name)
 
     def _held_as(self, name: str) -> Sequence[Id]:
         """Return what calling an attribute runs, where only a few families of classes have it."""

@@ -8,6 +8,8 @@ ABSTRACT = 0.4
 """A method that only raises NotImplementedError: who calls it calls what overrides it."""
 ONE_OF_SEVERAL = 0.7
 """One of several callees that an expression may have."""
+WRAPPED_ONE = 0.7
+"""A function that is called by way of what a decorator made of it."""
 FALLBACK = 0.7
 """``__getattr__`` for an attribute that nothing is seen to assign."""
 UNNEEDED = 0.6
@@ -32,3 +34,20 @@ MAX_NAMESAKES = 24
 """Methods of a name, of which more make each unlikely where nothing but the name is known."""
 MAX_NAMED_FAMILIES = 3
 """Families of classes that have a method of the name, for the same reason."""
+
+COMMON = frozenset(
+    """
+    all filter exclude annotate aggregate order_by distinct values values_list only defer using exists
+    create get_or_create update_or_create bulk_create bulk_update in_bulk latest earliest first last one
+    scalar scalars save delete refresh refresh_from_db full_clean is_valid is_authenticated save_m2m
+    get_object get_queryset get_context_data get_serializer get_form render_to_response form_valid
+    form_invalid execute fetchone fetchall commit rollback flush merge add_all session connect begin
+    setup teardown run start stop join close open read write send recv load loads dump dumps parse_args
+    add_argument submit cancel done shutdown set wait acquire release put debug info warning warn error
+    critical exception get_data mkdir unlink name now date time today timestamp total_seconds isoformat
+    weekday request post patch head options json text status_code raise_for_status get_json next prev
+    render_template on bind match search find findall sub start_span
+    """.split()
+)
+"""Names of methods of Django, SQLAlchemy, the standard library, test and web frameworks: of what is unknown
+they do not say whose it is."""

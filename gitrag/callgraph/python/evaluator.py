@@ -262,7 +262,8 @@ class Evaluator(Expressions):
         if known is not None and known[0] >= turn:
             return known[1]
         scope = self._program.scope(own)
-        values: Values = frozenset([ClassObject(own) if scope.kind == "class" else Function(own, None)])
+        itself: Value = ClassObject(own) if scope.kind == "class" else Function(own, None)
+        values: Values = frozenset([itself])
         self._defined[own] = (turn, known[1] if known else values)
         self._nesting.enter_decorators()
         for decorator in reversed(scope.decorators):
@@ -278,6 +279,10 @@ class Evaluator(Expressions):
             self._program.taker = before
             values = frozenset(value for value in made if type(value) in _MADE or is_wrapped(value)) or values
         self._nesting.leave_decorators()
+        if itself not in values and type(itself) is Function:
+            values |= {OutsideWith(WRAPPED, frozenset([itself]))}
+            if self.is_property(own):
+                values = frozenset([Property(values, NOTHING, NOTHING)])
         self._defined[own] = (turn, values)
         return values
 

@@ -66,6 +66,9 @@ _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _TEMPLATE = re.compile(r"([A-Za-z_]\w*)(?:%s|%\(|\{)")
 """What ``"visit_%s" % name`` and ``"visit_{}".format(name)`` begin with."""
 
+_CLASS_OF_APP = re.compile(r"[A-Za-z_]\w*\.[A-Z]\w*")
+"""How Django names a model of an application: ``"users.User"``."""
+
 _TEXT_CHARS = 40
 """A string constant that is a name, such as ``getattr`` takes, is kept up to this length."""
 
@@ -217,7 +220,8 @@ class ExpressionReader:
         if template is not None:
             return FormattedName(template[1], ())
         kind = "bytes" if text[:2].lower().find("b") >= 0 else "str"
-        return Constant(kind, plain if len(plain) <= _TEXT_CHARS and plain.isidentifier() else "")
+        is_name = plain.isidentifier() or _CLASS_OF_APP.fullmatch(plain)
+        return Constant(kind, plain if len(plain) <= _TEXT_CHARS and is_name else "")
 
     def _attribute(self, node: Node, typed: bool) -> Expression | None:
         name = node.child_by_field_name("attribute")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
 from gitrag.callgraph.python.program import Frame
@@ -31,6 +32,7 @@ from gitrag.callgraph.python.records import (
     Untyped,
     Yield,
     YieldFrom,
+    bare_name,
     written_name,
 )
 from gitrag.callgraph.python.values import (
@@ -111,7 +113,8 @@ class Expressions(CallEvaluator):
 
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
-        return self.read_attribute(base, expression.name, frame, line)
+        called = expression.base.function if type(expression.base) is Call else expression.base
+        return self.read_attribute(base, expression.name, frame, line, on=bare_name(called))
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
@@ -265,7 +268,7 @@ class Expressions(CallEvaluator):
             self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
         found = self.call(called, arguments, frame, line)
         self._program.ceiling, self._program.taker = before
-        return found
+        return found or _queried(function, arguments)
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
         """Tell whether a method calls itself, but of another object: of what it wraps, most often.
@@ -372,3 +375,9 @@ class Expressions(CallEvaluator):
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
+
+
+def _queried(function: Expression | None, arguments: Arguments) -> Values:
+    """Return what ``session.query(Class)`` finds."""
+    is_query = type(function) is Attribute and function.name == "query" and arguments.positional
+    return models.queried(arguments.positional[0]) if is_query else NOTHING

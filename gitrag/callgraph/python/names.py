@@ -8,7 +8,7 @@ which read names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.modules import PythonModule
@@ -72,6 +72,8 @@ _MAX_LOOKUPS = 30
 
 _SEEN_THROUGH = frozenset("Optional Union Annotated Final ClassVar Awaitable Required InitVar".split())
 _BUILTINS = "builtins."
+_STANDING = frozenset({"current_user", "g"})
+"""What a library exports that stands for an object of its user's."""
 
 
 class Evaluation:
@@ -82,6 +84,8 @@ class Evaluation:
         paths: All paths.
         subclasses_of: Names the classes that may have a base of this name.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
+        classes_named: Finds the classes of a name.
+        mentioned: Returns the names that a file mentions.
     """
 
     def __init__(
@@ -90,8 +94,13 @@ class Evaluation:
         paths: Iterable[str],
         subclasses_of: Callable[[str], Iterable[Id]],
         methods_named: Callable[[str], tuple[Id, ...] | None],
+        classes_named: Callable[[str], Sequence[Id]],
+        mentioned: Callable[[str], Collection[str]],
     ) -> None:
-        self._program = Program(modules, paths, methods_named)
+        self._program = Program(modules, paths, methods_named, classes_named, mentioned)
+        self._tags: dict[str, list[str]] | None = None
+        self._base_names: dict[tuple[Id, int], frozenset[str]] = {}
+        self._owners_named: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._subclasses_of = subclasses_of
         self._nesting = Nesting()
         self._depth = 0
@@ -218,7 +227,20 @@ class Names(Evaluation):
                 if found is not None:
                     return found
             scope = scope.parent
+        if frame.own[0] in self._program.templates and (found := self._of_library(name)):
+            return found
         return frozenset([Outside(f"builtins.{name}")])
+
+    def _of_library(self, name: str) -> Values:
+        """Find what only one library of tags has under a name: its templates need not load it."""
+        if self._tags is None:
+            self._tags = {}
+            for path in self._program.libraries:
+                for each, statements in self._program.bindings((path, 0)).items():
+                    if any(type(statement) is Define for statement in statements):
+                        self._tags.setdefault(each, []).append(path)
+        having = self._tags.get(name, ())
+        return (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""
@@ -227,8 +249,8 @@ class Names(Evaluation):
             return frame.names.get(name, NOTHING)
         statements = frame.bindings.get(name)
         if statements is None:
-            found = frame.names.get(name)
-            return found or (self._starred(own, name) if "*" in frame.bindings else None)
+            found = frame.names.get(name)  # nothing: a parameter of a lambda
+            return self._starred(own, name) if not found and "*" in frame.bindings else found
         if self._bind(frame, statements):
             frame.settled[name] = self._program.turn
         return frame.names.get(name, NOTHING)
@@ -333,7 +355,7 @@ class Names(Evaluation):
             dotted = f"{origin.rstrip('.')}.{name}" if origin.strip(".") else f"{origin}{name}"
             submodule = packages.find(dotted, path)
             bound = ModuleObject(submodule) if submodule else Outside(f"{origin}.{name}")
-            frame.bind(alias, frozenset([bound]))
+            frame.bind(alias, NOTHING if name in _STANDING and not submodule else frozenset([bound]))
         elif found == path:  # `from . import name` in a package's own __init__
             inside = packages.inside(found, name)
             if inside is not None:

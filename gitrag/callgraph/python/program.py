@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.python.modules import PythonModule
@@ -33,9 +34,10 @@ class Packages:
 
     Args:
         paths: The view's Python files.
+        has_content: Tells whether a file has any: mostly an ``__init__`` has not.
     """
 
-    def __init__(self, paths: list[str]) -> None:
+    def __init__(self, paths: list[str], has_content: Callable[[str], bool]) -> None:
         self._initialised = {
             path.rpartition("/")[0] for path in paths if path.rpartition("/")[2].startswith("__init__.")
         }
@@ -43,10 +45,10 @@ class Packages:
         self._by_place: dict[str, str] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._namespaces: set[str] = set()
-        for path in sorted(paths):
+        for path in sorted(filter(has_content, paths)):
             place = path.rpartition(".")[0].removesuffix("/__init__")
             known = self._by_place.get(place)
-            if known is None or known.endswith(".pyi"):
+            if known is None or known.endswith(".pyi") or place in self._initialised:  # a package comes first
                 self._by_place[place] = path
             for name in self._dotted(place):
                 self._by_name.setdefault(name, []).append(path)
@@ -86,9 +88,20 @@ class Packages:
             return self._by_place.get("/".join([*folder, *rest]))
         found = self._by_name.get(dotted)
         if found:
+            beside = self._from_root(dotted, importer)
+            if beside is not None and (beside in self._by_place or beside in self._initialised):
+                return self._by_place.get(beside)
             return max(found, key=lambda path: (_shared(path, importer), not path.endswith(".pyi")))
         beside = "/".join([*importer.split("/")[:-1], *dotted.split(".")])
         return self._by_place.get(beside)
+
+    def _from_root(self, dotted: str, importer: str) -> str | None:
+        """Return where a module is, if it is beside the topmost package that its importer is in."""
+        folder = importer.split("/")[:-1]
+        for place in range(1, len(folder) + 1):
+            if "/".join(folder[:place]) in self._initialised:
+                return "/".join([*folder[: place - 1], *dotted.split(".")])
+        return None
 
     def inside(self, package: str, name: str) -> str | None:
         """Find the file of a package's submodule."""
@@ -109,6 +122,10 @@ _MAX_BODIES = 3
 resolved, each further one costs much: 6 take thrice the time in django."""
 _MAX_BODIES_OF_ALL = 6
 """The same where all bodies are read anyway: takes lark's recall from 0.79 to 0.81; 10 adds nothing."""
+
+_FEW_FILES = 5
+"""Files that may mention a name of one word for its only method to be likely: of netbox's 300 that call
+``all``, one means the only class that has it."""
 
 _MAX_DECORATORS = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
@@ -170,6 +187,8 @@ class Program:
         modules: The files, by path; asked only for those that are needed.
         paths: All paths.
         methods_named: Finds the methods of a name; None if too many classes have one, or a built-in type.
+        classes_named: Finds the classes of a name.
+        mentioned: Returns the names that a file mentions.
 
     Attributes:
         turn: The number of the pass over the bodies, from 1.
@@ -179,6 +198,8 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        templates: The files that are templates.
+        libraries: The files that Django's templates may have tags and filters of.
         is_last_pass: Whether what is not known by now will not be.
     """
 
@@ -187,9 +208,14 @@ class Program:
         modules: Mapping[str, PythonModule],
         paths: Iterable[str],
         methods_named: Callable[[str], tuple[Id, ...] | None],
+        classes_named: Callable[[str], Sequence[Id]],
+        mentioned: Callable[[str], Collection[str]],
     ) -> None:
         self.modules = modules
-        self.packages = Packages([path for path in paths if language_of(path) != "html"])
+        python = [path for path in paths if language_of(path) != "html"]
+        self.packages = Packages(python, lambda path: path in modules)
+        self.templates = frozenset(paths).difference(python)
+        self.libraries = [path for path in sorted(python) if path in modules and LIBRARIES in path.split("/")]
         self.turn = 1
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
@@ -200,6 +226,10 @@ class Program:
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
+        self.classes_named = classes_named
+        self.mentioned = mentioned
+        self._paths = tuple(paths)
+        self._naming: Counter[str] | None = None
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
@@ -214,6 +244,12 @@ class Program:
     def namesakes(self, name: str) -> tuple[Id, ...] | None:
         """Return the methods of a name; None if they are many, or more will be known."""
         return self._namesakes(name) if self.is_last_pass else None
+
+    def is_rare(self, name: str) -> bool:
+        """Tell whether only a few files mention a name."""
+        if self._naming is None:
+            self._naming = Counter(each for path in self._paths for each in self.mentioned(path))
+        return self._naming[name] <= _FEW_FILES
 
     def holders(self, name: str) -> Sequence[Id]:
         """Return the classes that were seen to have something under a name in their bodies or instances."""

@@ -64,6 +64,9 @@ class _Modules(dict[str, PythonModule]):
         super().__init__()
         self._facts = facts
 
+    def __contains__(self, path: object) -> bool:
+        return path in self._facts
+
     def __missing__(self, path: str) -> PythonModule:
         found = self[path] = PythonModule(path, self._facts[path])
         return found
@@ -86,13 +89,22 @@ class PythonView:
         self._modules = _Modules(self._facts)
         self._read: set[Id] = set()
         self._subclasses: dict[str, list[Id]] = {}
+        self._classes: dict[str, list[Id]] = {}
         for path in sorted(self._facts):
             for index, definition in enumerate(self._facts[path].definitions):
+                if definition.kind == "class":
+                    name = definition.name.rpartition(".")[2]
+                    self._classes.setdefault(name, []).append((path, index))
                 for base in definition.bases:
                     self._subclasses.setdefault(base, []).append((path, index))
         self.failed: dict[str, str] = {}
         self._evaluator = Evaluator(
-            self._modules, self._facts, lambda name: self._subclasses.get(name, ()), self._methods_named
+            self._modules,
+            facts,
+            lambda name: self._subclasses.get(name, ()),
+            self._methods_named,
+            lambda name: self._classes.get(name, ()),
+            lambda path: facts[path].mentions,
         )
         self._methods: dict[str, list[Id]] | None = None
 

@@ -230,7 +230,7 @@ def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
         ("{% load tags %}\n{% if u|can_sync:o %}{% endif %}", {"can_sync:2"}),
         ("{% load static tags %}{% badge value %}{{ a|can_sync }}", {"badge:1", "can_sync:1"}),
         ("{% load badge from tags %}{% badge v.get_parent %}", {"badge:1", "User.get_parent:1"}),
-        ("{% if u|can_sync:o %}{% endif %}{% badge value %}", set()),
+        ("{% if u|can_sync:o %}{% endif %}{% badge value %}", {"can_sync:1", "badge:1"}),
         ("{% load i18n %}{% if not a.is_open %}{% for a in b.items %}", set()),
         ("{{ a.class }}{{ a.if(1) }}{{ a.get_parent", set()),
     ],

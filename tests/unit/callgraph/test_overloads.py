@@ -43,6 +43,8 @@ def lines_called(body: str, least: float = 1.0) -> set[int]:
         ('w.put("a" + 1);', {4}),
         ("w.put(1 < 2);", {5}),
         ("w.put(7);", {6}),
+        ("w.put(R.string.title);", {6}),
+        ("w.put(android.R.id.text1);", {6}),
         ("w.put(book);", {7}),  # a Book is an Item
         ("w.put(new Book());", {7, 12}),
         ('w.put("a", 1, 2);', {8}),

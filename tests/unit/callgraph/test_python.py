@@ -159,7 +159,7 @@ RULES = {
         def work(): pass
         def run(): work()
         """,
-        {"<module> -> logged", "run -> logged.wrapper", "logged.wrapper -> work"},
+        {"<module> -> logged", "run -> logged.wrapper", "logged.wrapper -> work", "run -> work"},
     ),
     "methods picked by the beginning of their name": (
         """
@@ -727,7 +727,8 @@ def test_decorators_are_applied_however_deep_their_function_is_first_met():
         """,
     }
     assert {edge for edge in edges_of(files) if edge.startswith("b.py:group")} == {
-        "b.py:group -> b.py:twice.decorate.wrapper"
+        "b.py:group -> b.py:twice.decorate.wrapper",
+        "b.py:group -> b.py:work",
     }
 
 

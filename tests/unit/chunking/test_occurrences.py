@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.occurrences import Use, occurrences
 
 
@@ -103,3 +104,8 @@ def test_words_that_only_contain_the_name_are_none():
 def test_a_source_that_cannot_be_parsed_still_counts():
     deep = "LIMIT" + "(" * 50_000
     assert uses(deep, "python") == {1: "used"}
+
+
+@pytest.mark.parametrize("language", [each.name for each in LANGUAGES])
+def test_a_name_is_found_in_every_language(language):
+    assert uses("LIMIT\n", language).keys() == {1}

@@ -1,0 +1,81 @@
+"""What object-relational mappers make of a class: names of Django, SQLAlchemy, peewee and others. Pure."""
+
+from __future__ import annotations
+
+from gitrag.callgraph.python.values import (
+    NOTHING,
+    ClassObject,
+    Instance,
+    ListOf,
+    OutsideWith,
+    TupleOf,
+    Values,
+    items,
+    list_of,
+)
+
+RELATIONS = frozenset(
+    "ForeignKey OneToOneField ForeignKeyField ParentalKey ReferenceField relationship Relationship".split()
+)
+"""What makes an attribute hold an instance of the class that it is given, or a list of them."""
+RELATED = "models.related"
+"""The name of what stands for such an attribute."""
+QUERIES = frozenset({"objects", "query", "_default_manager", "_base_manager"})
+"""Attributes of a class that stand for all its instances."""
+ONE_OR_404 = frozenset({"get_object_or_404", "aget_object_or_404", "get_one_or_404"})
+FACTORIES = frozenset("Factory DjangoModelFactory SQLAlchemyModelFactory MongoEngineFactory".split())
+"""Bases of what makes an instance of another class, which its ``Meta`` names."""
+MANAGERS = ("Manager", "QuerySet", "Query")
+"""How classes end whose methods mostly return another of themselves."""
+
+NARROWING = frozenset(
+    "all filter exclude order_by distinct select_related prefetch_related annotate alias defer only using"
+    " reverse none union intersection difference select_for_update iterator raw extra filter_by where options"
+    " join outerjoin limit offset group_by having with_entities execution_options select_from".split()
+)
+"""Methods of a query that return one."""
+_ONE = frozenset(
+    "get first last create earliest latest one one_or_none scalar get_or_404 first_or_404 one_or_404"
+    " get_or_none aget afirst alast acreate get_by_natural_key".split()
+)
+_ONE_AND_WHETHER = frozenset({"get_or_create", "update_or_create", "aget_or_create", "aupdate_or_create"})
+
+
+def related(classes: Values) -> Values:
+    """Return what an attribute is that relates an instance to one, or many, of some classes."""
+    instances = _instances(classes)
+    return frozenset([OutsideWith(RELATED, instances | list_of(instances))]) if instances else NOTHING
+
+
+def opened(members: Values) -> Values:
+    """Put what relations lead to in the place of what stands for them."""
+    found: Values = frozenset(
+        each for each in members if type(each) is not OutsideWith or each.name != RELATED
+    )
+    if len(found) == len(members):
+        return members
+    return found.union(*(each.held for each in members - found if type(each) is OutsideWith))
+
+
+def queried(classes: Values) -> Values:
+    """Return a query of some classes' instances."""
+    instances = _instances(classes)
+    return list_of(instances) if instances else NOTHING
+
+
+def one_of(given: Values) -> Values:
+    """Return an instance of a class, or of what is queried."""
+    return _instances(given) | items(frozenset(each for each in given if type(each) is ListOf))
+
+
+def result(name: str, held: Values) -> Values | None:
+    """Return what a query's method returns; None if it is none of them."""
+    if name in NARROWING:
+        return held
+    if name in _ONE:
+        return items(held)
+    return frozenset([TupleOf((items(held), NOTHING))]) if name in _ONE_AND_WHETHER else None
+
+
+def _instances(classes: Values) -> Values:
+    return frozenset(Instance(each.cls, exact=False) for each in classes if type(each) is ClassObject)
