@@ -171,7 +171,7 @@ def catch_up(
         with stage(worker.REFINING):
             _embed_waiting(workspace, own, asked)
     with stage("keeping chunks for questions"):
-        workspace.store.cache_chunks()
+        workspace.store.cache_chunks(asked)
     if refreshed is not None:
         with stage("reading who calls whom"):
             _make_facts(workspace, now, refreshed, keep)

@@ -61,6 +61,8 @@ def collect(workspace: Workspace) -> tuple[Garbage, int]:
         with workspace.store.write("dropping what nothing needs", make=False) as db:
             found = garbage.mark(db, keep)  # others may need some of it by now
             garbage.sweep(db, keep)
+            if found.chunks:
+                workspace.store.forget_chunks()
     freed = max(workspace.store.compact(_WORTH_SHARE), 0)
     if dropped := older_commits.drop_unneeded(workspace.older, workspace.store, keep.since_s):
         found = replace(found, commits=found.commits + dropped)
@@ -79,6 +81,7 @@ def collect_rarely(workspace: Workspace) -> None:
     write_private(done, "")
     if preview(workspace):
         collect(workspace)
+        workspace.store.cache_chunks()
 
 
 def _keep_older(workspace: Workspace) -> None:

@@ -9,7 +9,6 @@ lost, torn or stale costs time, not answers.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from gitrag.machine.files import PRIVATE
+from gitrag.machine.files import open_private
 from gitrag.model import Chunk
 
 if TYPE_CHECKING:
@@ -50,23 +49,19 @@ class ChunkCache:
 
     def read(self, marks: Mapping[int, int]) -> dict[int, Chunk]:
         """Return what the file has of chunks with these marks."""
-        import sqlite3
-
         found: dict[int, Chunk] = {}
         numbers = ", ".join(map(str, sorted({chunk_id // _TOGETHER for chunk_id in marks})))
         sql = f"SELECT packed FROM chunks WHERE number IN ({numbers}) AND length(packed) <= {_LARGEST}"
-        with suppress(sqlite3.Error), closing(self._open("ro")) as db:
+        with suppress(*_errors()), closing(self._open("ro")) as db:
             for (packed,) in db.execute(sql):
                 found.update((own, chunk) for own, mark, chunk in _unpacked(packed) if marks.get(own) == mark)
         return found
 
     def end(self, index: str) -> int:
         """Return the first chunk id that may be missing: 0 where the file is of another index."""
-        import sqlite3
-
-        with suppress(sqlite3.Error), closing(self._open("ro")) as db:
+        with suppress(*_errors()), closing(self._open("ro")) as db:
             for of, last in db.execute("SELECT of, (SELECT max(number) FROM chunks) FROM meta"):
-                return last * _TOGETHER if of == index and isinstance(last, int) else 0
+                return max(last, 0) * _TOGETHER if of == index and isinstance(last, int) else 0
         return 0
 
     def write(self, index: str, rows: Iterable[KeptChunk], *, anew: bool) -> bool:
@@ -76,18 +71,16 @@ class ChunkCache:
             index: The identity of the index.
             anew: Whether what the file has is dropped.
         """
-        import sqlite3
-
         try:
             for end in ("-journal", "-wal", "") if anew else ("-journal", "-wal"):  # none is ours
                 self._path.with_name(f"{self._path.name}{end}").unlink(missing_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            os.close(os.open(self._path, flags, PRIVATE))
+            # Where it is to go on and is there no more, it is to begin anew: not made here.
+            open_private(self._path, "xb" if anew else "r+b").close()
             with closing(self._open("rw")) as db, db:
                 db.execute("DELETE FROM meta")
                 db.execute("INSERT INTO meta VALUES (?)", [index])
                 db.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?)", _packed(rows))
-        except (sqlite3.Error, OSError):
+        except _errors():
             with suppress(OSError):
                 self._path.unlink()  # to be made anew
             return False
@@ -112,6 +105,15 @@ class ChunkCache:
         return db
 
 
+def _errors() -> tuple[type[Exception], ...]:
+    """Return what is raised where the file or SQLite fails, or Python has been built without that."""
+    try:
+        import sqlite3
+    except ImportError:
+        return OSError, ImportError
+    return OSError, UnicodeDecodeError, sqlite3.Error
+
+
 def _packed(rows: Iterable[KeptChunk]) -> Iterator[tuple[int, bytes]]:
     for number, own in groupby(rows, lambda row: row[0] // _TOGETHER):
         yield number, zlib.compress(msgspec.msgpack.encode([*own]), 1)
@@ -119,7 +121,7 @@ def _packed(rows: Iterable[KeptChunk]) -> Iterator[tuple[int, bytes]]:
 
 def _unpacked(packed: object) -> list[KeptChunk]:
     """Return the chunks of a row; none where it is damaged."""
-    with suppress(zlib.error, msgspec.MsgspecError, TypeError, UnicodeDecodeError):
+    with suppress(zlib.error, msgspec.MsgspecError, TypeError, UnicodeDecodeError, RecursionError):
         unpacking = zlib.decompressobj()
         raw = unpacking.decompress(packed, _LARGEST)  # type: ignore[arg-type]
         if unpacking.eof:  # its checksum is right

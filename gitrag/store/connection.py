@@ -385,8 +385,12 @@ class Store:
             with self.read() as db:
                 vectors.fill(db, self.vector_cache, self.vector_cache.end())
 
-    def cache_chunks(self) -> None:
-        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long."""
+    def cache_chunks(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Write the chunks of a large index that are new into their cache, by parts: no writer waits long.
+
+        Args:
+            stop: Asked between parts whether to leave the rest to the next time.
+        """
         from gitrag.store import content
 
         place: tuple[str, int] | None = None
@@ -394,11 +398,15 @@ class Store:
         while more:
             with self.read() as db:
                 place = content.fill_cache(db, self.chunk_cache, place)
-            more = place is not None
+            more = place is not None and not stop()
 
     def forget_vectors(self) -> None:
         """Drop the cache of vectors: after vectors that are not to be believed have been dropped."""
         self._delete(f"{NAME}.vectors")
+
+    def forget_chunks(self) -> None:
+        """Drop the cache of chunks, which only grows: after chunks have been dropped. The lock is held."""
+        self._delete(f"{NAME}.chunks")
 
     def is_large(self) -> bool:
         """Tell whether the index is too large to be held in memory."""

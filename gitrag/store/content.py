@@ -299,6 +299,8 @@ def ensure_texts(db: DuckDBPyConnection, keys: Sequence[bytes]) -> list[int]:
 _CHUNK = "kind, name, qualified_name, signature, docstring, text, line_start, line_end"
 _MARK = "hash((SELECT value FROM meta WHERE key = 'identity'), content_id, blob, language)"
 """What no other index has of a content. Ids of contents are not used again (`gitrag/store/garbage.py`)."""
+_INDEX = f"SELECT {_MARK}::VARCHAR FROM (VALUES (0, ''::BLOB, '')) AS none(content_id, blob, language)"
+"""What no other index has, nor DuckDB says of this one once it hashes otherwise."""
 
 
 def read_chunks(
@@ -356,7 +358,8 @@ def fill_cache(
     Returns:
         None where no more is to be written.
     """
-    index = schema.get(db, "identity")
+    row = db.execute(_INDEX).fetchone()
+    index = str(row and row[0])
     own, first = place or (index, cache.end(index))
     if own != index:
         return None

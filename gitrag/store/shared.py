@@ -25,7 +25,7 @@ def waiting(db: DuckDBPyConnection, entries: Iterable[tuple[int, int]] = ()) -> 
         run(
             db,
             columns,
-            f"SELECT text_id, key FROM texts SEMI JOIN ({vectors.PENDING}) USING (text_id)",
+            f"SELECT text_id, key FROM texts SEMI JOIN ({vectors.PENDING_IDS}) USING (text_id)",
             [None, None],
         )
     )

@@ -16,10 +16,10 @@ import os
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from gitrag.late import np
-from gitrag.machine.files import PRIVATE
+from gitrag.machine.files import NO_LINK, NO_WAIT, OURS, private_mode
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class VectorCache:
     def _rows(self) -> NDArray[np.int8]:
         """Map the file, int8 (n, 384), unless it is mapped as it is; what no question holds is unmapped."""
         kept, self._mapped = self._mapped, None
-        with suppress(OSError, ValueError), self._path.open("rb", buffering=0) as file:  # not there, or empty
+        with suppress(OSError, ValueError), self._open(os.O_RDONLY, "rb") as file:  # not there, or empty
             status = os.fstat(file.fileno())
             same = status.st_ino, status.st_size
             if kept is None or kept[0] != same:
@@ -70,8 +70,7 @@ class VectorCache:
                 are still to come.
         """
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), PRIVATE)
-            with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            with self._open(os.O_RDWR | os.O_CREAT, "r+b") as file:
                 inside = len(text_ids) if extend else int((text_ids < self.end()).sum())
                 for first, last in _runs(text_ids[:inside]):
                     file.seek(int(text_ids[first]) * DIMENSIONS)
@@ -79,6 +78,11 @@ class VectorCache:
         except OSError:
             return False
         return True
+
+    def _open(self, flags: int, mode: str) -> IO[bytes]:
+        """Open the file, neither what a link leads to nor a pipe: it may have come with an archive."""
+        descriptor = os.open(self._path, flags | NO_LINK | NO_WAIT | OURS, private_mode(self._path.parent))
+        return os.fdopen(descriptor, mode, buffering=0)
 
     def end(self) -> int:
         """Return the first text id that the file does not reach."""

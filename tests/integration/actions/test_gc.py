@@ -10,7 +10,7 @@ import pytest
 from gitrag.actions import gc
 from gitrag.actions.search import SearchOptions, search
 from gitrag.machine.locks import StoreLock
-from gitrag.store import garbage, inspection
+from gitrag.store import connection, garbage, inspection
 from gitrag.store.connection import Store
 from gitrag.workspace import Workspace
 from tests.support.indexes import logical, open_app
@@ -60,6 +60,19 @@ def test_what_is_needed_no_more_goes_and_the_rest_stays(repo, tmp_path):
     assert count(open_app(repo)) == (1, 5, 5)
     assert not gc.collect(thrifty(repo))[0]
     assert logical(open_app(repo)) == expected == logical(open_app(repo, tmp_path / "fresh"))
+
+
+def test_dropped_text_goes_from_the_file_beside_a_large_index_too(repo, monkeypatch):
+    monkeypatch.setattr(connection, "MAX_BYTES", 0)
+    workspace = thrifty(repo)
+    workspace.store.cache_chunks()
+    [kept] = workspace.store.directory.glob("index.duckdb.chunks")
+    gc.collect(workspace)
+    assert not kept.exists()
+    workspace.store.cache_chunks()
+    before = kept.read_bytes()
+    gc.collect(workspace)
+    assert kept.read_bytes() == before, "nothing was dropped"
 
 
 def test_what_was_needed_lately_stays(repo):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -237,9 +238,11 @@ def test_chunks_are_written_bit_by_bit(large: tuple[Store, Store], monkeypatch: 
     with store.write("test") as db:
         db.execute("INSERT INTO chunks SELECT * REPLACE (100 AS chunk_id) FROM chunks WHERE chunk_id = 1")
     monkeypatch.setattr(content, "_AT_A_TIME", 16)
-    resident.cache_chunks()
     with resident.read() as db:
         marks = content._marks_of(db, np.array([1, 2, 3, 100], np.int32), resident.memo)
+    resident.cache_chunks(lambda: True)  # asked to stop, it writes the first part
+    assert resident.chunk_cache.read(marks) == chunks_of(store, [1, 2, 3])
+    resident.cache_chunks()
     assert resident.chunk_cache.read(marks) == chunks_of(store, [1, 2, 3, 100])
 
 
@@ -256,7 +259,22 @@ def test_a_later_content_is_added_to_the_chunks_beside_an_index(large: tuple[Sto
 
 
 @pytest.mark.parametrize(
-    "spoil", ["cut", "zeros", "noise", "bomb", "view", "text", "wide", "directory", "link", "pipe"]
+    "spoil",
+    [
+        "cut",
+        "zeros",
+        "noise",
+        "bytes",
+        "bomb",
+        "nest",
+        "below",
+        "view",
+        "text",
+        "wide",
+        "directory",
+        "link",
+        "pipe",
+    ],
 )
 def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spoil: str, tmp_path: Path):
     store, resident = large
@@ -266,12 +284,16 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
     raw, aside = path.read_bytes(), tmp_path / "aside"
     packed = {
         "bomb": zlib.compress(bytes(1 << 28)),
+        "nest": zlib.compress(b"\x91\x93\x01\x02\x81\xa1x" + b"\x91" * 100_000 + b"\x01"),
         "text": "packed",
         "wide": zlib.compress(msgspec.msgpack.encode([(1, 2), "three", {"four": 5}])),
     }
     if spoil in packed:
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE chunks SET packed = ?", [packed[spoil]])
+    elif spoil == "below":  # to go on from there would take for ever
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE chunks SET number = ?", [-(1 << 60)])
     elif spoil == "view":
         endless = "WITH RECURSIVE own(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM own) SELECT n, n FROM own"
         with closing(sqlite3.connect(path)) as db, db:
@@ -287,6 +309,7 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
             "cut": raw[: len(raw) // 2],
             "zeros": bytes(len(raw)),
             "noise": raw[:100] + bytes(range(256)) * 99,
+            "bytes": raw.replace(b"metameta", b"met\xffmeta"),
         }
         path.write_bytes(own[spoil])
     assert in_cache(resident) == {}
@@ -295,6 +318,61 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
         resident.cache_chunks()
     assert chunks_of(resident, [1, 2, 3]) == expected
     assert not aside.exists()
+
+
+def test_a_python_built_without_sqlite_reads_chunks_from_the_index(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    store, resident = large
+    monkeypatch.setitem(sys.modules, "sqlite3", None)
+    resident.cache_chunks()
+    assert in_cache(resident) == {}
+    assert chunks_of(resident, [1, 2, 3]) == chunks_of(store, [1, 2, 3])
+
+
+def test_what_is_deleted_while_it_is_written_is_written_anew(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    """Else it would begin in the middle, and what comes before would never be written."""
+    store, resident = large
+    with store.write("test") as db:
+        db.execute("INSERT INTO chunks SELECT * REPLACE (100 AS chunk_id) FROM chunks WHERE chunk_id = 1")
+    monkeypatch.setattr(content, "_AT_A_TIME", 16)
+    with resident.read() as db:
+        place = content.fill_cache(db, resident.chunk_cache)
+        resident.path.with_name(f"{resident.path.name}.chunks").unlink()
+        assert place is not None
+        assert content.fill_cache(db, resident.chunk_cache, place) is None
+    resident.cache_chunks()
+    assert in_cache(resident) == chunks_of(store, [1, 2, 3])
+
+
+def test_chunks_are_written_anew_where_duckdb_hashes_otherwise(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    store, resident = large
+    with store.write("test") as db:
+        db.execute("INSERT INTO chunks SELECT * REPLACE (100 AS chunk_id) FROM chunks WHERE chunk_id = 1")
+    resident.cache_chunks()
+    for sql in ("_MARK", "_INDEX"):
+        monkeypatch.setattr(content, sql, getattr(content, sql).replace("hash(", "hash(1, "))
+    assert in_cache(resident) == {}
+    resident.cache_chunks()
+    assert in_cache(resident) == chunks_of(store, [1, 2, 3])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes")
+def test_a_link_or_pipe_in_the_place_of_vectors_is_left_alone(large: tuple[Store, Store], tmp_path: Path):
+    store, resident = large
+    expected = answer(store)
+    place, aside = resident.path.with_name(f"{resident.path.name}.vectors"), tmp_path / "aside"
+    aside.write_bytes(b"own" * 1000)
+    for make in (lambda: place.symlink_to(aside), lambda: os.mkfifo(place)):
+        make()
+        assert [answer(resident) for _ in range(2)] == [expected] * 2
+        resident.cache_vectors()
+        place.unlink()
+    assert aside.read_bytes() == b"own" * 1000
 
 
 def test_a_memo_that_lasts_keeps_what_was_asked_for_last():
