@@ -19,6 +19,8 @@ def indexed_documents(
 ) -> list[tuple[CollectionKind, Document, str]]:
     """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
 
+    What is indexed is first made so by these settings, if others did it last.
+
     Returns:
         Kind, document and text of each.
 
@@ -29,8 +31,12 @@ def indexed_documents(
     from gitrag.store import views
 
     now = workspace.snapshot()
-    with workspace.store.read() as db:
-        view = views.current(db, workspace.repo.worktree)
-        if view is None:
-            return []
-        return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+    for again in (True, False):
+        with workspace.store.read() as db:
+            view = views.current(db, workspace.repo.worktree)
+            if view is None:
+                break
+            if view.rules == now.rules_key or not again:
+                return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+        workspace.update()  # a session of other settings was the last to index
+    return []
