@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import DiskError
 from gitrag.indexing.known import recorded
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
@@ -38,5 +40,6 @@ def indexed_documents(
                 break
             if view.rules == now.rules_key or not again:
                 return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
-        workspace.update()  # a session of other settings was the last to index
+        with suppress(DiskError):  # then as it is
+            workspace.update()  # a session of other settings was the last to index
     return []
