@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gitrag.corpus.layout import CollectionKind
+from gitrag.errors import DiskError
 from gitrag.indexing.known import recorded
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
@@ -19,6 +21,8 @@ def indexed_documents(
 ) -> list[tuple[CollectionKind, Document, str]]:
     """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
 
+    What is indexed is first made so by these settings, if others did it last.
+
     Returns:
         Kind, document and text of each.
 
@@ -29,8 +33,13 @@ def indexed_documents(
     from gitrag.store import views
 
     now = workspace.snapshot()
-    with workspace.store.read() as db:
-        view = views.current(db, workspace.repo.worktree)
-        if view is None:
-            return []
-        return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+    for again in (True, False):
+        with workspace.store.read() as db:
+            view = views.current(db, workspace.repo.worktree)
+            if view is None:
+                break
+            if view.rules == now.rules_key or not again:
+                return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+        with suppress(DiskError):  # then as it is
+            workspace.update()  # a session of other settings was the last to index
+    return []

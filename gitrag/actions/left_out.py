@@ -204,7 +204,8 @@ def _why(why: Skip, blob: str, reader: ContentReader) -> str:
 def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
     """Say why a path or a name that exists is not found, a sentence each; else nothing."""
     left_out = LeftOut.read(workspace, CurrentView(workspace))
-    is_path = language_of(typed(target))  # what its ending says is a name in many a minified file
+    path = typed(re.sub(r"(?::\d+)+$", "", target))
+    is_path = language_of(path)  # what its ending or its line says is a name in many a minified file
     return left_out.named(target) or (() if is_path else left_out.holding([re.split(r"[.:#]+", target)[-1]]))
 
 

@@ -163,8 +163,8 @@ _ALIKE = 0.6
 
 def near_names(target: str, nodes: Iterable[Node]) -> list[str]:
     """Return up to three names similar to a mistyped target, the most similar first."""
-    last = target.rpartition(".")[2].rpartition(":")[2].casefold()
-    if len(last) > _LONGEST_MISTYPED:
+    place, _, last = target.casefold().rpartition(":")[2].rpartition(".")
+    if "/" in place or len(last) > _LONGEST_MISTYPED:  # a path's ending is no name
         return []
     by_name: dict[str, str] = {}
     for node in nodes:

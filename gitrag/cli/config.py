@@ -63,7 +63,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
     """
     if words[:1] in {("set",), ("unset",)}:
         changed = _change(session, words, everywhere=everywhere)
-        _say_changed(session, changed, is_set=words[0] == "set")
+        _say_changed(session, changed, is_set=words[0] == "set", everywhere=everywhere)
         return
     if len(words) > 1 or everywhere:
         raise UsageError("config takes one setting, or set KEY VALUE, or unset KEY.", "gitrag config --help")
@@ -113,15 +113,22 @@ def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> st
     return key.name
 
 
-def _say_changed(session: Session, changed: str, *, is_set: bool) -> None:
+def _say_changed(session: Session, changed: str, *, is_set: bool, everywhere: bool) -> None:
     try:
         settings = [each for each in _load(session).explain() if each.key == changed]
     except ConfigError:  # another one is wrong, and may be next
         if session.terminal.is_json:
             raise
         return
-    if is_set and settings[0].origin != f"git config {settings[0].source.git_name}":
+    key = settings[0].source
+    if is_set and settings[0].origin != f"git config {key.git_name}":
         session.terminal.warn(f"{settings[0].origin} has {_text(settings[0])}, which wins.")
+    elif is_set:
+        entries = session.repository().configuration.entries()
+        own = [each for each in entries if each.key == key.git_name.lower()]
+        scope = [each.scope for each in own if not (key.not_in_repository and each.is_the_repositorys)][-1]
+        if scope != ("global" if everywhere else "local"):
+            session.terminal.warn(f"git's {scope} configuration has {_text(settings[0])}, which wins here.")
     if session.terminal.is_json:
         session.terminal.print_document(settings)
 

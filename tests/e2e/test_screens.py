@@ -252,6 +252,10 @@ def test_config_set_writes_git_config_and_refuses_what_no_source_takes(project):
     assert project.gitrag("config", "set", "--global", "output", "text").status == 0
     assert project.gitrag("config", "output").out == "text\n"
     listed = project.gitrag("config").out
+    assert project.gitrag("config", "set", "output", "json").said == []
+    assert project.gitrag("config", "set", "--global", "output", "text").said == [
+        "warning: git's local configuration has json, which wins here."
+    ]
     project.git.write({".gitrag.yaml": "limit: 5\n"})
     overruled = project.gitrag("config", "set", "limit", "9")
     assert (overruled.status, overruled.said) == (0, ["warning: .gitrag.yaml has 5, which wins."])

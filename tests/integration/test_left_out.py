@@ -240,12 +240,13 @@ def test_programs_are_told_of_a_graph_in_one_field(workspace, target, told):
     assert json.loads(json_text(answer)).get("not_indexed") == ([told] if told else None)
 
 
-def test_the_ending_of_a_path_is_no_name(make_repository):
+@pytest.mark.parametrize("target", ["lib/none.py", "lib/none.py:3"])
+def test_the_end_of_a_path_is_no_name(make_repository, target):
     """It is a word of many a file that is left out."""
-    workspace = open_app(make_repository({"a.py": "def use(): pass\n", "package-lock.json": '{"py": 1}\n'}))
+    workspace = open_app(make_repository({"a.py": "def use(): pass\n", "package-lock.json": '{"py": 3}\n'}))
     workspace.update()
     with pytest.raises(NoMatchError) as raised:
-        call_graph(workspace, GraphQuestion(target="lib/none.py"))
+        call_graph(workspace, GraphQuestion(target=target))
     assert "package-lock.json" not in str(raised.value)
 
 

@@ -13,6 +13,8 @@ import duckdb
 import platformdirs
 import pytest
 
+from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.bearings import KINDS
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store import connection
 from gitrag.workspace import Workspace
@@ -98,6 +100,15 @@ def test_what_is_gone_is_not_answered_though_the_rules_have_changed_as_well(behi
         workspace = opened(behind, [])
         assert paths(workspace, "open_door") == ["door.py"]
         assert paths(workspace, "burn_bridge") == []
+
+
+def test_documents_are_listed_as_indexed_by_other_settings(make_repository):
+    repo = make_repository({"docs/adrs/ADR-0001-x.md": "# ADR-0001: Keep\n"}, indexed=True)
+    environment = repo.environment | {"GITRAG_ADRS": "none/*.md"}
+    with unwritable(repo, "EROFS"):
+        [(_, document, _)] = indexed_documents(Workspace.open(repo.path, environ=environment), KINDS)
+    assert document.path == "docs/adrs/ADR-0001-x.md"
+    assert indexed_documents(Workspace.open(repo.path, environ=environment), KINDS) == []
 
 
 def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind):

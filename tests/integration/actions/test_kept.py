@@ -193,6 +193,26 @@ def test_a_session_that_was_expected_has_it_kept_from_then_on(opened, own, core)
     assert known_text(opened(), core)[1]
 
 
+def test_what_a_session_of_other_settings_indexed_meanwhile_is_not_kept(opened, own, core):
+    """The text would pass for that of the worker's own settings."""
+    workspace = opened()
+    workspace.update()
+    told = as_markdown(replace(prime(workspace, core=core), notes=()))
+    expect_text(workspace)
+    other = Workspace.open(own.path, environ={**workspace.environ, "GITRAG_ADRS": "nowhere/*.md"})
+
+    def make():
+        other.update()
+        primed = prime(workspace, core=core)
+        return as_markdown(replace(primed, notes=())), primed
+
+    keep_text(workspace, core, make)
+    text, is_whole = known_text(opened(), core)
+    assert is_whole
+    assert "ADR-0001" in told
+    assert text.endswith(told)
+
+
 def test_settings_and_marks_count(workspace, own, opened, core):
     own.git("config", "gitrag.minScore", "0.9")
     assert known_text(opened(), core) is None

@@ -134,6 +134,8 @@ def test_of_modules_called_alike_the_one_nearest_to_the_top_is_meant():
 
 def test_a_mistyped_target_has_near_names():
     assert near_names("Sesion.snd", NODES)[0] in {"Session.send", "send"}
+    assert near_names("src/mail/send.py:snd", NODES)[0] in {"Session.send", "send"}
+    assert near_names("lib/none.snd", NODES) == []
 
 
 @pytest.mark.timeout(60)  # compared with all of them it takes half a minute
