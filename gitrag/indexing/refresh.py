@@ -179,10 +179,11 @@ def _point(db: Connection, now: Snapshot, asked: Survey, ids: Ids) -> View:
     """Point the worktree at the view of HEAD's tree, built if there is none."""
     start, tree = asked.start, asked.tree
     if tree is not None:
+        before = start.current.view_id if start.current else 0
         return views.replace(
             db,
             now.slot,
-            View(0, now.head.tree, now.rules_key, now.head.commit),
+            View(before, now.head.tree, now.rules_key, now.head.commit),
             tree.difference,
             ids,
             base=tree.base,

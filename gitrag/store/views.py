@@ -159,14 +159,14 @@ def replace(
 
     Args:
         db: An open connection, writing.
-        wanted: The view; its id is decided here.
+        wanted: The view; until now the worktree's is of its id, 0 for none.
         difference: What it differs in from the base.
         ids: The ids of the paths that differ, and of what is added.
         base: The view to start from; None to start from nothing.
         rule_files: The tree's rule files, path and content.
         modules: The tree's modules, name and directory.
     """
-    before, added = current(db, worktree), difference.added
+    added = difference.added
     view = replaced(wanted, view_id=_start(db, worktree, base))
     changed = {entry.collection for entry in added if not entry.skip}
     differing = [*difference.removed, *(entry.path for entry in added)]
@@ -197,9 +197,9 @@ def replace(
     )
     _list(db, "rule_files", view, map(encode_path, rule_files), rule_files.values())
     _list(db, "modules", view, (name for name, _ in modules), (encode_path(place) for _, place in modules))
-    if base is None and before is not None:
-        changed = _differing(db, before.view_id, view.view_id)
-        _copy_touched(db, before.view_id, view.view_id)
+    if base is None and wanted.view_id:
+        changed = _differing(db, wanted.view_id, view.view_id)
+        _copy_touched(db, wanted.view_id, view.view_id)
     _touch(db, view.view_id, changed)
     point(db, worktree, view)
     return view

@@ -31,6 +31,7 @@ def main(argv):
 def test_a_session_hears_of_core_files(project: Project):
     project.git.commit({"src/app.py": MORE})
     assert project.gitrag("index", "update", "--no-embed").status == 0
+    assert project.gitrag("index", "embed", "--foreground").status == 0  # else what prime starts does
     before = project.gitrag("prime").out
     assert "Core Codebase Context" not in before
     assert project.gitrag("core", "mark", "src/app.py", "-s", "Puts the parts together.").status == 0
