@@ -40,7 +40,7 @@ _MOST_BYTES = 4 << 20
 """Of a file of either kind: the counts of some 50,000 files."""
 
 _HALF = 16
-"""Bytes of a hash: what callers are kept under begins with that of the directory and the version."""
+"""Bytes of a hash: what callers are kept under begins with that of what an earlier state must share."""
 
 _Counts = tuple[bytes, str, bool, dict[bytes, int]]
 """The hash of the state, what to call it, whether all files were looked at, and how many call each path."""
@@ -76,9 +76,9 @@ def keep_counts(workspace: Workspace, now: Snapshot, callers: Mapping[str, int],
 
 
 def _key(workspace: Workspace, now: Snapshot) -> bytes:
-    """Return a hash of the directory and the version, then one of what decides who calls what."""
+    """Return a hash of the directory, the version and the rules, then one of what decides who calls what."""
     state = digest(now.head.tree, now.key[2:], FACTS_VERSION, made_here(workspace))
-    return digest(_place(workspace), FACTS_VERSION) + state
+    return digest(_place(workspace), FACTS_VERSION, now.rules_key) + state
 
 
 def made_here(workspace: Workspace) -> tuple[object, ...]:

@@ -343,6 +343,14 @@ def test_callers_that_were_counted_earlier_are_said_to_be(workspace, own, opened
     assert suggested.reason.startswith("called from 3 files, changed ")
 
 
+def test_callers_that_were_counted_among_other_files_are_not_read(workspace, own):
+    narrower = dict(workspace.environ) | {"GITRAG_EXCLUDE": "service/two.py"}
+    core = prime(Workspace.open(own.path, environ=narrower)).overview.core
+    assert [each.reason.partition(", changed ")[0] for each in core if each.path == HELPER] == [
+        "called from 1 file"
+    ]
+
+
 def test_a_kept_text_is_printed_without_loading_libraries(workspace, own, core):
     expected = known_text(workspace, core)[0]
     code = (
