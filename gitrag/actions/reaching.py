@@ -11,8 +11,7 @@ from gitrag.actions.lines import file_lines
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
-from gitrag.callgraph.loading import Loaded
-from gitrag.callgraph.unnamed import (
+from gitrag.callgraph.indirect import (
     LOADING,
     bound_by,
     imports,
@@ -24,6 +23,7 @@ from gitrag.callgraph.unnamed import (
     stem_of,
     takes_any_of,
 )
+from gitrag.callgraph.loading import Loaded
 from gitrag.callgraph.uses import may_reach, may_use
 from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError

@@ -33,10 +33,7 @@ from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
-from gitrag.callgraph.loading import Loaded, TimeoutReachedError
-from gitrag.callgraph.reach import Uncalled
-from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.callgraph.unnamed import (
+from gitrag.callgraph.indirect import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
     BY_ITS_OBJECT,
@@ -46,6 +43,9 @@ from gitrag.callgraph.unnamed import (
     is_of_an_object,
     is_unarchived,
 )
+from gitrag.callgraph.loading import Loaded, TimeoutReachedError
+from gitrag.callgraph.reach import Uncalled
+from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.callgraph.uses import (
     OUTSIDE,
     implemented,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import msgspec
 import pytest
@@ -30,18 +29,6 @@ CODE = {
     "service/one.py": "from service.helper import help_out\n\n\ndef one():\n    return help_out()\n",
     "service/two.py": "from service.helper import help_out\n\n\ndef two():\n    return help_out()\n",
 }
-
-
-class Clock:
-    ahead_s = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -25,20 +24,6 @@ from gitrag.report.told import json_text, plain_data
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project
 from tests.support.repository import GitRepository
-
-
-class Clock:
-    """A clock that is ahead."""
-
-    ahead_s = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead_s
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.callgraph.unnamed import (
+from gitrag.callgraph.indirect import (
     bound_by,
     calls_by_computed_names,
     imports,
