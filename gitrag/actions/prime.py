@@ -301,7 +301,8 @@ def _about(workspace: Workspace, topic: str) -> list[Bearing]:
     return [replace(each, note=texts.get(hit.path, hit.chunk.text)) for each, hit in found]
 
 
-_WORKTREES = 16
+_SLOTS = 16
+"""Worktrees, and settings of sessions in them, whose texts are kept: those that were last wanted."""
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
 
@@ -339,7 +340,7 @@ class _Kept(Struct, frozen=True, array_like=True):
 
 
 _Texts = dict[bytes, _Kept]
-"""By worktree."""
+"""By worktree and settings."""
 
 
 def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | None:
@@ -349,7 +350,7 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
     and the overview says of which commit it is. The index is opened only where it has changed. How old it was
     is said once.
     """
-    path, own, root = workspace.store.directory / TEXTS, _worktree(workspace), workspace.repo.root
+    path, own, root = workspace.store.directory / TEXTS, _slot(workspace), workspace.repo.root
     held = read(path, _Texts) or {}
     index, kept = _index_state(workspace), held.get(own)
     if kept is None or root is None or not index:
@@ -398,10 +399,10 @@ def want_text(workspace: Workspace) -> None:
 
 def expect_text(workspace: Workspace, *, asked: bool = False) -> None:
     """Have the worker keep what a session here is told, once; where one was told, after each commit."""
-    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    path, own = workspace.store.directory / TEXTS, _slot(workspace)
     held = read(path, _Texts) or {}
     if own not in held or (asked and not held[own].asked):
-        others = [each for each in held.items() if each[0] != own][: _WORKTREES - 1]
+        others = [each for each in held.items() if each[0] != own][: _SLOTS - 1]
         write(path, {own: replace(held.get(own, _Kept()), asked=asked), **dict(others)})
 
 
@@ -411,7 +412,7 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
     Args:
         make: Returns it as Markdown, without notes, and what that was made of.
     """
-    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    path, own = workspace.store.directory / TEXTS, _slot(workspace)
     held = (read(path, _Texts) or {}).get(own)
     marked, now = marked_files(core, project_of(workspace)), workspace.snapshot()
     if held is None or now.head.commit is None or (held.of and not held.asked):
@@ -437,8 +438,9 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
         write(path, {**(read(path, _Texts) or {}), own: new})
 
 
-def _worktree(workspace: Workspace) -> bytes:
-    return os.fsencode(workspace.repo.worktree)
+def _slot(workspace: Workspace) -> bytes:
+    """Return what a text is kept under: its worktree, and the settings that say what is indexed."""
+    return os.fsencode(f"{workspace.repo.worktree}\0{replace(workspace.options, processes=1)}")
 
 
 def _files(now: Snapshot) -> tuple[str, str, dict[bytes, tuple[str, int]]]:

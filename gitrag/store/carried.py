@@ -70,8 +70,8 @@ def _is_like(db: DuckDBPyConnection, old: Path) -> bool:
     tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'older'"
     if not _TABLES.issubset(name for (name,) in db.execute(tables).fetchall()):
         return False
-    recipes = db.execute("SELECT value FROM older.meta WHERE key = 'recipe'").fetchall()
-    before, now = (_ENCODER.findall(str(each)) for each in (recipes, schema.get(db, "recipe")))
+    (recipe,) = db.execute("SELECT any_value(value) FROM older.meta WHERE key = 'recipe'").fetchone() or ("",)
+    before, now = (_ENCODER.findall(str(each)) for each in (recipe, schema.get(db, "recipe")))
     (count,) = db.execute("SELECT count(*) FROM older.vectors").fetchone() or (0,)
     size = sum(each.stat().st_size for each in (old, Path(f"{old}.wal")) if each.exists())
     return before == now and 0 < count * DIMENSIONS <= size
