@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import KINDS, PRESETS, Bearing, Unreached, find_unreached, searched
 from gitrag.actions.instead import NOTHING, Instead, find_instead
@@ -21,7 +22,7 @@ from gitrag.actions.overview import Overview, overview
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.corpus.manifests import is_manifest
-from gitrag.errors import UsageError
+from gitrag.errors import DiskError, UsageError
 from gitrag.git.commits import Commit, read_commits
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.environment import GitTimeoutError
@@ -236,10 +237,13 @@ def prime(
     workspace.require_index()
     notes = []
     if prime_updates(age := workspace.age()):
-        refreshed = workspace.update(advance=advance).refreshed
-        notes.append(workspace.stale_note(age, refreshed))
-        done = refreshed.documents
-        notes.append(refreshed_line(done.added, done.updated, done.removed))
+        try:
+            refreshed = workspace.update(advance=advance).refreshed
+            notes.append(workspace.stale_note(age, refreshed))
+            done = refreshed.documents
+            notes.append(refreshed_line(done.added, done.updated, done.removed))
+        except DiskError:  # what is new is held in memory, which is said
+            CurrentView(workspace, says_staleness=False).read(lambda *_view: None)
     least = workspace.config.min_score
     least = PRESETS["discover"].min_score if least is None else least
     found = _about(workspace, topic) if topic else _all(workspace)
