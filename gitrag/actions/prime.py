@@ -253,16 +253,14 @@ def prime(
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)
-    unreached = None
-    if topic and not entries:
-        unreached = find_unreached(workspace, found, KINDS, least)
+    is_empty = topic and not entries
     return SessionStart(
         workspace.name,
         topic,
         tuple(note for note in notes if note),
         entries,
         "" if marked is None else core_context(workspace, marked),
-        unreached,
+        find_unreached(workspace, found, KINDS, least) if is_empty else None,
         find_instead(workspace, topic) if topic and not found else NOTHING,
         None if topic else overview(workspace, () if marked is None else marked.files),
         None if since is None else passed(workspace, since, _places(workspace)),
@@ -306,7 +304,6 @@ def _about(workspace: Workspace, topic: str) -> list[Bearing]:
 
 
 _SLOTS = 16
-"""Worktrees, and settings of sessions in them, whose texts are kept: those that were last wanted."""
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
 
@@ -387,8 +384,7 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
         new = replace(new, moved=new.moved + age.total_seconds())
     if new is not kept:
         write(path, held | {own: new})
-    notes = (stale, _unembedded_note(workspace, new.texts, new.chunks), marked.doubt)
-    lines = [note for note in notes if note]
+    lines = list(filter(None, (stale, _unembedded_note(workspace, new.texts, new.chunks), marked.doubt)))
     return Text(f"{joined(lines)}\n\n{text}" if lines else text), is_whole
 
 
