@@ -33,14 +33,18 @@ from gitrag.callgraph.python.records import (
 )
 from gitrag.callgraph.python.values import (
     CERTAIN,
+    MOST,
     NOTHING,
+    WRAPPED,
     Annotation,
     Arguments,
     BuiltinInstance,
     ClassObject,
+    Function,
     Instance,
     ModuleObject,
     Outside,
+    OutsideWith,
     Returning,
     TupleOf,
     Value,
@@ -240,7 +244,16 @@ class Names(Evaluation):
                     if any(type(statement) is Define for statement in statements):
                         self._tags.setdefault(each, []).append(path)
         having = self._tags.get(name, ())
-        return (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
+        found = (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
+        return found or self._given_to_templates(name)
+
+    def _given_to_templates(self, name: str) -> Values:
+        """Find the functions that templates of Jinja are given under a name: ``filters["name"] = …``."""
+        given = (
+            self.lookup(each, self._program.frame(own)) for own, each in self._program.given(name)[:MOST]
+        )
+        functions = frozenset(value for values in given for value in values if type(value) is Function)
+        return frozenset([OutsideWith(WRAPPED, functions)]) if functions else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""

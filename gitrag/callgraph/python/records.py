@@ -354,6 +354,7 @@ class Scope(Record, frozen=True):
         returns: A function's return annotation.
         body: Its statements, those within branches and loops among them.
         assigners: Of a class, by attribute: the places of the methods that assign to it.
+        decorated: The lines of its decorators.
     """
 
     kind: Literal["module", "class", "function"]
@@ -368,6 +369,7 @@ class Scope(Record, frozen=True):
     returns: Expression | None
     body: tuple[Statement, ...]
     assigners: dict[str, tuple[int, ...]]
+    decorated: tuple[int, ...]
 
     @property
     def own_name(self) -> str:
