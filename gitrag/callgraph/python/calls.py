@@ -92,6 +92,8 @@ _OF_SETS = frozenset(
 )
 """Methods that sets have and lists do not."""
 _OF_ONE = frozenset({"add", "discard"})
+_UNDOING = frozenset("remove discard disconnect unregister unsubscribe remove_listener off".split())
+"""What a function is handed to that is called no more."""
 _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
@@ -199,7 +201,7 @@ class CallEvaluator(Attributes):
 
     def _hand_on(self, name: str, arguments: Arguments, frame: Frame, line: int, iterated: Values) -> None:
         """Note the functions that are handed to something outside the view."""
-        if name in _SAME or name in _ONLY_LOOKING:
+        if name in _SAME or name in _ONLY_LOOKING or name in _UNDOING:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY

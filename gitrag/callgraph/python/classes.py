@@ -299,7 +299,7 @@ class Classes(Names):
         if cls is None or own not in self.order(cls):  # it stands beside the class, in one of both
             return True
         member = self.find(cls, name)
-        run = {value.function for value in member[1] if type(value) is Function} if member is not None else ()
+        run = list(self.defined(member[0], name)) if member is not None else []  # whatever decorates it
         return not run or method in run or any(name in names_in(self._program.scope(each)) for each in run)
 
     def put_in_place(self, cls: Id, name: str) -> Sequence[tuple[Id, Values]]:
@@ -364,7 +364,15 @@ class Classes(Names):
                 is_of = is_of and owner != self.owner(frame.own)  # else it wraps another of its name
                 if self.is_property(own) and (is_of or not self._program.is_assigned(name)):
                     self._program.edge(frame, own, line, NAMESAKE)
-        return frozenset([Namesake(tuple(found))]) if found else NOTHING
+        return frozenset([Namesake(tuple(self._called_like(on, found)))]) if found else NOTHING
+
+    def _called_like(self, on: str, methods: Sequence[Id]) -> Sequence[Id]:
+        """Return the methods of the class, and its family, that an object is called like; if of none, all."""
+        word = on.replace("_", "").lower()
+        owners = {owner for own in methods if (owner := self.owner(own)) is not None}
+        alike = [each for each in owners if self._program.scope(each).own_name.lower() == word]
+        family = {each for each in owners if any(self.are_related(each, other) for other in alike)}
+        return [own for own in methods if self.owner(own) in family] or methods
 
     def _may_be_another(self, values: Values) -> bool:
         """Tell whether what has an attribute may be none of some values, which do not have it.

@@ -33,6 +33,10 @@ from gitrag.callgraph.python.records import (
 
 _GETATTR = Name("getattr")
 
+ADDING_TO_LIST = frozenset({"append", "add", "insert", "appendleft"})
+ADDING_TO_DICT = frozenset({"setdefault"})
+ADDING = ADDING_TO_LIST | ADDING_TO_DICT
+
 GIVING = frozenset(
     "filters globals template_filter template_global app_template_filter app_template_global".split()
 )
@@ -81,11 +85,20 @@ def bound_in(target: Expression | None) -> Iterator[str]:
 
 
 def attributes_assigned(statement: Statement) -> Iterator[str]:
-    """Yield the attributes that an assignment, a loop or ``with`` assigns to."""
+    """Yield the attributes that a statement assigns to, or that it puts something into."""
+    targets: list[Expression | None] = []
     if type(statement) is not Except:
-        for each in _leaves(target_of(statement)):
-            if type(each) is Attribute:
-                yield each.name
+        targets.extend(_leaves(target_of(statement)))
+    if type(statement) is Evaluate and type(statement.value) is Call:
+        function = statement.value.function
+        if type(function) is Attribute and function.name in ADDING:
+            targets.append(function.base)
+    while targets:
+        each = targets.pop()
+        if type(each) is Subscript:
+            targets.append(each.base)
+        elif type(each) is Attribute:
+            yield each.name
 
 
 def target_of(statement: Statement) -> Expression | None:

@@ -27,7 +27,11 @@ class Restored(Own):
 def run(one: Base): one.sync()
 """
 OVERRIDDEN_CALLER = """
+def locked(f):
+    def inner(*given): return f(*given)
+    return inner
 class Field:
+    @locked
     def read(self): return self.convert()
     def convert(self): return 1
 class Slug(Field):
@@ -62,7 +66,10 @@ CASES = {
             "Field.read ~> Field.convert",
             "Field.read ~> Named.convert",
             "Field.read ~> Plain.convert",
-            "Named.read -> Field.read",
+            "Named.read ~> Field.read",
+            "Named.read -> locked.inner",
+            "locked.inner -> Field.read",
+            "<module> -> locked",
         },
     ),
     "a property of an object that is called like its class": (
@@ -76,6 +83,19 @@ CASES = {
             "tests/test_a.py": "class TestA:\n    def test(self, mock): mock.loader_class = 1\n",
         },
         {"f ~> File.loader_class"},
+    ),
+    "of methods of a name that of the class that the object is called like": (
+        {
+            "a.py": "class Port:\n    def set_port(self): pass\n"
+            "class PortMapper:\n    def set_port(self): pass\n"
+            "class Wide(PortMapper):\n    def set_port(self): pass\n",
+            "b.py": "def f(_port_mapper): _port_mapper.set_port()\n",
+        },
+        {"f ~> PortMapper.set_port", "f ~> Wide.set_port"},
+    ),
+    "who takes a function out again does not call it": (
+        {"a.py": "import bus\ndef go(): pass\ndef f(): bus.on(go)\ndef g(): bus.off(go); [go].remove(go)\n"},
+        {"f ~> go"},
     ),
     "a filter that a template of Jinja is given": (
         {
@@ -138,3 +158,21 @@ def test_who_reads_an_attribute_by_a_written_name_is_among_the_callers():
     calls = calls_of(files)
     own = next(own for own, node in calls.nodes() if node.name == "File.loader_class")
     assert {edge.caller.path for edge in calls.callers([own])} == {"x/b.py"}
+
+
+@pytest.mark.parametrize("put", ["self.pages[user] = Chat()", "self.pages[user].append(Chat())"])
+def test_what_a_method_puts_into_an_attribute_is_known_to_others_wherever_it_is_read(put):
+    taken = "self.pages.get(user)" if "append" not in put else "self.pages[user][0]"
+    source = f"""
+    class Chat:
+        def destroy(self): pass
+    class Notebook:
+        def __init__(self): self.pages = {{}}
+    class Chats(Notebook):
+        def show(self, user): {put}
+        def close(self, user): {taken}.destroy()
+    """
+    others = [f"class C{n}:\n    def destroy(self): pass\ndef f{n}(x): x.destroy()\n" for n in range(400)]
+    calls = calls_of({"a.py": source, "b.py": "".join(others)})
+    own = next(own for own, node in calls.nodes() if node.name == "Chat.destroy")
+    assert {edge.caller.name for edge in calls.callers([own])} == {"Chats.close"}
