@@ -112,7 +112,7 @@ class Expressions(CallEvaluator):
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
         called = expression.base.function if type(expression.base) is Call else expression.base
-        return self.read_attribute(base, expression.name, frame, line, on=bare_name(called))
+        return self.read_attribute(base, expression.name, frame, expression.line, on=bare_name(called))
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)

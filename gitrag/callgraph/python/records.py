@@ -25,10 +25,11 @@ class Name(Record, frozen=True, tag="N"):
 
 
 class Attribute(Record, frozen=True, tag="A"):
-    """``base.name``."""
+    """``base.name``, and the line that the name is on."""
 
     base: Expression | None
     name: str
+    line: int
 
 
 class Keyword(Record, frozen=True):

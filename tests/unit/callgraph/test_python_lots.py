@@ -176,3 +176,27 @@ def test_what_a_method_puts_into_an_attribute_is_known_to_others_wherever_it_is_
     calls = calls_of({"a.py": source, "b.py": "".join(others)})
     own = next(own for own, node in calls.nodes() if node.name == "Chat.destroy")
     assert {edge.caller.name for edge in calls.callers([own])} == {"Chats.close"}
+
+
+def test_a_read_and_a_call_in_a_string_are_in_their_own_lines():
+    source = '''
+    class Event:
+        @property
+        def place(self): return 1
+        def show(self): return 2
+    def read(event: Event):
+        return [
+            event.place,
+            event
+            .place,
+        ]
+    def template(html):
+        html(
+            """
+            {{ event.show() }}
+            """)
+    '''
+    calls = calls_of({"a.py": source})
+    own = [each for each, node in calls.nodes()]
+    found = {(edge.caller.name, edge.callee.name): edge.lines for edge in calls.callees(own)}
+    assert found == {("read", "Event.place"): (8, 10), ("template", "Event.show"): (15,)}
