@@ -298,9 +298,14 @@ class Classes(Names):
         cls, own, name = self.owner(other), self.owner(method), self._program.scope(method).own_name
         if cls is None or own not in self.order(cls):  # it stands beside the class, in one of both
             return True
-        member = self.find(cls, name)
-        run = list(self.defined(member[0], name)) if member is not None else []  # whatever decorates it
-        return not run or method in run or any(name in names_in(self._program.scope(each)) for each in run)
+        key = (method, cls, self._program.turn)
+        if key not in self._running:
+            member = self.find(cls, name)
+            run = list(self.defined(member[0], name)) if member is not None else []  # whatever decorates it
+            self._running[key] = (
+                not run or method in run or any(name in names_in(self._program.scope(each)) for each in run)
+            )
+        return self._running[key]
 
     def put_in_place(self, cls: Id, name: str) -> Sequence[tuple[Id, Values]]:
         """Return what subclasses put in the place of a member by an assignment, by subclass."""

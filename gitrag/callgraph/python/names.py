@@ -121,6 +121,7 @@ class Evaluation:
         self._all_known: dict[tuple[Id, int], bool] = {}
         self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
         self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
+        self._running: dict[tuple[Id, Id, int], bool] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
         self._few: dict[str, bool] = {}
 
