@@ -25,7 +25,9 @@ _QUOTED = late_re(r"\"[^\"\n]*\"|'[^'\n]*'")
 _NAMES = late_re(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*+(?P<called>\s*\()?")
 _FILTER = late_re(r"\|\s*([A-Za-z_]\w*)")
 _SEVERAL_WORDS = late_re(r"[A-Za-z]\w*_\w+")
-_NO_CALLS = frozenset("load comment raw verbatim block extends import include macro trans blocktrans".split())
+_NO_CALLS = frozenset(
+    "load comment raw verbatim block extends import include macro trans blocktrans pluralize".split()
+)
 _OF_QUERIES = frozenset({"all", "exists", "count", "first", "last"})
 """What is read of what a method returns: ``user.notifications.unread.exists``."""
 LIBRARIES = "templatetags"

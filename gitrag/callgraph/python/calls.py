@@ -92,6 +92,8 @@ _OF_SETS = frozenset(
 )
 """Methods that sets have and lists do not."""
 _OF_ONE = frozenset({"add", "discard"})
+_UNDOING = frozenset("remove discard disconnect unregister unsubscribe remove_listener off".split())
+"""What a function is handed to that is called no more."""
 _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
@@ -199,7 +201,7 @@ class CallEvaluator(Attributes):
 
     def _hand_on(self, name: str, arguments: Arguments, frame: Frame, line: int, iterated: Values) -> None:
         """Note the functions that are handed to something outside the view."""
-        if name in _SAME or name in _ONLY_LOOKING:
+        if name in _SAME or name in _ONLY_LOOKING or name in _UNDOING:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
@@ -248,7 +250,7 @@ class CallEvaluator(Attributes):
         if len(called) > 1:
             if len(called) > MANY and _are_of_many(called):
                 program.ceiling = min(before, ONE_OF_MANY)
-            elif len(frozenset(map(_entry, called)) - {None}) > 1:
+            elif len(frozenset(map(_entry, called)) - {None}) > 1 or any(map(self._is_overridden, called)):
                 program.ceiling = min(before, ONE_OF_SEVERAL)
         ceiling = program.ceiling
         for value in ordered(called):
@@ -292,6 +294,13 @@ class CallEvaluator(Attributes):
         program.ceiling = before
         return limited(found)
 
+    def _is_overridden(self, value: Value) -> bool:
+        """Tell whether a subclass may have another method than the one that is called."""
+        bound = value.bound if type(value) is Function else None
+        if type(value) is not Function or type(bound) is not Instance or bound.exact:
+            return False
+        return bool(self.overrides(bound.cls, self._program.scope(value.function).own_name))
+
     def _is_accepted(self, own: Id, arguments: Arguments, *, bound: bool) -> bool:
         """Tell whether a function takes these arguments, as far as its decorators leave that to be seen."""
         scope = self._program.scope(own)
@@ -316,6 +325,9 @@ class CallEvaluator(Attributes):
         if type(bound) is Instance and not bound.exact:
             others = self.overrides(bound.cls, scope.own_name)
         likely = ONE_OF_SEVERAL if others else CERTAIN
+        first = frame.scope.parameters[0].name if others and frame.scope.parameters else ""
+        if first and program.taker == f"{first}.{scope.own_name}" and self.owner(frame.own):
+            others = [other for other in others if self.may_run(frame.own, other)]
         if bound is not None and self.is_abstract(own):
             likely = ABSTRACT
         program.edge(frame, own, line, likely)

@@ -15,6 +15,7 @@ from gitrag.callgraph.python.confidence import (
     MAX_OVERRIDES,
     NAMESAKE,
 )
+from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
@@ -270,9 +271,14 @@ class Classes(Names):
         known = self._overriding.get((cls, name))
         if known is not None and known[0] is subclasses:
             return known[1]
+        holders = dict.fromkeys(subclasses)
+        for each in subclasses:  # what stands beside the class may come before it
+            member = self.find(each, name) if len(self._program.scope(each).bases) > 1 else None
+            if member is not None and member[0] not in self.order(cls):
+                holders[member[0]] = None
         found = [
             own
-            for each in subclasses
+            for each in holders
             for own in self.defined(each, name)
             if self._program.scope(own).kind == "function" and not self.is_accessor(own)
         ]
@@ -286,6 +292,20 @@ class Classes(Names):
             named = f"{self._program.scope(cls).own_name}.{name}"
             self._program.limits.reached(edges.OVERRIDES, MAX_OVERRIDES, named)
         return found[:MAX_OVERRIDES]
+
+    def may_run(self, method: Id, other: Id) -> bool:
+        """Tell whether a method may run of an instance of the class of another: unless it is overridden."""
+        cls, own, name = self.owner(other), self.owner(method), self._program.scope(method).own_name
+        if cls is None or own not in self.order(cls):  # it stands beside the class, in one of both
+            return True
+        key = (method, cls, self._program.turn)
+        if key not in self._running:
+            member = self.find(cls, name)
+            run = list(self.defined(member[0], name)) if member is not None else []  # whatever decorates it
+            self._running[key] = (
+                not run or method in run or any(name in names_in(self._program.scope(each)) for each in run)
+            )
+        return self._running[key]
 
     def put_in_place(self, cls: Id, name: str) -> Sequence[tuple[Id, Values]]:
         """Return what subclasses put in the place of a member by an assignment, by subclass."""
@@ -342,11 +362,22 @@ class Classes(Names):
             return NOTHING
         else:
             found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
-            if len(found) < len(named) and not self._program.is_assigned(name):
-                for own in named:
-                    if self.is_property(own):
-                        self._program.edge(frame, own, line, NAMESAKE)
-        return frozenset([Namesake(tuple(found))]) if found else NOTHING
+            word = on.replace("_", "").lower()
+            for own in named if len(found) < len(named) else ():
+                owner = self.owner(own)
+                is_of = owner is not None and self._program.scope(owner).own_name.lower() == word
+                is_of = is_of and owner != self.owner(frame.own)  # else it wraps another of its name
+                if self.is_property(own) and (is_of or not self._program.is_assigned(name)):
+                    self._program.edge(frame, own, line, NAMESAKE)
+        return frozenset([Namesake(tuple(self._called_like(on, found)))]) if found else NOTHING
+
+    def _called_like(self, on: str, methods: Sequence[Id]) -> Sequence[Id]:
+        """Return the methods of the class, and its family, that an object is called like; if of none, all."""
+        word = on.replace("_", "").lower()
+        owners = {owner for own in methods if (owner := self.owner(own)) is not None}
+        alike = [each for each in owners if self._program.scope(each).own_name.lower() == word]
+        family = {each for each in owners if any(self.are_related(each, other) for other in alike)}
+        return [own for own in methods if self.owner(own) in family] or methods
 
     def _may_be_another(self, values: Values) -> bool:
         """Tell whether what has an attribute may be none of some values, which do not have it.

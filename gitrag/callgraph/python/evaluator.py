@@ -273,18 +273,18 @@ class Evaluator(Expressions):
         values: Values = frozenset([itself])
         self._defined[own] = (turn, known[1] if known else values)
         self._nesting.enter_decorators()
-        for decorator in reversed(scope.decorators):
+        for decorator, line in zip(reversed(scope.decorators), reversed(scope.decorated), strict=True):
             if type(decorator) is Call and decorator_name(decorator) == "wraps":
                 for each in decorator.positional[:1]:
-                    given = self.value(each, frame, scope.line_start)
+                    given = self.value(each, frame, line)
                     values |= {OutsideWith(WRAPPED, frozenset(v for v in given if type(v) is Argument))}
             if decorator is None or is_known_decorator(decorator):
                 continue
-            function = self.value(decorator, frame, scope.line_start)
+            function = self.value(decorator, frame, line)
             if not any(map(self._is_own_decorator, function)):
                 self._program.handed_out.add(own)
             before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
-            made = self.call(function, Arguments([values]), frame, scope.line_start)
+            made = self.call(function, Arguments([values]), frame, line)
             self._program.taker = before
             values = frozenset(value for value in made if type(value) in _MADE or is_wrapped(value)) or values
         self._nesting.leave_decorators()

@@ -92,16 +92,21 @@ class ExpressionReader:
     Args:
         source: The module's bytes, as they were parsed.
         depth: How deep the source lies in expressions of another: a quoted annotation within one.
+        above: Lines of the file above it.
     """
 
-    def __init__(self, source: bytes, depth: int = 0) -> None:
+    def __init__(self, source: bytes, depth: int = 0, above: int = 0) -> None:
         self._source = source
+        self._above = above
         self._depth = depth
         self._other_depth = depth
 
     def text(self, node: Node) -> str:
         """Return a node's source."""
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _line(self, node: Node) -> int:
+        return node.start_point[0] + 1 + self._above
 
     def parameters(self, node: Node | None) -> Iterator[Parameter]:
         for child in node.named_children if node is not None else ():
@@ -184,8 +189,8 @@ class ExpressionReader:
         found = [self.read(child) for child in node.named_children if child.type != "comment"]
         return tuple([value for value in found if value is not None])
 
-    def _called_by(self, template: str) -> tuple[Expression, ...]:
-        """Return the calls that a template in a string may make."""
+    def _called_by(self, template: str, above: int) -> tuple[Expression, ...]:
+        """Return the calls that a template in a string may make, which has so many lines above it."""
         from gitrag.callgraph.templates import python_of
         from gitrag.chunking.languages import BY_NAME
         from gitrag.chunking.parsing import parse
@@ -193,7 +198,7 @@ class ExpressionReader:
         source = python_of(template).encode()
         if not source.strip():
             return ()
-        inner = ExpressionReader(source, max(self._depth, self._other_depth) + 1)
+        inner = ExpressionReader(source, max(self._depth, self._other_depth) + 1, above)
         called = [inner.read(each) for each in parse(source, BY_NAME["python"]).root_node.named_children]
         return tuple([each for each in called if each is not None])
 
@@ -205,15 +210,16 @@ class ExpressionReader:
             prefix = text.lstrip("rRuUbBfF").lstrip("\"'").partition("{")[0]
             return FormattedName(prefix, values) if prefix.isidentifier() else FormattedText(values)
         plain = text.lstrip("rRuUbBfF").strip("\"' \n")
+        above = self._line(node) - 1 + text.count("\n", 0, text.find(plain))
         if typed and plain:
             from gitrag.chunking.languages import BY_NAME
             from gitrag.chunking.parsing import parse
 
             source = plain.encode()
             depth = max(self._depth, self._other_depth) + 1
-            return ExpressionReader(source, depth).quoted(parse(source, BY_NAME["python"]).root_node)
+            return ExpressionReader(source, depth, above).quoted(parse(source, BY_NAME["python"]).root_node)
         if "{{" in plain or "{%" in plain:
-            called = self._called_by(plain)
+            called = self._called_by(plain, above)
             if called:
                 return FormattedText(called)
         template = _TEMPLATE.match(plain)
@@ -226,7 +232,7 @@ class ExpressionReader:
     def _attribute(self, node: Node, typed: bool) -> Expression | None:
         name = node.child_by_field_name("attribute")
         base = self.read(node.child_by_field_name("object"), typed=typed)
-        return Attribute(base, self.text(name)) if name is not None else base
+        return Attribute(base, self.text(name), self._line(name)) if name is not None else base
 
     def _call(self, node: Node, _typed: bool) -> Expression:
         function = self.read(node.child_by_field_name("function"))
@@ -243,7 +249,7 @@ class ExpressionReader:
                     keywords.append(Keyword(None, self.only(child)))
                 elif child.type != "comment":
                     positional.append(self.read(child))
-        return Call(function, tuple(positional), tuple(keywords), node.start_point[0] + 1)
+        return Call(function, tuple(positional), tuple(keywords), self._line(node))
 
     def _subscript(self, node: Node, typed: bool) -> Expression:
         base = self.read(node.child_by_field_name("value"), typed=typed)
@@ -300,7 +306,7 @@ class ExpressionReader:
         inner = self.read(node.child_by_field_name("argument"))
         if not name or inner is None:
             return inner
-        return Call(Attribute(inner, name), (), (), node.start_point[0] + 1)
+        return Call(Attribute(inner, name, self._line(node)), (), (), self._line(node))
 
     def _lambda(self, node: Node, _typed: bool) -> Expression:
         parameters = tuple(self.parameters(node.child_by_field_name("parameters")))

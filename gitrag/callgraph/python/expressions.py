@@ -9,6 +9,7 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
+from gitrag.callgraph.python.mentions import ADDING_TO_DICT, ADDING_TO_LIST
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Alternatives,
@@ -89,9 +90,6 @@ _SET_OPERATORS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
 
 _STRING = BuiltinInstance("str")
 
-_ADDING_TO_LIST = frozenset({"append", "add", "insert", "appendleft"})
-_ADDING_TO_DICT = frozenset({"setdefault"})
-
 _MAX_DEPTH = 120
 """Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
@@ -114,7 +112,7 @@ class Expressions(CallEvaluator):
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
         called = expression.base.function if type(expression.base) is Call else expression.base
-        return self.read_attribute(base, expression.name, frame, line, on=bare_name(called))
+        return self.read_attribute(base, expression.name, frame, expression.line, on=bare_name(called))
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
@@ -251,9 +249,9 @@ class Expressions(CallEvaluator):
             return found if named == "getattr" else NOTHING
         arguments = self._arguments(expression, frame, line)
         if type(function) is Attribute and arguments.positional:
-            if function.name in _ADDING_TO_LIST:
+            if function.name in ADDING_TO_LIST:
                 self.store(function.base, list_of(arguments.positional[-1]), frame, line)
-            elif function.name in _ADDING_TO_DICT:
+            elif function.name in ADDING_TO_DICT:
                 self.store(function.base, dict_of(arguments.positional[-1]), frame, line)
         if named == "isinstance" and len(expression.positional) == 2:
             self._narrow(expression.positional[0], arguments.positional, frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from msgspec import Struct, field
@@ -64,6 +64,7 @@ class _Draft(Struct):
     returns: Expression | None = None
     body: list[Statement] = field(default_factory=list)
     assigners: dict[str, list[int]] = field(default_factory=dict)
+    decorated: tuple[int, ...] = ()
 
     def scope(self) -> Scope:
         return Scope(
@@ -79,6 +80,7 @@ class _Draft(Struct):
             self.returns,
             tuple(self.body),
             {name: tuple(places) for name, places in self.assigners.items()},
+            self.decorated,
         )
 
 
@@ -359,19 +361,15 @@ class ModuleReader:
     # definitions
 
     def _decorated(self, node: Node, place: _Place) -> _Steps:
-        decorators = [
-            self._expressions.only(child) for child in node.named_children if child.type == "decorator"
-        ]
+        decorators = [child for child in node.named_children if child.type == "decorator"]
         definition = node.child_by_field_name("definition")
-        if definition is None:
-            return _NONE
-        return self._define(definition, place, tuple(decorators), _line(node))
+        return self._define(definition, place, decorators, _line(node)) if definition is not None else _NONE
 
     def _define(
         self,
         node: Node,
         place: _Place,
-        decorators: tuple[Expression | None, ...] = (),
+        decorators: Sequence[Node] = (),
         line: int | None = None,
     ) -> _Steps:
         named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -384,7 +382,8 @@ class ModuleReader:
             line or _line(node),
             node.end_point[0] + 1,
             place.number,
-            decorators,
+            tuple(map(self._expressions.only, decorators)),
+            decorated=tuple(map(_line, decorators)),
         )
         if draft.kind == "class":
             given = node.child_by_field_name("superclasses")

@@ -33,14 +33,18 @@ from gitrag.callgraph.python.records import (
 )
 from gitrag.callgraph.python.values import (
     CERTAIN,
+    MOST,
     NOTHING,
+    WRAPPED,
     Annotation,
     Arguments,
     BuiltinInstance,
     ClassObject,
+    Function,
     Instance,
     ModuleObject,
     Outside,
+    OutsideWith,
     Returning,
     TupleOf,
     Value,
@@ -117,6 +121,7 @@ class Evaluation:
         self._all_known: dict[tuple[Id, int], bool] = {}
         self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
         self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
+        self._running: dict[tuple[Id, Id, int], bool] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
         self._few: dict[str, bool] = {}
 
@@ -240,7 +245,16 @@ class Names(Evaluation):
                     if any(type(statement) is Define for statement in statements):
                         self._tags.setdefault(each, []).append(path)
         having = self._tags.get(name, ())
-        return (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
+        found = (self.member((having[0], 0), name) or NOTHING) if len(having) == 1 else NOTHING
+        return found or self._given_to_templates(name)
+
+    def _given_to_templates(self, name: str) -> Values:
+        """Find the functions that templates of Jinja are given under a name: ``filters["name"] = …``."""
+        given = (
+            self.lookup(each, self._program.frame(own)) for own, each in self._program.given(name)[:MOST]
+        )
+        functions = frozenset(value for values in given for value in values if type(value) is Function)
+        return frozenset([OutsideWith(WRAPPED, functions)]) if functions else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""

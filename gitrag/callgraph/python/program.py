@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
+from gitrag.callgraph.python.mentions import GIVING, given_to_templates
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.records import Lambda, Scope, Statement
 from gitrag.callgraph.python.values import (
@@ -21,6 +22,7 @@ from gitrag.callgraph.python.values import (
 )
 from gitrag.callgraph.templates import LIBRARIES
 from gitrag.chunking.languages import language_of
+from gitrag.words.path_traits import Trait, traits
 
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 """Directories that hold packages without being one."""
@@ -242,6 +244,7 @@ class Program:
         self.mentioned = mentioned
         self._paths = tuple(paths)
         self._naming: Counter[str] | None = None
+        self._given: dict[str, list[tuple[Id, str]]] | None = None
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
         self._lambdas: list[tuple[Lambda, Frame]] = []
@@ -263,6 +266,18 @@ class Program:
             self._naming = Counter(each for path in self._paths for each in self.mentioned(path))
         return self._naming[name] <= _FEW_FILES
 
+    def given(self, name: str) -> Sequence[tuple[Id, str]]:
+        """Return what templates of Jinja are given under a name: by which names of which scopes."""
+        if self._given is None:
+            self._given = {}
+            for path in self._paths:
+                if path in self.modules and not GIVING.isdisjoint(self.mentioned(path)):
+                    module = self.modules[path]
+                    for index in module.mentioning(GIVING):
+                        for key, value in given_to_templates(module.scope(index)):
+                            self._given.setdefault(key, []).append(((path, index), value))
+        return self._given.get(name, ())
+
     def holders(self, name: str) -> Sequence[Id]:
         """Return the classes that were seen to have something under a name in their bodies or instances."""
         if self._holders is None:
@@ -276,10 +291,14 @@ class Program:
         return self._holders.get(name, ())
 
     def is_assigned(self, name: str) -> bool:
-        """Tell whether methods of a class that was seen assign to an attribute of this name."""
+        """Tell whether methods of a class that was seen assign to an attribute of this name.
+
+        Tests assign to those of imitations.
+        """
         if self._assigned_names is None:
-            classes = (frame.scope for frame in self.frames.values() if frame.scope.kind == "class")
-            self._assigned_names = {each for scope in classes for each in scope.assigners}
+            classes = (frame for frame in self.frames.values() if frame.scope.kind == "class")
+            ours = (frame.scope for frame in classes if not traits(frame.own[0]) & Trait.TEST)
+            self._assigned_names = {each for scope in ours for each in scope.assigners}
         return name in self._assigned_names
 
     def held(self, cls: Id, name: str) -> Values:

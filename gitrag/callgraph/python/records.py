@@ -25,10 +25,11 @@ class Name(Record, frozen=True, tag="N"):
 
 
 class Attribute(Record, frozen=True, tag="A"):
-    """``base.name``."""
+    """``base.name``, and the line that the name is on."""
 
     base: Expression | None
     name: str
+    line: int
 
 
 class Keyword(Record, frozen=True):
@@ -354,6 +355,7 @@ class Scope(Record, frozen=True):
         returns: A function's return annotation.
         body: Its statements, those within branches and loops among them.
         assigners: Of a class, by attribute: the places of the methods that assign to it.
+        decorated: The lines of its decorators.
     """
 
     kind: Literal["module", "class", "function"]
@@ -368,6 +370,7 @@ class Scope(Record, frozen=True):
     returns: Expression | None
     body: tuple[Statement, ...]
     assigners: dict[str, tuple[int, ...]]
+    decorated: tuple[int, ...]
 
     @property
     def own_name(self) -> str:

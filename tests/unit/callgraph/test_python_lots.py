@@ -1,0 +1,202 @@
+"""Calls of Python that definitions drawn by lot from applications showed to be missed or wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.callgraphs import calls_of
+from tests.unit.callgraph.test_applications import shown
+
+MIXED = """
+class Base:
+    def get(self): return []
+    def sync(self): return 0
+class Gets(Base):
+    def get(self): return [1]
+class Syncs(Base):
+    def sync(self): return self.get()
+class Whole(Gets, Syncs): pass
+"""
+RESTORED = """
+class Base:
+    def sync(self): return 1
+class Own(Base):
+    def sync(self): return 2
+class Restored(Own):
+    sync = Base.sync
+def run(one: Base): one.sync()
+"""
+OVERRIDDEN_CALLER = """
+def locked(f):
+    def inner(*given): return f(*given)
+    return inner
+class Field:
+    @locked
+    def read(self): return self.convert()
+    def convert(self): return 1
+class Slug(Field):
+    def read(self): return 2
+    def convert(self): return 3
+class Named(Field):
+    def read(self): return super().read()
+    def convert(self): return 4
+class Plain(Field):
+    def convert(self): return 5
+"""
+REQUEST = """
+class Request:
+    @property
+    def method(self): return 1
+    def inner(self): return self._request.method
+class Route:
+    def __init__(self, method): self.method = method
+"""
+CASES = {
+    "what a class gets from beside it": (
+        {"a.py": MIXED},
+        {"Syncs.sync ~> Gets.get", "Syncs.sync ~> Base.get"},
+    ),
+    "what one subclass puts in place proves nothing of the others": (
+        {"a.py": RESTORED},
+        {"run ~> Base.sync", "run ~> Own.sync"},
+    ),
+    "an override of a class that has the caller overridden, too": (
+        {"a.py": OVERRIDDEN_CALLER},
+        {
+            "Field.read ~> Field.convert",
+            "Field.read ~> Named.convert",
+            "Field.read ~> Plain.convert",
+            "Named.read ~> Field.read",
+            "Named.read -> locked.inner",
+            "locked.inner -> Field.read",
+            "<module> -> locked",
+        },
+    ),
+    "a property of an object that is called like its class": (
+        {"a.py": REQUEST, "b.py": "def f(request): request.method\ndef g(route): route.method\n"},
+        {"f ~> Request.method"},
+    ),
+    "an attribute read by a name that is written": (
+        {
+            "a.py": "class File:\n    @property\n    def loader_class(self): return 1\n",
+            "b.py": "def f(file): getattr(file, 'loader_class', None)\n",
+            "tests/test_a.py": "class TestA:\n    def test(self, mock): mock.loader_class = 1\n",
+        },
+        {"f ~> File.loader_class"},
+    ),
+    "of methods of a name that of the class that the object is called like": (
+        {
+            "a.py": "class Port:\n    def set_port(self): pass\n"
+            "class PortMapper:\n    def set_port(self): pass\n"
+            "class Wide(PortMapper):\n    def set_port(self): pass\n",
+            "b.py": "def f(_port_mapper): _port_mapper.set_port()\n",
+        },
+        {"f ~> PortMapper.set_port", "f ~> Wide.set_port"},
+    ),
+    "who takes a function out again does not call it": (
+        {"a.py": "import bus\ndef go(): pass\ndef f(): bus.on(go)\ndef g(): bus.off(go); [go].remove(go)\n"},
+        {"f ~> go"},
+    ),
+    "a filter that a template of Jinja is given": (
+        {
+            "app.py": "from words import plural, day, tag, site\n"
+            "def start(app):\n"
+            "    app.jinja_env.filters['plural'] = plural\n"
+            "    app.jinja_env.globals.update(tag=tag)\n"
+            "    app.jinja_env.globals['other'] = 1\n"
+            "@app.template_filter('days')\n"
+            "def in_days(x): return day(x)\n",
+            "words.py": "def plural(x): pass\ndef day(x): pass\ndef tag(): pass\ndef site(): pass\n",
+            "templates/a.html": "{{ n|plural }}\n{{ n|days }}\n{{ tag() }}\n{{ n|site }}\n",
+        },
+        {
+            "<module> ~> in_days",  # who decorates it, and the template
+            "<module> ~> plural",
+            "<module> ~> tag",
+            "in_days -> day",
+            "start ~> tag",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_these_are_all_calls_and_only_what_is_proved_is_certain(name):
+    files, expected = CASES[name]
+    assert shown(files) == expected
+
+
+def test_a_decorator_is_called_in_its_own_line():
+    source = """
+    def first(f): return f
+    def second(a): return first
+    @first
+    @second(
+        1)
+    # between
+    @first
+    def f(): pass
+    class C:
+        @property
+        @first
+        def g(self): pass
+    """
+    calls = calls_of({"a.py": source})
+    own = [each for each, node in calls.nodes()]
+    assert {edge.callee.name: edge.lines for edge in calls.callees(own)} == {
+        "first": (4, 5, 8, 12),
+        "second": (5,),
+    }
+
+
+def test_who_reads_an_attribute_by_a_written_name_is_among_the_callers():
+    files = {
+        "a.py": "class File:\n    @property\n    def loader_class(self): return 1\n",
+        **{f"other{number}.py": "def f():\n    pass\n" * 100 for number in range(5)},
+        "x/b.py": "def f(file): getattr(file, 'loader_class', None)\n",
+    }
+    calls = calls_of(files)
+    own = next(own for own, node in calls.nodes() if node.name == "File.loader_class")
+    assert {edge.caller.path for edge in calls.callers([own])} == {"x/b.py"}
+
+
+@pytest.mark.parametrize("put", ["self.pages[user] = Chat()", "self.pages[user].append(Chat())"])
+def test_what_a_method_puts_into_an_attribute_is_known_to_others_wherever_it_is_read(put):
+    taken = "self.pages.get(user)" if "append" not in put else "self.pages[user][0]"
+    source = f"""
+    class Chat:
+        def destroy(self): pass
+    class Notebook:
+        def __init__(self): self.pages = {{}}
+    class Chats(Notebook):
+        def show(self, user): {put}
+        def close(self, user): {taken}.destroy()
+    """
+    others = [f"class C{n}:\n    def destroy(self): pass\ndef f{n}(x): x.destroy()\n" for n in range(400)]
+    calls = calls_of({"a.py": source, "b.py": "".join(others)})
+    own = next(own for own, node in calls.nodes() if node.name == "Chat.destroy")
+    assert {edge.caller.name for edge in calls.callers([own])} == {"Chats.close"}
+
+
+def test_a_read_and_a_call_in_a_string_are_in_their_own_lines():
+    source = '''
+    class Event:
+        @property
+        def place(self): return 1
+        def show(self): return 2
+    def read(event: Event):
+        return [
+            event.place,
+            event
+            .place,
+        ]
+    def template(html):
+        html(
+            """
+            {{ event.show() }}
+            """)
+    '''
+    calls = calls_of({"a.py": source})
+    own = [each for each, node in calls.nodes()]
+    found = {(edge.caller.name, edge.callee.name): edge.lines for edge in calls.callees(own)}
+    assert found == {("read", "Event.place"): (8, 10), ("template", "Event.show"): (15,)}
