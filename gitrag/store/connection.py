@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,9 @@ from gitrag.store.vector_cache import VectorCache
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    import numpy as np
     from duckdb import DuckDBPyConnection, Error
+    from numpy.typing import NDArray
 
     Connection: TypeAlias = DuckDBPyConnection  # for importers that do not load duckdb
 
@@ -38,6 +40,7 @@ _HEADERS_BYTES = 3 * 4096
 """What DuckDB writes first: a main header and two of the database, in three writes, before anything else."""
 _BUILD = "Run `gitrag index` to build it."
 _RENEW = "The next search, or `gitrag index`, brings it up to date."
+_BUILT_ANEW = "The index has been built anew by another process."
 _BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
@@ -157,7 +160,7 @@ class Store:
         self._seen: FileState | None = None
         self._copy: Copy | None = None
         self._held: Held | None = None
-        self._large: tuple[FileState, Memo] | None = None
+        self._large: tuple[FileState | None, Memo] | None = None
         self._identity_seen: str | None = None
         self.directory = directory
         self._seed = seed
@@ -437,7 +440,12 @@ class Store:
 
     @contextmanager
     def write(
-        self, purpose: str, *, make: bool = True, patience_s: float | None = None
+        self,
+        purpose: str,
+        *,
+        make: bool = True,
+        patience_s: float | None = None,
+        vectors_of: Sequence[int] | None = None,
     ) -> Iterator[DuckDBPyConnection]:
         """Open the index exclusively, for one transaction.
 
@@ -449,6 +457,7 @@ class Store:
             make: Create the index if it is missing. What is written must not depend on earlier content.
                 Otherwise it must be the index that was opened last: in another one, ids mean other things.
             patience_s: How long to wait for other processes, if less than usual: for what can be done later.
+            vectors_of: The texts whose vectors are all that is written: what else is kept of a file stays.
 
         Raises:
             StoreMissingError: It is missing, or another one is there, and ``make`` is false.
@@ -473,22 +482,46 @@ class Store:
             if not make:
                 self._require()
             before = self._identity_seen
-            self.state = state_of(self.path)
+            self.state = state = state_of(self.path)
             try:
                 with engine.detaching():
                     db = self._open_or_make(engine)
-                    if not make and before is not None and self._identity_seen != before:
-                        problem = "The index has been built anew by another process."
-                        raise StoreMissingError(problem, "Try again.")
+                    if not make and before not in (None, self._identity_seen):
+                        raise StoreMissingError(_BUILT_ANEW, "Try again.")
                     self.memo = Memo()
                     db.execute("BEGIN")
                     yield db
+                    kept = self._renewed(db, state, vectors_of)
                     db.execute("COMMIT")
             except duckdb.Error as error:
                 self._move(self._diagnose(error))
-                raise StoreMissingError(
-                    "The index was damaged and has been moved aside.", "Run `gitrag index` to build it again."
-                ) from error
+                raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
+            if kept is not None:
+                self._large = state_of(self.path), kept  # which nobody else has written to
+
+    def _renewed(
+        self, db: DuckDBPyConnection, state: FileState | None, vectors_of: Sequence[int] | None
+    ) -> Memo | None:
+        """Return what is kept of a large index that was in a state, without its earlier vectors of texts."""
+        from gitrag.store import vectors
+
+        large, self._large = self._large, None
+        if vectors_of is None or large is None or large[0] != state:
+            return None
+        vectors.renew(db, vectors_of, large[1])
+        return large[1]
+
+    def write_vectors(
+        self, text_ids: Sequence[int], encoded: NDArray[np.float32], failures: Mapping[int, str]
+    ) -> None:
+        """Write vectors of texts, float32 (n, 384), and why others have none; raises as ``write`` does."""
+        from gitrag.store import vectors
+
+        with self.write("writing vectors", make=False, vectors_of=[*text_ids, *failures]) as db:
+            if len(text_ids):
+                vectors.write(db, text_ids, encoded)
+            if failures:
+                vectors.settle_for_drafts(db, failures)
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

@@ -36,6 +36,7 @@ _MANY = 1_000
 _AT_A_TIME = 1 << 16
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 """A text has either a vector or a draft, never both."""
+_EVERY_SIGN = f"SELECT text_id, {_SIGNS} FROM {_BOTH}"
 
 
 UNEMBEDDED = "unembedded "
@@ -169,8 +170,28 @@ def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], N
     return memo.get("signs", lambda: _read_signs(db))
 
 
+def renew(db: DuckDBPyConnection, text_ids: Sequence[int], memo: Memo) -> None:
+    """Bring what is kept of an index up to date, where only vectors of these texts were written since."""
+    kept: tuple[NDArray[np.int32], NDArray[np.uint64]] | None = memo.known("signs")
+    memo.forget("signs", "vectors", "drafts", "embedded", "standing")
+    if kept is None:
+        return
+    ids, own = _signs_of(
+        run(db, [integers(text_ids)], f"{_EVERY_SIGN} SEMI JOIN columns ON text_id = column0")
+    )
+    known, signs = kept[0], kept[1].copy()  # whoever still reads has the earlier ones
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    if len(known) and np.array_equal(known[place], ids):
+        signs[:, place] = own
+        memo.get("signs", lambda: (known, signs))
+
+
 def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    found = db.execute(f"SELECT text_id, {_SIGNS} FROM {_BOTH}").fetchnumpy()
+    return _signs_of(db.execute(_EVERY_SIGN))
+
+
+def _signs_of(result: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    found = result.fetchnumpy()
     text_ids = found.pop("text_id")
     signs = np.empty((_WORDS, len(text_ids)), dtype=np.uint64)
     order = None if bool((text_ids[1:] > text_ids[:-1]).all()) else np.argsort(text_ids)
@@ -374,23 +395,6 @@ def pending(
         if len(found) >= limit:
             break
     return [*found.values()][:limit]
-
-
-def drafts_among(db: DuckDBPyConnection, chunk_ids: Sequence[int]) -> list[PendingText]:
-    """List the texts of chunks that have only a draft, in the chunks' order."""
-    columns: list[NDArray[Any]] = [integers(chunk_ids), integers(range(len(chunk_ids)))]
-    wanted = (
-        "SELECT chunks.text_id, min(column1) AS place FROM chunks JOIN columns ON chunk_id = column0"
-        " SEMI JOIN drafts ON drafts.text_id = chunks.text_id GROUP BY chunks.text_id"
-    )
-    return _sources(
-        run(
-            db,
-            columns,
-            f"WITH wanted AS MATERIALIZED ({wanted}), sources AS ({_SOURCES})"
-            " SELECT sources.* FROM sources JOIN wanted USING (text_id) ORDER BY place",
-        )
-    )
 
 
 def sources_of(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> list[PendingText]:
