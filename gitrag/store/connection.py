@@ -161,6 +161,7 @@ class Store:
         self._copy: Copy | None = None
         self._held: Held | None = None
         self._large: tuple[FileState | None, Memo] | None = None
+        self._renewed: tuple[Memo | None, Copy | None] = None, None
         self._identity_seen: str | None = None
         self.directory = directory
         self._seed = seed
@@ -440,12 +441,7 @@ class Store:
 
     @contextmanager
     def write(
-        self,
-        purpose: str,
-        *,
-        make: bool = True,
-        patience_s: float | None = None,
-        vectors_of: Sequence[int] | None = None,
+        self, purpose: str, *, make: bool = True, patience_s: float | None = None
     ) -> Iterator[DuckDBPyConnection]:
         """Open the index exclusively, for one transaction.
 
@@ -457,7 +453,6 @@ class Store:
             make: Create the index if it is missing. What is written must not depend on earlier content.
                 Otherwise it must be the index that was opened last: in another one, ids mean other things.
             patience_s: How long to wait for other processes, if less than usual: for what can be done later.
-            vectors_of: The texts whose vectors are all that is written: what else is kept of a file stays.
 
         Raises:
             StoreMissingError: It is missing, or another one is there, and ``make`` is false.
@@ -482,7 +477,8 @@ class Store:
             if not make:
                 self._require()
             before = self._identity_seen
-            self.state = state = state_of(self.path)
+            self.state = state_of(self.path)
+            self._renewed = None, None
             try:
                 with engine.detaching():
                     db = self._open_or_make(engine)
@@ -491,37 +487,49 @@ class Store:
                     self.memo = Memo()
                     db.execute("BEGIN")
                     yield db
-                    kept = self._renewed(db, state, vectors_of)
                     db.execute("COMMIT")
             except duckdb.Error as error:
                 self._move(self._diagnose(error))
                 raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
-            if kept is not None:
-                self._large = state_of(self.path), kept  # which nobody else has written to
+            self._keep_renewed(state_of(self.path))
 
-    def _renewed(
-        self, db: DuckDBPyConnection, state: FileState | None, vectors_of: Sequence[int] | None
-    ) -> Memo | None:
-        """Return what is kept of a large index that was in a state, without its earlier vectors of texts."""
-        from gitrag.store import vectors
-
-        large, self._large = self._large, None
-        if vectors_of is None or large is None or large[0] != state:
-            return None
-        vectors.renew(db, vectors_of, large[1])
-        return large[1]
+    def _keep_renewed(self, state: FileState | None) -> None:
+        """Go on with what was kept, which is of this state now: nobody else has written."""
+        memo, copy = self._renewed
+        if memo is not None:
+            self._large = state, memo
+        if copy is not None and state is not None:
+            copy.state = state
+            self._copy, self._seen = copy, state
 
     def write_vectors(
         self, text_ids: Sequence[int], encoded: NDArray[np.float32], failures: Mapping[int, str]
     ) -> None:
-        """Write vectors of texts, float32 (n, 384), and why others have none; raises as ``write`` does."""
+        """Write vectors of texts, float32 (n, 384), and why others have none; raises as ``write`` does.
+
+        What this process keeps of the index stays, but for vectors: a question that refines what it has
+        found would read all of it again, and so would the next one.
+        """
         from gitrag.store import vectors
 
-        with self.write("writing vectors", make=False, vectors_of=[*text_ids, *failures]) as db:
+        def change(db: DuckDBPyConnection) -> None:
             if len(text_ids):
                 vectors.write(db, text_ids, encoded)
             if failures:
                 vectors.settle_for_drafts(db, failures)
+
+        written = [*text_ids, *failures]
+        with self.write("writing vectors", make=False) as db:
+            change(db)
+            large, self._large = self._large, None
+            copy, self._copy = self._copy, None
+            if large is not None and large[0] == self.state:
+                vectors.renew(db, written, large[1])
+                self._renewed = large[1], None
+            elif copy is not None and copy.is_of(self.state):
+                change(copy.db)
+                vectors.renew(copy.db, written, copy.memo)
+                self._renewed = None, copy
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
@@ -36,7 +37,6 @@ _MANY = 1_000
 _AT_A_TIME = 1 << 16
 _BOTH = "(FROM vectors UNION ALL FROM drafts)"
 """A text has either a vector or a draft, never both."""
-_EVERY_SIGN = f"SELECT text_id, {_SIGNS} FROM {_BOTH}"
 
 
 UNEMBEDDED = "unembedded "
@@ -171,27 +171,27 @@ def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], N
 
 
 def renew(db: DuckDBPyConnection, text_ids: Sequence[int], memo: Memo) -> None:
-    """Bring what is kept of an index up to date, where only vectors of these texts were written since."""
-    kept: tuple[NDArray[np.int32], NDArray[np.uint64]] | None = memo.known("signs")
+    """Bring what is kept of an index up to date, where only vectors of these texts were written since.
+
+    Whoever still reads has the earlier columns.
+    """
+    known: tuple[NDArray[np.int32], NDArray[np.uint64]] | None = memo.known("signs")
+    every: Vectors | None = memo.known("vectors")
     memo.forget("signs", "vectors", "drafts", "embedded", "standing")
-    if kept is None:
-        return
-    ids, own = _signs_of(
-        run(db, [integers(text_ids)], f"{_EVERY_SIGN} SEMI JOIN columns ON text_id = column0")
-    )
-    known, signs = kept[0], kept[1].copy()  # whoever still reads has the earlier ones
-    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
-    if len(known) and np.array_equal(known[place], ids):
-        signs[:, place] = own
-        memo.get("signs", lambda: (known, signs))
+    new = _vectors(_select(db, integers(text_ids)))
+    if known is not None and np.isin(new.text_ids, known[0]).all():
+        bits = known[1].copy()
+        bits[:, np.searchsorted(known[0], new.text_ids)] = signs(new.small).T
+        memo.get("signs", lambda: (known[0], bits))
+    if every is not None and np.isin(new.text_ids, every.text_ids).all():
+        place = every.find(new.text_ids)[1]
+        small, scale = every.small.copy(), every.scale.copy()
+        small[place], scale[place] = new.small, new.scale
+        memo.get("vectors", lambda: replace(every, small=small, scale=scale))
 
 
 def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    return _signs_of(db.execute(_EVERY_SIGN))
-
-
-def _signs_of(result: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    found = result.fetchnumpy()
+    found = db.execute(f"SELECT text_id, {_SIGNS} FROM {_BOTH}").fetchnumpy()
     text_ids = found.pop("text_id")
     signs = np.empty((_WORDS, len(text_ids)), dtype=np.uint64)
     order = None if bool((text_ids[1:] > text_ids[:-1]).all()) else np.argsort(text_ids)

@@ -90,14 +90,17 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path):
 
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "another process writes"])
 @pytest.mark.parametrize("surplus", [8, 0])
-def test_what_is_kept_of_a_large_index_outlives_its_own_vectors(
-    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch, surplus: int, beside: bool
+@pytest.mark.parametrize("is_large", [False, True], ids=["copied", "large"])
+def test_what_is_kept_of_an_index_outlives_the_vectors_that_are_written(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch, surplus: int, beside: bool, is_large: bool
 ):
     """A question that refines what it finds would read all of it again, and so would the next one."""
     if not surplus:
         monkeypatch.setattr(candidates, "SURPLUS", 0.2)
         monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
     store, resident = large
+    if not is_large:
+        resident = open_store(store.directory, resident=True)
     before = [answer(resident) for _ in range(3)]
     one, two, three = text_ids(store)
     for number, (text_id, failures) in enumerate([(one, {}), (two, {three: "too odd"})], 3):
@@ -109,7 +112,7 @@ def test_what_is_kept_of_a_large_index_outlives_its_own_vectors(
         resident.write_vectors([text_id], np.eye(384, dtype=np.float32)[number : number + 1], failures)
         for _ in range(4):
             assert answer(resident) == answer(store) != before[0]
-        assert (resident.memo is kept) != beside
+            assert (resident.memo is kept) != beside
         assert vectors_left(resident) == vectors_left(store)
 
 
