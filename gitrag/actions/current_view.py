@@ -210,13 +210,13 @@ class CurrentView:
             budget_s: Seconds after which the drafts that are left stay.
         """
         from gitrag.indexing.embed_texts import embed_within
-        from gitrag.store import vectors
+        from gitrag.store import content
 
         if encoder is None or not result.unembedded or budget_s <= 0:
             return result
         try:
             with self._store.read() as db:
-                texts = vectors.drafts_among(db, chunk_ids)
+                texts = content.drafts_among(db, chunk_ids, self._store.memo)
             refined = embed_within(self._store, encoder, texts, budget_s)
         except (StoreError, BusyError) as error:  # the store cannot be written: the drafts are used
             self._workspace.say(str(error))

@@ -76,10 +76,7 @@ def embed_pending(
         if not texts:
             break
         ids, encoded, failures = encode_texts(encoder, texts)
-        with store.write("writing vectors", make=False) as db:
-            vectors.write(db, ids, encoded)
-            if failures:
-                vectors.settle_for_drafts(db, failures)
+        store.write_vectors(ids, encoded, failures)
         done += len(texts)
         advance(len(texts))
     return done
@@ -135,11 +132,7 @@ def embed_within(store: Store, encoder: Encoder, texts: Sequence[PendingText], b
         done += list(encoded)
         failures |= failed
     if done or failures:
-        with store.write("writing vectors", make=False) as db:
-            if done:
-                vectors.write(db, ids, np.stack(done))
-            if failures:
-                vectors.settle_for_drafts(db, failures)
+        store.write_vectors(ids, np.array(done), failures)
     return len(done)
 
 

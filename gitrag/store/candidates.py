@@ -83,6 +83,9 @@ _TERMS_BYTES = 32 << 20
 _AT_A_TIME = 1 << 16
 """Rows of a scope whose signs are compared at a time."""
 
+_LENGTHS = 3
+"""From so many questions of the same vectors on all lengths are kept: one asks before and after refining."""
+
 _LOOKS = 8
 """Number of times that all names of a large index are looked through before their hashes are kept: so often
 takes as long as reading and sorting these, of 1.4 million chunks 0.025 s and 0.18 s."""
@@ -537,10 +540,10 @@ def _likeliest(
     near = (
         vectors.estimated(np.take(signs, np.minimum(text, last), axis=1, mode="clip"), table) + by_path[file]
     )
-    if scope.memo.count("lengths") == 1:  # no other question may come
+    if scope.memo.count(("lengths", id(signs))) < _LENGTHS:
         near /= lengths(rows)
     else:
-        near /= _of_index(scope, "lengths", text_ids, lambda: lengths(np.arange(len(of_text))))[rows]
+        near /= _of_index(scope, "lengths", signs, lambda: lengths(np.arange(len(of_text))))[rows]
     without = np.flatnonzero(text > last)
     near[without] = about[DIMENSIONS + 1 :][text[without] - len(text_ids)]
     return rows[_best(near, many)]
@@ -574,10 +577,13 @@ def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
     return np.flatnonzero(values >= np.partition(values, len(values) - many)[len(values) - many])
 
 
-def _of_index(scope: SearchScope, key: str, text_ids: NDArray[np.int32], make: Callable[[], _T]) -> _T:
-    """Return what a scope keeps of an index with these texts, made anew where the index has changed since."""
-    of, kept = scope.memo.get(key, lambda: (text_ids, make()))
-    return kept if of is text_ids else make()
+def _of_index(scope: SearchScope, key: str, column: NDArray[Any], make: Callable[[], _T]) -> _T:
+    """Return what a scope keeps of an index with this column, made anew where the index has changed since."""
+    of, kept = scope.memo.get(key, lambda: (column, make()))
+    if of is not column:
+        scope.memo.forget(key)
+        of, kept = scope.memo.get(key, lambda: (column, make()))
+    return kept if of is column else make()
 
 
 def _look_up(scope: SearchScope, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

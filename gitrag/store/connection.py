@@ -7,7 +7,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,9 @@ from gitrag.store.vector_cache import VectorCache
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    import numpy as np
     from duckdb import DuckDBPyConnection, Error
+    from numpy.typing import NDArray
 
     Connection: TypeAlias = DuckDBPyConnection  # for importers that do not load duckdb
 
@@ -40,6 +42,7 @@ _HEADERS_BYTES = 3 * 4096
 """What DuckDB writes first: a main header and two of the database, in three writes, before anything else."""
 _BUILD = "Run `gitrag index` to build it."
 _RENEW = "The next search, or `gitrag index`, brings it up to date."
+_BUILT_ANEW = "The index has been built anew by another process."
 _BUILD_OWN = "or run `gitrag index remove` and `gitrag index`."
 
 _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
@@ -159,7 +162,8 @@ class Store:
         self._seen: FileState | None = None
         self._copy: Copy | None = None
         self._held: Held | None = None
-        self._large: tuple[FileState, Memo] | None = None
+        self._large: tuple[FileState | None, Memo] | None = None
+        self._renewed: tuple[Memo | None, Copy | None] = None, None
         self._identity_seen: str | None = None
         self.directory = directory
         self._seed = seed
@@ -479,21 +483,58 @@ class Store:
                 self._require()
             before = self._identity_seen
             self.state = state_of(self.path)
+            self._renewed = None, None
             try:
                 with engine.detaching():
                     db = self._open_or_make(engine)
-                    if not make and before is not None and self._identity_seen != before:
-                        problem = "The index has been built anew by another process."
-                        raise StoreMissingError(problem, "Try again.")
+                    if not make and before not in (None, self._identity_seen):
+                        raise StoreMissingError(_BUILT_ANEW, "Try again.")
                     self.memo = Memo()
                     db.execute("BEGIN")
                     yield db
                     db.execute("COMMIT")
             except duckdb.Error as error:
                 self._move(self._diagnose(error))
-                raise StoreMissingError(
-                    "The index was damaged and has been moved aside.", "Run `gitrag index` to build it again."
-                ) from error
+                raise StoreMissingError("The index was damaged and has been moved aside.", _BUILD) from error
+            self._keep_renewed(state_of(self.path))
+
+    def _keep_renewed(self, state: FileState | None) -> None:
+        """Go on with what was kept, which is of this state now: nobody else has written."""
+        memo, copy = self._renewed
+        if memo is not None:
+            self._large = state, memo
+        if copy is not None and state is not None:
+            copy.state = state
+            self._copy, self._seen = copy, state
+
+    def write_vectors(
+        self, text_ids: Sequence[int], encoded: NDArray[np.float32], failures: Mapping[int, str]
+    ) -> None:
+        """Write vectors of texts, float32 (n, 384), and why others have none; raises as ``write`` does.
+
+        What this process keeps of the index stays, but for vectors: a question that refines what it has
+        found would read all of it again, and so would the next one.
+        """
+        from gitrag.store import vectors
+
+        def change(db: DuckDBPyConnection) -> None:
+            if len(text_ids):
+                vectors.write(db, text_ids, encoded)
+            if failures:
+                vectors.settle_for_drafts(db, failures)
+
+        written = [*text_ids, *failures]
+        with self.write("writing vectors", make=False) as db:
+            change(db)
+            large, self._large = self._large, None
+            copy, self._copy = self._copy, None
+            if large is not None and large[0] == self.state:
+                vectors.renew(db, written, large[1])
+                self._renewed = large[1], None
+            elif copy is not None and copy.is_of(self.state):
+                change(copy.db)
+                vectors.renew(copy.db, written, copy.memo)
+                self._renewed = None, copy
 
     @contextmanager
     def _engine(self) -> Iterator[Engine]:

@@ -316,6 +316,19 @@ def read_chunks(
     return found
 
 
+def drafts_among(
+    db: DuckDBPyConnection, chunk_ids: Sequence[int], memo: Memo | None = None
+) -> list[vectors.PendingText]:
+    """List the texts of chunks that have only a draft, in the chunks' order."""
+    those = "SELECT chunk_id, text_id FROM chunks SEMI JOIN columns ON chunk_id = column0"
+    text_of = dict(run(db, [integers(chunk_ids)], those).fetchall())
+    drafts = "SELECT text_id FROM drafts SEMI JOIN columns ON text_id = column0"
+    drafted = {text_id for (text_id,) in run(db, [integers(text_of.values())], drafts).fetchall()}
+    having = {text_of[each]: each for each in chunk_ids if text_of.get(each) in drafted}
+    chunks = read_chunks(db, having.values(), memo)
+    return [vectors.PendingText(text_id, chunks[each]) for text_id, each in having.items()]
+
+
 def kept_chunks(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None) -> dict[int, Chunk]:
     """Return those of some chunks that are in the cache beside a large index."""
     if memo is None or memo.chunks is None or not len(chunk_ids):

@@ -68,6 +68,13 @@ class Memo:
         """Return the value of a key if it is kept, else None."""
         return self._kept.get(key)
 
+    def forget(self, *names: Hashable) -> None:
+        """Drop entries by their keys, or by what these begin with."""
+        for key in [
+            key for key in self._kept if key in names or (isinstance(key, tuple) and key[0] in names)
+        ]:
+            del self._kept[key], self._bytes[key]
+
     def count(self, key: Hashable) -> int:
         """Return how often this was called with a key: what takes long to prepare waits until it pays."""
         self._asked[key] += 1

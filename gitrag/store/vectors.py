@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
@@ -167,6 +168,26 @@ def _blocks(length: int) -> Iterator[slice]:
 def read_signs(db: DuckDBPyConnection, memo: Memo) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     """Read the sign bits of all vectors and drafts: text ids int32 (n,), ascending, bits uint64 (6, n)."""
     return memo.get("signs", lambda: _read_signs(db))
+
+
+def renew(db: DuckDBPyConnection, text_ids: Sequence[int], memo: Memo) -> None:
+    """Bring what is kept of an index up to date, where only vectors of these texts were written since.
+
+    Whoever still reads has the earlier columns.
+    """
+    known: tuple[NDArray[np.int32], NDArray[np.uint64]] | None = memo.known("signs")
+    every: Vectors | None = memo.known("vectors")
+    memo.forget("signs", "vectors", "drafts", "embedded", "standing")
+    new = _vectors(_select(db, integers(text_ids)))
+    if known is not None and np.isin(new.text_ids, known[0]).all():
+        bits = known[1].copy()
+        bits[:, np.searchsorted(known[0], new.text_ids)] = signs(new.small).T
+        memo.get("signs", lambda: (known[0], bits))
+    if every is not None and np.isin(new.text_ids, every.text_ids).all():
+        place = every.find(new.text_ids)[1]
+        small, scale = every.small.copy(), every.scale.copy()
+        small[place], scale[place] = new.small, new.scale
+        memo.get("vectors", lambda: replace(every, small=small, scale=scale))
 
 
 def _read_signs(db: DuckDBPyConnection) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
@@ -374,23 +395,6 @@ def pending(
         if len(found) >= limit:
             break
     return [*found.values()][:limit]
-
-
-def drafts_among(db: DuckDBPyConnection, chunk_ids: Sequence[int]) -> list[PendingText]:
-    """List the texts of chunks that have only a draft, in the chunks' order."""
-    columns: list[NDArray[Any]] = [integers(chunk_ids), integers(range(len(chunk_ids)))]
-    wanted = (
-        "SELECT chunks.text_id, min(column1) AS place FROM chunks JOIN columns ON chunk_id = column0"
-        " SEMI JOIN drafts ON drafts.text_id = chunks.text_id GROUP BY chunks.text_id"
-    )
-    return _sources(
-        run(
-            db,
-            columns,
-            f"WITH wanted AS MATERIALIZED ({wanted}), sources AS ({_SOURCES})"
-            " SELECT sources.* FROM sources JOIN wanted USING (text_id) ORDER BY place",
-        )
-    )
 
 
 def sources_of(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> list[PendingText]:

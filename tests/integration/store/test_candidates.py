@@ -401,7 +401,7 @@ def test_drafts_are_listed_in_the_order_of_the_chunks_asked_for(tmp_path: Path):
         rows = dict(db.execute("SELECT chunk_id, text_id FROM chunks").fetchall())
         first, second, third, *_ = sorted(rows)
         asked = [third, first, second, third]
-        listed = [item.text_id for item in vectors.drafts_among(db, asked)]
+        listed = [item.text_id for item in content.drafts_among(db, asked)]
     assert listed == [rows[third], rows[first], rows[second]]
 
 

@@ -88,6 +88,61 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path):
         assert not resident.memo.lasting
 
 
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "another process writes"])
+@pytest.mark.parametrize("surplus", [8, 0])
+@pytest.mark.parametrize("is_large", [False, True], ids=["copied", "large"])
+def test_what_is_kept_of_an_index_outlives_the_vectors_that_are_written(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch, surplus: int, beside: bool, is_large: bool
+):
+    """A question that refines what it finds would read all of it again, and so would the next one."""
+    if not surplus:
+        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
+        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+    store, resident = large
+    if not is_large:
+        resident = open_store(store.directory, resident=True)
+    before = [answer(resident) for _ in range(3)]
+    one, two, three = text_ids(store)
+    for number, (text_id, failures) in enumerate([(one, {}), (two, {three: "too odd"})], 3):
+        kept = resident.memo
+        if beside:
+            with store.write("test") as db:
+                vectors.write(db, [three], np.eye(384, dtype=np.float32)[:1])
+                db.execute("INSERT INTO meta VALUES (?, '')", [f"test {number}"])
+        resident.write_vectors([text_id], np.eye(384, dtype=np.float32)[number : number + 1], failures)
+        for _ in range(4):
+            assert answer(resident) == answer(store) != before[0]
+            assert (resident.memo is kept) != beside
+        assert vectors_left(resident) == vectors_left(store)
+
+
+def text_ids(store: Store) -> list[int]:
+    with store.read() as db:
+        return [text_id for (text_id,) in db.execute("SELECT text_id FROM chunks ORDER BY 1").fetchall()]
+
+
+def vectors_left(store: Store) -> int:
+    with store.read() as db:
+        return vectors.count_pending(db, memo=store.memo)
+
+
+def test_what_is_kept_of_a_large_index_is_dropped_where_vectors_are_not_written(
+    large: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+):
+    store, resident = large
+    expected = answer(resident)
+    assert answer(resident) == expected
+
+    def fail(_db: object, _ids: object, memo: Memo) -> None:
+        memo.forget("signs")
+        raise OSError("no disk")
+
+    monkeypatch.setattr(vectors, "renew", fail)
+    with pytest.raises(OSError, match="no disk"):
+        resident.write_vectors(text_ids(store)[:1], np.eye(384, dtype=np.float32)[:1], {})
+    assert answer(resident) == answer(store) == expected
+
+
 def test_a_removed_index_is_missed(tmp_path: Path):
     store = filled(tmp_path)
     resident = open_store(tmp_path, resident=True)
