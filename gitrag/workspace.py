@@ -88,11 +88,8 @@ class Workspace:
     """gitrag at work on one worktree of one repository.
 
     Args:
-        environ: The environment of the processes it starts.
-        say: Called with a line that the user should see.
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
             process that answers many queries.
-        clock: Tells the time, Unix seconds.
 
     Attributes:
         model: The user's own that its vectors are of: a directory or an address; empty for ours.
@@ -165,8 +162,6 @@ class Workspace:
 
         Raises:
             RepositoryError: There is no repository, or it cannot be read.
-            ConfigError: A setting is wrong.
-            OutOfMemoryError: There is too little memory to import the libraries.
         """
         require_memory()
         repo = Repository.discover(start, environ)
@@ -300,8 +295,6 @@ class Workspace:
         """Bring the text index up to date with HEAD and the uncommitted changes.
 
         Args:
-            budget_s: Seconds after which files that are left wait; None for no limit.
-            advance: Called with files done, of how many.
             register: Whether a first index is to be asked by searches of all repositories.
         """
         from gitrag.store import inspection, vectors

@@ -141,9 +141,6 @@ def catch_up(
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
         keep: Called once text and calls are up to date.
-
-    Raises:
-        GitragError: A stage failed; the first one.
     """
     workspace.move_to_background()
     is_first = not workspace.store.exists()
@@ -332,9 +329,6 @@ def index_first(workspace: Workspace, progress: ShowProgress, *, for_agents: boo
 
     Returns:
         Whether it was indexed now.
-
-    Raises:
-        NotSetUpError: The index's directory cannot be written.
     """
     wanted = workspace.config.auto_index
     if workspace.store.exists() or not (wanted == "on" or (for_agents and wanted == "auto")):

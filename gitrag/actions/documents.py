@@ -25,9 +25,6 @@ def indexed_documents(
 
     Returns:
         Kind, document and text of each.
-
-    Raises:
-        StoreMissingError: There is no index.
     """
     from gitrag.search.sections import read_documents
     from gitrag.store import views

@@ -227,11 +227,7 @@ def changed_last(
 
 
 def end_of(text: str, now: datetime) -> datetime:
-    """Parse a point in time until which something counts: a date counts to its end.
-
-    Raises:
-        UsageError: The text is not a point in time.
-    """
+    """Parse a point in time until which something counts: a date counts to its end."""
     try:
         day = date.fromisoformat(text)
     except ValueError:

@@ -64,10 +64,6 @@ def initialise(
 
     Args:
         open_workspace: Opens the repository; called when git is there.
-
-    Raises:
-        NotSetUpError: A prerequisite is missing, or there is no repository.
-        GitragError: A step failed; those before it are done.
     """
     prerequisites.require([prerequisites.check_git(environ), prerequisites.check_packages()])
     workspace = open_workspace()

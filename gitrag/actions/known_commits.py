@@ -32,7 +32,6 @@ class KnownCommits(Struct, frozen=True):
     Attributes:
         reached: They, and which of them have the terms of a question; older ones have `store.histories.OLDER`
             added to their numbers.
-        notes: What is not among them, a sentence each.
     """
 
     workspace: Workspace

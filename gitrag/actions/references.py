@@ -58,17 +58,7 @@ def graph_or_references(
     about: Sequence[tuple[str, str]] = (),
     check: Callable[[], None] = lambda: None,
 ) -> GraphAnswer:
-    """Return the calls around a target; of what neither calls nor is called, who names it.
-
-    Args:
-        to: As for `call_graph`.
-        module: As for `call_graph`; references are looked for in all.
-        about: As for `call_graph`.
-
-    Raises:
-        NoMatchError: Nothing in the repository has the name.
-        UsageError: The filter is not a valid regular expression.
-    """
+    """Return the calls around a target; of what neither calls nor is called, who names it."""
     named: References | None = None
     try:
         answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)

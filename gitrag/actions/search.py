@@ -67,11 +67,7 @@ class SearchOptions(SearchRequest, frozen=True):
     unfinished: bool = False
 
     def __post_init__(self) -> None:
-        """Read kinds, languages and paths, collections and module.
-
-        Raises:
-            UsageError: There is no such language.
-        """
+        """Read kinds, languages and paths, collections and module."""
         if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
             from gitrag.search.language_filter import language_named
 
@@ -115,7 +111,6 @@ def search(
 
     Raises:
         UsageError: The query has no words.
-        NotSetUpError: There is no index, or it has none of the collections asked for.
     """
     from gitrag.search.sections import Wanted
     from gitrag.store import candidates
@@ -315,11 +310,7 @@ _EXAMPLE = 'gitrag search "where are retries implemented"'
 
 
 def read_question(query: str, *, may_be_report: bool = True, example: str = _EXAMPLE) -> Question:
-    """Read a query.
-
-    Raises:
-        UsageError: It has no words.
-    """
+    """Read a query."""
     from gitrag.search.question import read
 
     question = read(query, may_be_report=may_be_report)

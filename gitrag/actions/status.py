@@ -156,11 +156,7 @@ def table_sizes(workspace: Workspace) -> tuple[TableSize, ...]:
 
 
 def collection_names(workspace: Workspace) -> list[str]:
-    """Return the names of the indexed collections, each with the repository's slug in front.
-
-    Raises:
-        StoreMissingError: There is no index.
-    """
+    """Return the names of the indexed collections, each with the repository's slug in front."""
     return [f"{workspace.name}-{each.name}" for each in read_status(workspace).collections]
 
 

@@ -58,11 +58,7 @@ class Left(Struct, frozen=True):
 
 
 def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[InstalledPiece | Left]:
-    """Yield what gitrag put into a repository, in the order in which it is to go, and what stays.
-
-    Raises:
-        GitragError: The repository cannot be looked at.
-    """
+    """Yield what gitrag put into a repository, in the order in which it is to go, and what stays."""
     blocks, configured = hooks.find_blocks(repo), config_hooks.read(repo)
     for each in status(repo):
         by = each.detail.removeprefix("called by ")
@@ -124,11 +120,7 @@ def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
 
 
 def take_out(pieces: Iterable[InstalledPiece]) -> None:
-    """Remove pieces.
-
-    Raises:
-        GitragError: Some cannot be removed; the others are gone, but for those that go last.
-    """
+    """Remove pieces."""
     failures: list[GitragError] = []
     for piece in pieces:
         if piece.last and failures:

@@ -160,11 +160,6 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
 
     Args:
         target: ``path``, ``path:line`` or ``path:first-last``.
-
-    Raises:
-        UsageError: There is no such file, or no such line in it.
-        NotSetUpError: There is no working tree.
-        CommitError: git cannot tell.
     """
     root = workspace.repo.root
     if root is None:

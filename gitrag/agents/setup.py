@@ -81,11 +81,7 @@ class _LeaveAloneError(Exception):
 
 
 def chosen(names: Iterable[str], root: Path) -> list[Client]:
-    """Return the clients of these names; ``all`` means every one, no name those in use here.
-
-    Raises:
-        UsageError: There is no such client, or it has no file of a project.
-    """
+    """Return the clients of these names; ``all`` means every one, no name those in use here."""
     wanted = _known(names)
     for client in CLIENTS:
         if client.name in wanted and not client.file:
@@ -100,11 +96,7 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
 
 
 def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
-    """Return the clients of these names; ``all`` means every one, no name those that the user has.
-
-    Raises:
-        UsageError: There is no such client, or none is named and none is found.
-    """
+    """Return the clients of these names; ``all`` means every one, no name those that the user has."""
     wanted = _known(names)
     if wanted:
         return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
@@ -207,9 +199,6 @@ def apply(root: Path, steps: Sequence[FileStep], *, private: bool = False) -> No
     Args:
         private: Whether the files are the user's own: a new one is readable by the user alone, and no
             directory is removed. In a repository, directories that become empty are.
-
-    Raises:
-        StoreError: A file cannot be written, or was changed by somebody else since the plan was made.
     """
     for step in steps:
         if not step.changes:

@@ -134,12 +134,7 @@ def carry_out(
     taking_out: bool = False,
     quiet: bool = False,
 ) -> AgentsDocument:
-    """Write, show or remove what clients need to find gitrag; say so, unless ``quiet``, and return it.
-
-    Raises:
-        NotSetUpError: The repository has no working tree.
-        StoreError: A file cannot be written.
-    """
+    """Write, show or remove what clients need to find gitrag; say so, unless ``quiet``, and return it."""
     from gitrag.agents.setup import apply, plan, plan_of_user
 
     terminal = session.terminal
@@ -176,7 +171,6 @@ def choose(
         token_env: The environment variable that holds the server's token.
 
     Raises:
-        UsageError: The options contradict each other, or there is no such agent.
         NotSetUpError: The repository has no working tree.
     """
     from gitrag.agents.clients import CLIENTS

@@ -84,12 +84,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
 
 
 def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> str:
-    """Set or unset a key in git's configuration; return its name.
-
-    Raises:
-        UsageError: A word is missing or too many.
-        ConfigError: There is no such key, it cannot have this value, or git refuses.
-    """
+    """Set or unset a key in git's configuration; return its name."""
     verb, *rest = words
     if len(rest) != (2 if verb == "set" else 1):
         raise UsageError(

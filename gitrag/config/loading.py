@@ -58,9 +58,6 @@ def load(
         git: ``git config`` entries of the section gitrag; names in any case, with or without the section.
         team: The content of ``.gitrag.yaml``, or None if there is none.
         flags: Values from the command line, by key; None means not given.
-
-    Raises:
-        ConfigError: A value is not allowed, or ``.gitrag.yaml`` is not YAML that gitrag reads.
     """
     merge = _Merge(home=env.get("HOME", ""))
     merge.add_git(git)
@@ -198,11 +195,7 @@ def _flat(settings: Mapping[str, YamlValue]) -> Iterator[tuple[str, YamlValue]]:
 def settings_of(
     repo: Repository, environ: Mapping[str, str], flags: Mapping[str, object] = MappingProxyType({})
 ) -> Config:
-    """Read a repository's settings.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
+    """Read a repository's settings."""
     team = read_team(repo.root) if repo.root is not None else None
     git, ignored = repo.config("gitrag"), []
     for name in {key.git_name.lower() for key in KEYS if key.not_in_repository} & git.keys():

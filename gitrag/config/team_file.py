@@ -20,11 +20,7 @@ TEAM_FILE_BYTES = 64 * 1024
 
 
 def read_team(root: Path) -> bytes | None:
-    """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none.
-
-    Raises:
-        ConfigError: It is not a regular file (a link could point anywhere), or is too large.
-    """
+    """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none."""
     path = root / TEAM_FILE
     try:
         # Non-blocking, or a FIFO of that name would block every command.

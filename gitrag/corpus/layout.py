@@ -55,8 +55,6 @@ class Places(Struct, frozen=True):
     """Where the configuration places documents; an empty field means the usual places.
 
     Attributes:
-        adrs: Globs of decisions, as in .gitignore.
-        specs: Globs of specifications.
         modules: Directories, or ``name=directory``; none means those that the workspace's manifest names.
     """
 

@@ -144,7 +144,6 @@ class Encoder:
 
         Args:
             texts: Any number of texts; read one batch ahead.
-            size: Texts per batch, at least one.
 
         Yields:
             float32 (up to ``size``, 384), L2-normalised.

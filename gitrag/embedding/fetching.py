@@ -62,11 +62,6 @@ def fetch(
         progress: Called with the current step, the bytes done, and the total bytes or None.
         keep_weights: Leave ``model.safetensors`` there too.
         model: The user's own in place of ours, which is only tried.
-
-    Raises:
-        NetworkError: No source could be reached.
-        ModelError: A source delivered something else, or the directory cannot be written.
-        BusyError: Another process has been fetching for a quarter of an hour.
     """
     if model:  # whoever brings one brings all of it
         load_own(model)

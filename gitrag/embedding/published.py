@@ -38,7 +38,6 @@ def verify(path: Path, file: PublishedFile) -> None:
     """Check that a file has the published bytes.
 
     Raises:
-        ModelError: It does not.
         OSError: It cannot be read.
     """
     size = path.stat().st_size

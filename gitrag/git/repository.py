@@ -318,11 +318,7 @@ class Repository:
     # references
 
     def head(self) -> Head:
-        """Return HEAD.
-
-        Raises:
-            RepositoryError: HEAD or its commit is damaged.
-        """
+        """Return HEAD."""
         ref = self._ref()
         if ref == _IN_TABLES:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
@@ -363,7 +359,6 @@ class Repository:
 
         Raises:
             UsageError: The repository has no such revision.
-            RepositoryError: The clone is partial or damaged, and lacks the revision's objects.
         """
         if rev and "\0" not in rev:
             found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
@@ -421,11 +416,7 @@ class Repository:
         return tuple(sorted(name for name in packs if name.endswith(".pack"))) if is_partial else ()
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:
-        """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
-
-        Raises:
-            RepositoryError: The tree, or a part of it, is missing or damaged.
-        """
+        """Yield every leaf of a tree, in git's order: files, symbolic links, submodules."""
         if tree == EMPTY_TREE:  # may not exist as an object
             return
         with self._trees_wrapped() as objects:

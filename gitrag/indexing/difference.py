@@ -63,11 +63,7 @@ class Differences:
     def of_tree(
         self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]
     ) -> TreeDifference:
-        """Return how to build the view of HEAD's tree: from the difference with a view if the rules allow.
-
-        Args:
-            base: The nearest view under the same rules.
-        """
+        """Return how to build the view of HEAD's tree: from the difference with a view if the rules allow."""
         return self._once(("tree", base, modules), lambda: _of_tree(self._now, base, files, modules))
 
     def uncommitted(self, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Difference:
@@ -170,7 +166,6 @@ def decide(
     """Decide for each change what the view records. Pure.
 
     Args:
-        changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
         first_line: Reads the first line of a file whose name does not tell its language.
         is_too_large: Tells whether a file is larger than the view's limit and so many bytes. Then the path is

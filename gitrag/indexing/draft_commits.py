@@ -35,7 +35,6 @@ def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = l
 
     Args:
         most: Leave it if more have none; None for any number.
-        stop: Asked between batches.
 
     Returns:
         Whether all have one.

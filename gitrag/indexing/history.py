@@ -62,7 +62,6 @@ def read_history(
         tips: Where it begins: a commit, or several.
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
-        patience_s: How long to wait for other processes, if less than usual.
         older: The index of older commits: what it has is taken from there, as after a checkout of an old
             branch.
 

@@ -112,10 +112,6 @@ def read_older(
 
     Returns:
         Whether all that can be read have been.
-
-    Raises:
-        StoreError: The index cannot be written.
-        BusyError: Other processes held it for too long.
     """
     tips = Tips.of(tips)
     with newest.read() as db:
@@ -198,12 +194,7 @@ def want(older: Store, own: str) -> None:
 
 
 def unwant(older: Store, own: str) -> None:
-    """Forget that the older commits of a history are to be read.
-
-    Raises:
-        StoreError: The index cannot be written.
-        BusyError: Other processes held it for too long.
-    """
+    """Forget that the older commits of a history are to be read."""
     with older.write("noting which older commits to read", make=False) as db:
         older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != own])
 

@@ -54,8 +54,6 @@ def refresh(
     writing, and again only if another process has changed it meanwhile.
 
     Args:
-        budget_s: Seconds after which remaining contents are left for later; None for no limit.
-        advance: Called with (contents done, total contents) during cutting.
         at_once: Called while the store is locked; contents then pending are left for later.
         start: Where to start from, if it has been read (``start_of``).
     """

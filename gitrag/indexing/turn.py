@@ -46,10 +46,6 @@ class EmbeddingTurn:
     def take(self, stop: Callable[[], bool], waiting: Callable[[str], None]) -> bool:
         """Wait until it is this one's turn.
 
-        Args:
-            stop: Asked between two tries whether to give up.
-            waiting: Called before each pause, with what for.
-
         Returns:
             Whether it is; True as well where nothing can be locked.
         """

@@ -56,9 +56,6 @@ def read_lines(workspace: Workspace, path: str, text: str | None) -> Lines:
 
     Args:
         text: What the editor shows of it; None where it is not open.
-
-    Raises:
-        GitragError: There is no such text file on the disk.
     """
     there = file_lines(workspace, path)
     if text is None:

@@ -47,11 +47,7 @@ class Project:
 
     @contextmanager
     def turn(self, check: Check, *, searches: bool = False) -> Iterator[Workspace]:
-        """Wait for one's turn, and have the repository.
-
-        Raises:
-            RepositoryError: It is gone.
-        """
+        """Wait for one's turn, and have the repository."""
         lock = self._locks[searches]
         while not lock.acquire(timeout=_WAIT_S):
             check()
@@ -97,7 +93,6 @@ class Projects:
         """Return the repository that a directory lies in; None if it is in none.
 
         Raises:
-            RepositoryError: It cannot be read.
             ConfigError: A setting of it is wrong.
         """
         with self._lock:
@@ -115,11 +110,7 @@ class Projects:
             return found
 
     def of_file(self, file: Path) -> tuple[Project, str] | None:
-        """Return the repository of a file, and its path in there; None if it is in none.
-
-        Raises:
-            RepositoryError: It cannot be read.
-        """
+        """Return the repository of a file, and its path in there; None if it is in none."""
         project = self.around(file.parent) if existing(file.parent) is not None else None
         inside = within(project.base, file) if project is not None else None
         return (project, inside) if project is not None and inside else None
@@ -130,7 +121,6 @@ class Projects:
         """Ask the repositories of some folders; return also which is meant by a hit's repository.
 
         Raises:
-            NoRepositoryError: No folder is in one.
             ConfigError: A setting of each is wrong.
         """
         found: dict[Project, None] = {}

@@ -106,9 +106,6 @@ def project_called(given: str | None, here: Project, stored: Collection[str]) ->
 
     Args:
         given: What the user said; blank for the project here.
-
-    Raises:
-        UsageError: Several are called so.
     """
     wanted = (given or "").strip()
     if wanted in {"", here.name}:

@@ -151,12 +151,9 @@ class Scoped(Struct, frozen=True):
 
     Attributes:
         view_id: The view, or None.
-        filters: Kinds, languages, path globs.
         directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
             None where a question names nothing, since no user asked it.
-        limit: How many hits at most.
         min_score: Hits below are left out; None for the least score of each kind of collection.
-        every_chunk: Return a hit for each chunk, not for each file.
         grouped: Return files of code that are nearly the same as one hit.
     """
 
@@ -238,7 +235,6 @@ class _Ranking(Struct, frozen=True):
     """The files of a page.
 
     Attributes:
-        found: They, best first.
         sums: By which files came in question.
         names: The paths of these.
         most: Best chunks of a file that are looked at; None for all.

@@ -8,11 +8,7 @@ from gitrag.words.spelling import did_you_mean
 
 
 def language_named(given: str) -> str:
-    """Return our name of a language, given by its name or by the suffix of its files.
-
-    Raises:
-        UsageError: No language is called so, and no suffix is one's.
-    """
+    """Return our name of a language, given by its name or by the suffix of its files."""
     found = named(given)
     if found is None:
         close = did_you_mean(given.lower(), list(BY_NAME)).strip()

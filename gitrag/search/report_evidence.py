@@ -146,11 +146,7 @@ def look_up(
     near: Near,
     memo: Memo | None = None,
 ) -> ReportEvidence:
-    """Find what a report names among the files that it may find.
-
-    Args:
-        memo: Cache for the next question.
-    """
+    """Find what a report names among the files that it may find."""
     columns: dict[str, Column] = {name: np.zeros(len(scope.files), dtype=np.float32) for name in FEATURES}
     paths = _Paths(source, scope, reading)
     frames = paths.own_frames(reading.frames)

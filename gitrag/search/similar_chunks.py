@@ -46,9 +46,7 @@ def similar_chunks(
     """Find the chunks most similar to each of some texts.
 
     Args:
-        db: An open connection; reading is enough.
         texts: Their vectors, float32 (n, 384), L2-normalised.
-        limit: Maximum number per text.
         at_least: Minimum cosine.
 
     Returns:

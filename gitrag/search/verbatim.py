@@ -24,7 +24,6 @@ def reexports(
 
     Args:
         names: Names; those with dots cannot be re-exported.
-        memo: Cache for the next question.
     """
     wanted = [name for name in names if "." not in name]
     if not wanted or not scope.files.among(LANGUAGES.__contains__).any():

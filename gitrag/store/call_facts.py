@@ -27,7 +27,6 @@ class FileFacts(Struct, frozen=True):
 
     Attributes:
         blob: The content's object id.
-        language: The file's language; empty if unknown.
         data: The packed facts; None if not extracted yet.
     """
 
@@ -47,12 +46,7 @@ def of_view(
     *,
     missing_only: bool = False,
 ) -> list[FileFacts]:
-    """Read the files of a view and its overlay in some languages, by path.
-
-    Args:
-        overlay: The uncommitted changes on top of it.
-        collection: The only collection; None for all.
-    """
+    """Read the files of a view and its overlay in some languages, by path."""
     columns = [
         *pairs(overlay.entries),
         objects(overlay.collections or [""] * len(overlay.entries)),
@@ -81,9 +75,7 @@ def not_in_view(
     """Read the files of a view and its overlay that `of_view` leaves out.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         languages: The languages of `of_view`.
-        collection: The only collection; None for all.
 
     Returns:
         Path, language (empty if not known), and the content's state or why the file is left out.
@@ -110,11 +102,7 @@ def not_in_view(
 def of_names(
     db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, names: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Read the files of a view and its overlay that have some names: path and blob, by path.
-
-    Args:
-        overlay: The uncommitted changes on top of it.
-    """
+    """Read the files of a view and its overlay that have some names: path and blob, by path."""
     columns = pairs(overlay.entries)
     rows = run(
         db,

@@ -73,7 +73,6 @@ def run(
     """Execute a statement that reads a table called ``columns``.
 
     Args:
-        db: The connection; the result of an earlier statement can no longer be read.
         columns: The table; kept in memory until the next call if the statement is a query.
     """
     parameters = [*map(_storable, parameters)]

@@ -72,7 +72,6 @@ def messages(
     """Find what the messages of a commit's history say about a question and a scope's files.
 
     Args:
-        db: An open connection; reading is enough.
         vector: Its vector, float32 (384,), L2-normalised; None to go by words alone.
 
     Returns:
@@ -158,11 +157,7 @@ def _subjects(
 
 
 def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
-    """Return how many commits changed each of some files, one a year old counting half; 0 without history.
-
-    Args:
-        db: An open connection; reading is enough.
-    """
+    """Return how many commits changed each of some files, one a year old counting half; 0 without history."""
     history = read_history(db, commit)
     if history is None:
         return [0.0] * len(files)
@@ -246,8 +241,6 @@ def branch_history(
     """Read a commit's history for somewhere else; None where it has not been read.
 
     Args:
-        db: An open connection; reading is enough.
-        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         place_of: int64 (f,), the place of each of the scope's files there.
     """
     history = read_history(db, commit)

@@ -20,8 +20,6 @@ class CommitRecord(Struct, frozen=True):
     """A commit to be stored.
 
     Attributes:
-        authored: When it was written, Unix seconds.
-        committed: When it was committed, Unix seconds.
         changed: How many paths it changes.
         changes: Path, status and, where it was moved, the old path.
         terms: uint64, the distinct hashed terms of its message.

@@ -62,7 +62,6 @@ def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
     """Drop the histories that were read when the clone ended elsewhere.
 
     Args:
-        db: An open connection, writing.
         boundary: Identifies where the clone ends; empty if it is whole.
     """
     if schema.get(db, _BOUNDARY) != boundary:
@@ -161,8 +160,6 @@ def reachable(
     """Return the commits that a commit leads to, itself included; None where that has not been read.
 
     Args:
-        db: An open connection; reading is enough.
-        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
     """
     histories = [read_history(db, each) for each in dict.fromkeys([commit, ancestor or commit])]
@@ -252,9 +249,6 @@ def changes_with(
 
     Merges do not count, since what they bring has commits of its own; nor do commits of very many paths. A
     path that was moved has its last name.
-
-    Args:
-        db: An open connection; reading is enough.
 
     Returns:
         None where the history has not been read.
@@ -377,7 +371,6 @@ def drop_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = 
     """Drop the histories that no view has, unless read since then, and the commits in none.
 
     Args:
-        db: An open connection, writing.
         since_s: Unix seconds.
     """
     numbers, needed = _needed(db, since_s, kept)

@@ -78,7 +78,6 @@ class FileOutline(Struct, frozen=True):
     """What is known at a glance of an indexed file.
 
     Attributes:
-        language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
         defines: Whether it defines a function or method of the name asked for.
     """
@@ -112,7 +111,6 @@ class MappedFile(Struct, frozen=True):
     """What a map shows of an indexed file.
 
     Attributes:
-        language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
         drafts: How many of them have a draft vector as yet.
         commits: How many of the commits that were read change it under this name.
@@ -200,7 +198,6 @@ def outlines(
     """Read what is known at a glance of each indexed file of a view and its overlay, by path.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         name: A function's name in lower case, for ``defines``.
         within: A text, for ``has``.
     """
@@ -233,7 +230,6 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
     """List the files of a view and its overlay that could not be read, by path.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         mark: Prefix of the facts of a content that could not be read; the reason follows.
     """
     columns = pairs(overlay.entries)

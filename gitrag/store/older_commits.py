@@ -39,11 +39,7 @@ class CommitsRead(Struct, frozen=True):
 
 
 def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is_all: bool) -> None:
-    """Store which older commits a commit leads to, as far as they are stored.
-
-    Args:
-        db: An open connection, writing.
-    """
+    """Store which older commits a commit leads to, as far as they are stored."""
     known = commits.numbers_of(db, ids)
     own = bytes.fromhex(commit)
     db.execute("DELETE FROM histories WHERE id = ?", [own])

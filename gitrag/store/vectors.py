@@ -67,7 +67,6 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
     A text that another process embedded first keeps its vector.
 
     Args:
-        db: An open connection, writing.
         vectors: float32 (n, 384), L2-normalised.
     """
     columns = columns_of(text_ids, shrink(vectors))
@@ -81,11 +80,7 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
 
 
 def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> None:
-    """Keep the drafts of texts that cannot be embedded for good, and record why.
-
-    Args:
-        db: An open connection, writing.
-    """
+    """Keep the drafts of texts that cannot be embedded for good, and record why."""
     columns: list[NDArray[Any]] = [integers(failures), objects(failures.values())]
     drafted = "SELECT drafts.* FROM drafts SEMI JOIN columns ON text_id = column0"
     run(db, columns, f"INSERT INTO vectors {drafted}")
@@ -320,7 +315,6 @@ def pending_counts(
     Args:
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
-        memo: Cache for what else is asked of the same state.
     """
     memo = memo or Memo()
     drafts = memo.get("drafts", lambda: db.execute("SELECT text_id FROM drafts").fetchnumpy())["text_id"]

@@ -158,7 +158,6 @@ def replace(
     """Build the view of a tree from a base view and the difference, and point a worktree at it.
 
     Args:
-        db: An open connection, writing.
         wanted: The view; until now the worktree's is of its id, 0 for none.
         difference: What it differs in from the base.
         ids: The ids of the paths that differ, and of what is added.

@@ -106,9 +106,6 @@ def find_place(
 
     Args:
         probe: Asks a server which tracker it runs; None to stay off the network.
-
-    Raises:
-        TrackerSetupError: The settings are incomplete or contradictory.
     """
     if wishes.tracker == NONE:
         return None

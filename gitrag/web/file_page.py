@@ -34,7 +34,6 @@ class FilePage(Struct, frozen=True):
 
     Attributes:
         folders: The path's folders and its name.
-        lines: Its lines, coloured; the first of very many.
         more: How many lines are left out.
         commit: The commit that is shown, or HEAD's where it has the file; empty if there is none.
         forge: The address of lines at the forge; empty where there is none.
@@ -85,12 +84,7 @@ _EDITORS = {
 
 
 def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> FilePage:
-    """Return a file.
-
-    Raises:
-        UsageError: There is no such text file, or no such revision.
-        CommitError: git cannot tell who made the lines what they are.
-    """
+    """Return a file."""
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
         commit = view.commit or (workspace.repo.head().commit if view.then else None) or ""

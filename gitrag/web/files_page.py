@@ -65,12 +65,7 @@ Places = tuple[str, list[tuple[Reference, Markup]], int]
 
 
 def references_to(desk: Desk, target: str) -> tuple[list[Places], list[str]]:
-    """Return where a name is defined, called, and named besides; and what was not looked at.
-
-    Raises:
-        NoMatchError: Nothing has that name.
-        UsageError: It is none.
-    """
+    """Return where a name is defined, called, and named besides; and what was not looked at."""
     question = GraphQuestion(target=target, direction=Direction.CALLERS)
     with desk.slow_turn() as workspace:
         answer = graph_or_references(workspace, question, with_references=True)

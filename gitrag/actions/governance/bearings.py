@@ -154,9 +154,6 @@ def bearings(workspace: Workspace, targets: Sequence[FileTarget | str]) -> list[
 
     Returns:
         For each target all documents, best first, those of equal score by path.
-
-    Raises:
-        NotSetUpError: There is no index.
     """
     documents, asked = ask(workspace, targets)
     return [list(each.answer(documents)) for each in asked]
@@ -392,11 +389,7 @@ def find_unreached(
 
 
 class Preset(Struct, frozen=True):
-    """What is searched for a purpose.
-
-    Attributes:
-        min_score: Results with a lower score are left out.
-    """
+    """What is searched for a purpose."""
 
     kinds: tuple[CollectionKind, ...]
     limit: int

@@ -243,15 +243,7 @@ def change_impact(
     asked: ChangeRequest,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ChangeImpact:
-    """Find out what a change may break, and what it forgets.
-
-    Args:
-        advance: Called with how many steps are done, of how many.
-
-    Raises:
-        NotSetUpError: There is no index, or no commit.
-        UsageError: git knows no such range, or there is nothing to compare with.
-    """
+    """Find out what a change may break, and what it forgets."""
     begin = time.monotonic()
     workspace.require_index()
     notes, unread = list[str](), list[str]()

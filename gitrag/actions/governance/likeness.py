@@ -70,9 +70,6 @@ def like(
 
     Args:
         texts: As they are embedded (``chunk_text`` for code).
-
-    Raises:
-        NotSetUpError: There is no index.
     """
     return _compare(workspace, texts, filters, limit, at_least).near
 

@@ -55,7 +55,6 @@ def unnamed(
     Args:
         queries: What is asked about it, as `queries_of` returns.
         sought: For which of them issues are searched.
-        advance: Called with how many searches are begun.
 
     Returns:
         Those that it does not name, best first; ids of those that it names; what comes nearest where there is

@@ -63,9 +63,6 @@ def find(name: str, start: Path, environ: Mapping[str, str]) -> Dependency:
         name: The name of a Python distribution or of what it is imported as, or of an npm package;
             ``python:NAME`` or ``npm:NAME`` where both have one.
         environ: The environment; VIRTUAL_ENV names the one of Python's.
-
-    Raises:
-        UsageError: There is none of this name, or there are two.
     """
     kind, _, rest = name.partition(":")
     wanted = rest if kind in {"python", "npm"} else name

@@ -59,12 +59,7 @@ class Elsewhere:
         self._progress = progress
 
     def of_url(self, url: str) -> Chosen:
-        """Return a repository to ask: a shallow copy of a remote, fetched at most once a day.
-
-        Raises:
-            UsageError: The URL may not be fetched from, or holds too much.
-            NetworkError: It cannot be fetched, and was not before.
-        """
+        """Return a repository to ask: a shallow copy of a remote, fetched at most once a day."""
         url = copies.require_url(url)
         name = copies.name_of(url)
         place = self._place("url", url, name_of_url(url) or "remote")
@@ -92,11 +87,7 @@ class Elsewhere:
             return self._indexed(name, place)
 
     def of_dependency(self, name: str, start: Path) -> Chosen:
-        """Return a repository to ask: the files of an installed dependency, as they are now.
-
-        Raises:
-            UsageError: It is not installed, or has no source.
-        """
+        """Return a repository to ask: the files of an installed dependency, as they are now."""
         found = dependencies.find(name, start, self._environ)
         state = hashlib.sha256()
         for path in found.paths:
