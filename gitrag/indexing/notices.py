@@ -72,7 +72,9 @@ def looked_line(files: int, collections: Sequence[str], least: float | None) -> 
     where = ", ".join(collections)
     if not files:
         return f"No file to look at in {where}, or the filters leave none."
-    enough = "enough to be shown" if least is None else f"{least:.2f} or more"
+    enough = (
+        "enough to be shown; `--min-score 0` shows the nearest" if least is None else f"{least:.2f} or more"
+    )
     return f"Looked at {count(files, 'file')} of {where}: nothing scores {enough}."
 
 

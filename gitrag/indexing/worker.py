@@ -135,7 +135,8 @@ def last_failure(directory: Path) -> str:
         return ""
     ended = read_holder(directory / _NOTE)  # the worker deletes its record on success
     if ended is not None:
-        return f"process {ended.pid} ended while {ended.purpose}"
+        began = is_held(directory / "worker.lock") or read_holder(directory / _NOTE) != ended
+        return "" if began else f"process {ended.pid} ended while {ended.purpose}"
     try:
         return (directory / _FAILURE).read_text("utf-8").strip()
     except (OSError, ValueError):

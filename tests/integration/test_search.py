@@ -170,7 +170,7 @@ def test_what_found_nothing_says_what_it_looked_at(workspace):
     where = f"{files} files of {name}-adrs, {name}-code"
     assert notes_of(answer)[:2] == [
         'No file contains "zxqv", "wkjh" or "qqpf".',
-        f"Looked at {where}: nothing scores enough to be shown.",
+        f"Looked at {where}: nothing scores enough to be shown; `--min-score 0` shows the nearest.",
     ]
     sure = search(workspace, "zxqv wkjh qqpf", SearchOptions(min_score=0.9))
     assert notes_of(sure)[1] == f"Looked at {where}: nothing scores 0.90 or more."

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -123,6 +124,19 @@ def test_any_failure_of_one_worktrees_work_leaves_the_others_theirs(tmp_path):
         worker.run(tmp_path, work)
     assert done == [tmp_path / ".."]
     assert last_failure(tmp_path) == "ValueError: what nobody expects"
+
+
+def test_a_worker_that_begins_while_one_asks_has_not_failed(tmp_path):
+    def work() -> None:
+        for _ in range(2000):
+            Worker(tmp_path).run(tmp_path, lambda _path, _asked: None)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    said = set()
+    while thread.is_alive():
+        said.add(last_failure(tmp_path))
+    assert said == {""}
 
 
 def test_a_worker_that_was_killed_is_told_of(project):
