@@ -19,10 +19,9 @@ from gitrag.indexing.known import Refreshed
 from gitrag.indexing.notices import failed_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
-from gitrag.indexing.turn import EmbeddingTurn
+from gitrag.indexing.turn import EmbeddingTurn, Strain
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.refusals import refusal
-from gitrag.machine.strain import Strain
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
@@ -290,7 +289,7 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     Beyond the newest of HEAD, and of other revisions, or all refs, that it was asked about.
     """
     from gitrag.indexing import older_commits
-    from gitrag.indexing.draft_commits import draft
+    from gitrag.indexing.history import draft
 
     store, older, repo = workspace.store, workspace.older, workspace.repo
     if not draft(store, stop=asked):

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from msgspec import Struct
 
-from gitrag.actions.options import Option
-from gitrag.actions.requests import Scope
+from gitrag.actions.requests import Option, Scope
 from gitrag.errors import UsageError
 
 if TYPE_CHECKING:

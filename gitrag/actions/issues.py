@@ -33,13 +33,12 @@ from gitrag.trackers.base import (
     TrackerSetting,
     TrackerSetupError,
 )
+from gitrag.trackers.detection import TRACKERS, find_secret, may_have
 from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.issue import render
-from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.sync import Bound, LateError, SyncDeadline, ahead, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
-from gitrag.trackers.tokens import find_secret, may_have
 from gitrag.words.numbers import age
 from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace

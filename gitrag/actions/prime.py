@@ -13,8 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import KINDS, PRESETS, Bearing, Unreached, find_unreached, searched
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    PRESETS,
+    Bearing,
+    Unreached,
+    find_unreached,
+    indexed_documents,
+    searched,
+)
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.kept import TEXTS, digest, made_here, read, sign, write
 from gitrag.actions.overview import Overview, overview

@@ -12,6 +12,7 @@ from gitrag.actions.answer import Answer
 from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
+from gitrag.chunking.languages import BY_NAME, named
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.meant import followed, globs_meant
@@ -37,6 +38,17 @@ if TYPE_CHECKING:
     from gitrag.store.memo import Memo
     from gitrag.store.source import Source
     from gitrag.store.views import ViewOverlay
+
+
+def language_named(given: str) -> str:
+    """Return our name of a language, given by its name or by the suffix of its files."""
+    found = named(given)
+    if found is None:
+        close = did_you_mean(given.lower(), list(BY_NAME)).strip()
+        raise UsageError(
+            f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
+        )
+    return found
 
 
 SEEN_S = 2.0
@@ -69,8 +81,6 @@ class SearchOptions(SearchRequest, frozen=True):
     def __post_init__(self) -> None:
         """Read kinds, languages and paths, collections and module."""
         if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
-            from gitrag.search.language_filter import language_named
-
             languages = tuple(map(language_named, self.languages))
             force_setattr(self, "filters", Filters(tuple(self.kinds), languages, tuple(self.paths)))
         if self.wanted is None and (self.collections or self.module or self.with_issues):

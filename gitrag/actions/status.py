@@ -12,8 +12,8 @@ from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.embedding import local_model
+from gitrag.indexing.difference import manifest_modules_of
 from gitrag.indexing.known import known, recorded
-from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import REFINING, last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError

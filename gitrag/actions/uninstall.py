@@ -16,7 +16,7 @@ from msgspec import Struct
 from gitrag.actions.gitignore_entry import IGNORED, without_entry
 from gitrag.agents.clients import CLIENTS
 from gitrag.agents.setup import FileStep, apply, plan, plan_of_user
-from gitrag.config.team_file import TEAM_FILE
+from gitrag.config.loading import TEAM_FILE
 from gitrag.errors import BusyError, GitragError, StoreError
 from gitrag.git import Repository
 from gitrag.hooking import config_hooks
@@ -26,7 +26,7 @@ from gitrag.hooking.table import HOOKS
 from gitrag.indexing.worker import running
 from gitrag.machine import files
 from gitrag.machine.locks import wait_for
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.memory.registry import RegisteredPlace, Registry
 from gitrag.workspace import Workspace
 

@@ -18,10 +18,10 @@ from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS, windows, with_marks
 from gitrag.chunking.notebooks import OUTPUT
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
+from gitrag.chunking.prose import LANGUAGES as TEMPLATES
+from gitrag.chunking.prose import definitions as template_definitions
 from gitrag.chunking.prose import is_prose, outside, sections
 from gitrag.chunking.sql_strings import definitions as sql_definitions
-from gitrag.chunking.template_parts import LANGUAGES as TEMPLATES
-from gitrag.chunking.template_parts import definitions as template_definitions
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:

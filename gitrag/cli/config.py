@@ -7,8 +7,7 @@ import click
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.config.keys import DEFAULT, Config, Setting, find_key
-from gitrag.config.loading import load, settings_of
-from gitrag.config.team_file import TEAM_FILE
+from gitrag.config.loading import TEAM_FILE, load, settings_of
 from gitrag.errors import ConfigError, RepositoryError, UsageError
 from gitrag.git.environment import message_of
 

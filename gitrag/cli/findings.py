@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from gitrag.actions.options import Option, fields_of
+from gitrag.actions.requests import Option, fields_of
 from gitrag.cli.frame import NumberRange
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import UsageError

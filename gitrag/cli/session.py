@@ -103,7 +103,7 @@ class Session(NamedTuple):
     def core_files(self) -> CoreFiles:
         """Open the list of files that the user marked as core."""
         from gitrag.memory.core_files import CoreFiles
-        from gitrag.memory.home import home_directory
+        from gitrag.memory.projects import home_directory
 
         return CoreFiles(home_directory(self.environ))
 

@@ -31,7 +31,7 @@ from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.memory.registry import Registry
 from gitrag.workspace import Workspace
 

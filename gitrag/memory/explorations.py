@@ -21,9 +21,8 @@ from gitrag.late import np
 from gitrag.machine import files
 from gitrag.memory import exploration
 from gitrag.memory.exploration import SECTIONS
-from gitrag.memory.home import home_directory
 from gitrag.memory.observations import Identity, Observation, Observations
-from gitrag.memory.projects import Project, project_called
+from gitrag.memory.projects import Project, home_directory, project_called
 from gitrag.model import Chunk
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.question import Question

@@ -12,7 +12,7 @@ from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
 from gitrag.late import np
 from gitrag.search import compounds, report_evidence
-from gitrag.search.everyday import everyday
+from gitrag.search.compounds import everyday
 from gitrag.search.evidence import NEAREST, Collected, Evidence, gather
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.templates import filled
@@ -94,7 +94,7 @@ def _definitions(
     if any(row.exact and row.parts == parts for row in defined):
         return found
     if term in question.words:
-        from gitrag.search.value_sites import value_sites
+        from gitrag.search.verbatim import value_sites
 
         having = postings.chunk_id[postings.term == question.words.index(term)]
         found += value_sites(source, scope, names[-1], having, is_code)

@@ -1,4 +1,4 @@
-"""Which lines of a file to show of all that bear on the question. Pure.
+"""Which lines of a file, and of a chunk, to show of all that bear on the question. Pure.
 
 A file's chunks are compared by what ranked them, and by what tells an explanation from a mention: the words
 of a question are in everything near the answer, in the head of a class, a getter, an overload that calls
@@ -11,10 +11,125 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.corpus.documents import plain
 from gitrag.model import Chunk, Kind
+from gitrag.search.question import Question
 from gitrag.words import terms
+
+LONGEST_LINE = 400
+"""Characters shown of a line."""
+
+
+class Line(Struct, frozen=True):
+    """A line of a file.
+
+    Attributes:
+        number: Its number, 1-based.
+        text: Its text, cut if very long.
+        matches: Whether it contains a word of the question.
+    """
+
+    number: int
+    text: str
+    matches: bool
+
+
+def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]:
+    """Return the lines of a chunk that say most about the question, in file order.
+
+    The definition's own line comes first; then the lines with most distinct words of the question.
+    """
+    wanted = set(question.words)
+    lines = chunk.text.split("\n")
+    shared = [len(wanted & set(terms.query_terms(line))) for line in lines]
+    head = next((i for i, line in enumerate(lines) if chunk.name and chunk.name in line), None)
+    places = sorted(
+        (i for i, line in enumerate(lines) if line.strip()), key=lambda i: (i != head, -shared[i], i)
+    )
+    best = [i for i in places if shared[i] or i == head][:most] or places[:1]
+    return tuple(
+        Line(chunk.line_start + i, lines[i][:LONGEST_LINE].rstrip(), shared[i] > 0) for i in sorted(best)
+    )
+
+
+def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, ...]:
+    """Return the lines of a chunk that a question names by number; the first where it has none of them."""
+    lines = chunk.text.split("\n")
+    start = max(first, chunk.line_start)
+    numbers = range(start, min(last, chunk.line_end, start + most - 1) + 1)
+    asked = tuple(
+        Line(number, lines[number - chunk.line_start][:LONGEST_LINE].rstrip(), matches=True)
+        for number in numbers
+        if number - chunk.line_start < len(lines)
+    )
+    return asked or (Line(chunk.line_start, lines[0][:LONGEST_LINE].rstrip(), matches=False),)
+
+
+_LONGEST = 240
+"""Maximum characters of a note; a longer sentence is cut."""
+
+_ROOM = 160
+"""A first sentence shorter than this leaves room for the next one."""
+
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
+_NO_PROSE = re.compile(r"\s*(?:#{1,6}(?:\s|$)|=+\s*$|-{2,}\s*$|\||<!--|:::|!\[)")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]|>)\s+(?:\[[ xX]\]\s+)?")
+_FIELD = re.compile(
+    r"\W{0,3}(?:status|date|deciders|decision-makers|consulted|informed|tags)\W{0,3}:", re.IGNORECASE
+)
+_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z`\"'(\[*_\d])")
+
+
+def relevance(text: str, words: frozenset[str], instead: str = "") -> str:
+    """Return the one or two sentences of a text that say most about a question.
+
+    Args:
+        text: The matching part of a document.
+        words: The question's words as terms (``question.words``).
+        instead: The whole document; its first sentences are used when the part has none.
+    """
+    found = _sentences(text)
+    if not found:
+        found = _sentences(instead)
+    if not found:
+        return ""
+    shared = [len(words & set(terms.query_terms(sentence))) for sentence in found]
+    best = max(range(len(found)), key=lambda place: (shared[place], -place))
+    first = found[best]
+    if len(first) < _ROOM and best + 1 < len(found) and len(first) + len(found[best + 1]) < _LONGEST:
+        return f"{first}{'' if first[-1] in '.!?:;,…' else '.'} {found[best + 1]}"
+    return first if len(first) <= _LONGEST else first[: _LONGEST - 1].rstrip() + "…"
+
+
+def _sentences(text: str) -> list[str]:
+    """Split prose into sentences; a list item is a paragraph of its own."""
+    paragraphs: list[list[str]] = [[]]
+    fenced = False
+    lines = text.split("\n")
+    start = 0
+    if lines[0].rstrip() == "---":  # front matter has no sentences
+        start = next((row + 1 for row in range(1, len(lines)) if lines[row].rstrip() == "---"), 0)
+    for line in lines[start:]:
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif fenced:
+            continue
+        elif not line.strip() or _NO_PROSE.match(line) or _FIELD.match(line.strip()):
+            paragraphs.append([])
+        elif item := _ITEM.match(line):
+            paragraphs.append([line[item.end() :]])
+        else:
+            paragraphs[-1].append(line)
+    whole = (plain(" ".join(paragraph)) for paragraph in paragraphs)
+    return [sentence for paragraph in whole for sentence in _END.split(paragraph) if _says(sentence)]
+
+
+def _says(sentence: str) -> bool:
+    return len(sentence.split()) > 1
+
 
 MOST_LINES = 30
 """Lines shown of a chunk: most functions fit. Of 345 labelled files none is answered less often for it."""

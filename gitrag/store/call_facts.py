@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.columns import decode_path, integers, objects, pairs, run
 from gitrag.store.content import INDEXED
-from gitrag.store.paths import decode_path
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:

@@ -20,12 +20,23 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.columns import hashes, integers, objects, pairs, run
+from gitrag.store.columns import (
+    decode_path,
+    distinct,
+    encode_path,
+    ends,
+    hashes,
+    integers,
+    joined_at,
+    matches,
+    objects,
+    pairs,
+    run,
+    runs,
+)
 from gitrag.store.content import IS_OUTLINED, WHY
 from gitrag.store.held_texts import read_chunk_columns
-from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo, Recent
-from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.control_characters import in_whole_characters
 from gitrag.words.path_traits import NAMED_LIKE_PACKAGES, Trait, as_package, traits_within

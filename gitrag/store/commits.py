@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.store.columns import integers, next_id, objects, run
-from gitrag.store.paths import decode_path, encode_path
+from gitrag.store.columns import decode_path, encode_path, integers, next_id, objects, run
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

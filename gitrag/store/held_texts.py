@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gitrag.late import np
-from gitrag.store.joins import distinct, matches
+from gitrag.store.columns import distinct, matches
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

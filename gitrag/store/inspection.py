@@ -11,11 +11,10 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.model import Skip
 from gitrag.store import views
-from gitrag.store.columns import next_id, objects, pairs, run
+from gitrag.store.columns import decode_path, next_id, objects, pairs, run
 from gitrag.store.content import INDEXED, PENDING, WHY
 from gitrag.store.held_texts import count_by_group, flags, held_texts
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
 from gitrag.store.vectors import UNEMBEDDED
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ from msgspec import Struct
 
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
-from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.columns import decode_path, integers, objects, pairs, run
 from gitrag.store.held_texts import flags, held_texts
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from msgspec.structs import replace as replaced
 
 from gitrag.late import np
 from gitrag.store import content, vectors
-from gitrag.store.columns import hashes, integers, next_id, objects, run
+from gitrag.store.columns import decode_path, encode_path, hashes, integers, next_id, objects, run
 from gitrag.store.content import ContentKey
-from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -27,7 +27,7 @@ _BELOW = (
     "gitrag.actions.graph",
     "gitrag.actions.issues",
     "gitrag.actions.search",
-    "gitrag.trackers.registry",
+    "gitrag.trackers.detection",
     "httpx2",
     "numpy",
     "pygit2",

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.documents import indexed_documents
 from gitrag.chunking import chunk, language_of
-from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.errors import RepositoryError
+from gitrag.errors import DiskError, RepositoryError
+from gitrag.indexing.known import recorded
 from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.bearing import Documents, ScoredDocument, Target
-from gitrag.search.relevance import relevance
+from gitrag.search.passages import relevance
+from gitrag.store.source import IndexFile
 from gitrag.words import terms
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -175,7 +176,7 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
         (
             Bearing(
                 section.kind,
-                hit.document or code.read(hit.path, ""),
+                hit.document or Document(hit.path, hit.path, hit.path),
                 hit.score,
                 hit.chunk.qualified_name,
                 hit.note,
@@ -428,3 +429,29 @@ USES: Mapping[str, tuple[str, ...]] = {
 }
 """The presets of each purpose that can be named: a decision or specification to be written, a decision that
 the code seems to have taken, a plan, code to be written, a comparison of the code with what governs it."""
+
+
+def indexed_documents(
+    workspace: Workspace, kinds: Sequence[CollectionKind]
+) -> list[tuple[CollectionKind, Document, str]]:
+    """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
+
+    What is indexed is first made so by these settings, if others did it last.
+
+    Returns:
+        Kind, document and text of each.
+    """
+    from gitrag.search.sections import read_documents
+    from gitrag.store import views
+
+    now = workspace.snapshot()
+    for again in (True, False):
+        with workspace.store.read() as db:
+            view = views.current(db, workspace.repo.worktree)
+            if view is None:
+                break
+            if view.rules == now.rules_key or not again:
+                return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+        with suppress(DiskError):  # then as it is
+            workspace.update()  # a session of other settings was the last to index
+    return []

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from gitrag.actions import impact as impact_action
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import PRESETS, Bearing, Unreached
+from gitrag.actions.governance.bearings import PRESETS, Bearing, Unreached, indexed_documents
 from gitrag.actions.governance.likeness import MOST_COMPARED, alike, is_compared
 from gitrag.actions.governance.meant_change import current_content, meant_change
 from gitrag.actions.governance.related import THRESHOLD
