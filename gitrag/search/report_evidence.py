@@ -18,7 +18,8 @@ from gitrag.embedding.draft import drafter
 from gitrag.late import np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
-from gitrag.search.report_reading import Name, Place, Reading
+from gitrag.search.report_names import Name, Place
+from gitrag.search.report_reading import Reading
 from gitrag.search.templates import filled
 from gitrag.search.tracebacks import Frame
 from gitrag.store import candidates

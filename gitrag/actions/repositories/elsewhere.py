@@ -24,7 +24,7 @@ from gitrag.actions.progress import ShowProgress
 from gitrag.actions.repositories.chosen import Chosen
 from gitrag.errors import BusyError, NetworkError, StoreError, UsageError
 from gitrag.git import copies
-from gitrag.git.repository import name_of_url
+from gitrag.git.identity import name_of_url
 from gitrag.machine.files import make_private, read_regular
 from gitrag.machine.locks import FileLock, wait_for
 from gitrag.words.numbers import count
