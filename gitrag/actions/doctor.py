@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gitrag.actions.model import fetch_failure
 from gitrag.actions.status import WorkspaceStatus, read_status
+from gitrag.agents.clients import TrialError, ask_server
 from gitrag.agents.setup import commands_set_up
-from gitrag.agents.trial import TrialError, ask_server
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository

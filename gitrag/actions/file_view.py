@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.chunking import decode
-from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import NOTEBOOK
 from gitrag.errors import UsageError
 from gitrag.git.blame import blame, unchanged_lines
 from gitrag.git.commits import Commit, read_commits

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
-from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.git.conversion import as_stored

@@ -181,7 +181,6 @@ def push(session: Session, *, branch: str | None, repository: str | None, force:
     """
     from gitrag.actions.hub.push import Pushes
 
-    terminal = session.terminal
     workspace = session.workspace(auto_index="on")
     _address(workspace.config)
     workspace = session.index_first(workspace)
@@ -189,10 +188,10 @@ def push(session: Session, *, branch: str | None, repository: str | None, force:
     if branch is not None or not workspace.config.hub_branches:
         done = Pushes((_push(session, workspace, branch=branch, **asked),))
         if not session.terminal.is_json:
-            _say_pushed(terminal, done.branches[0])
+            _say_pushed(session.terminal, done.branches[0])
     else:
         done = _push_configured(session, workspace, **asked)
-    terminal.answered(done)
+    session.terminal.answered(done)
     return OK
 
 
@@ -297,7 +296,8 @@ def grant(session: Session, *, role: str | None, repository: str | None, pushes:
         if role is None or repository is None:
             found = rights.listed(there)
             for each in () if terminal.answered(found) else found:
-                terminal.print(f"{each.role} {_MAY[each.pushes]} {each.repository}")
+                may = _MAY[each.pushes]
+                terminal.print(f"{each.role} {may} {each.repository}")
             return OK
         require_name(repository)
         rights.require_owner(there, "decides who may read what")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from msgspec import Struct
 
 from gitrag.chunking import decode, has_outline, key_of, language_of, named, needs_first_line
-from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import MOST_OUTLINED_BYTES
+from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.layout import Layout, Module, configured
 from gitrag.corpus.manifests import ManifestModules, detect, is_manifest, is_of_workspace
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file

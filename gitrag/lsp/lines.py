@@ -13,8 +13,8 @@ from lsprotocol.types import Location, Position, Range
 from msgspec import Struct
 
 from gitrag.actions.lines import file_lines
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import decode
 from gitrag.git.blame import unchanged_lines
 from gitrag.workspace import Workspace
 

@@ -170,12 +170,13 @@ def read(text: str) -> Reading | None:
         sentences = [each for each in sentences if each != title]
     frames = tuple(dict.fromkeys(body.frames))[:_MOST_FRAMES]
     traced = {frame.path for frame in frames}
+    names = names_in(body.code, body.output, prose, title)
     return Reading(
         title=title,
         sentences=tuple(sentences),
         frames=frames,
         messages=tuple(dict.fromkeys(_messages(body, f"{title}\n{prose}")))[:_MOST_MESSAGES],
-        names=tuple(names_in(body.code, body.output, prose, title)[:_MOST_NAMES]),
+        names=tuple(names[:_MOST_NAMES]),
         paths=tuple(path for path in dict.fromkeys(_paths(text)) if path not in traced),
         raised=tuple(filter(None, dict.fromkeys(body.errors)))[:_MOST_MESSAGES],
     )

@@ -190,7 +190,7 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
 
 def ask(workspace: Workspace, targets: Sequence[FileTarget | str]) -> tuple[Documents, list[Asked]]:
     """Read the documents and embed what is asked about; see ``bearings``."""
-    from gitrag.search.document_parts import read_with_parts
+    from gitrag.search.similar_chunks import read_with_parts
 
     def read(db: Connection, view_id: int, overlay: ViewOverlay) -> Documents:
         return read_with_parts(db, view_id, overlay, KINDS)

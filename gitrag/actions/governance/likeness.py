@@ -107,7 +107,7 @@ def _compare(
     with_documents: bool = False,
 ) -> _Compared:
     from gitrag.embedding.draft import drafter
-    from gitrag.search.document_parts import read_with_parts
+    from gitrag.search.similar_chunks import read_with_parts
 
     workspace.require_index()
     if not texts:
