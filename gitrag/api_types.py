@@ -27,8 +27,8 @@ from gitrag.actions.touched import Touched as AddedDefinition
 from gitrag.callgraph.graph import Edge as CallEdge
 from gitrag.callgraph.graph import Node as CallNode
 from gitrag.search.engine import Hit
-from gitrag.search.passages import Line
 from gitrag.search.similar_chunks import SimilarChunk
+from gitrag.search.snippet import Line
 from gitrag.workspace import Indexed as Updated
 
 __all__ = [

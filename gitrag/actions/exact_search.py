@@ -18,8 +18,8 @@ from gitrag.errors import UsageError
 from gitrag.indexing.worker import running
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
-from gitrag.search.passages import Line
 from gitrag.search.sections import AnswerSection, Wanted, choose
+from gitrag.search.snippet import Line
 from gitrag.store import candidates
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace

@@ -11,8 +11,8 @@ from gitrag.actions.answer import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
-from gitrag.search.passages import LONGEST_LINE, Line
 from gitrag.search.question import read
+from gitrag.search.snippet import LONGEST_LINE, Line
 from gitrag.words.terms import query_terms
 from gitrag.workspace import Workspace
 

@@ -19,9 +19,9 @@ from gitrag.model import Chunk
 from gitrag.search import lookup
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.lookup import Named
-from gitrag.search.passages import Line
 from gitrag.search.sections import AnswerSection
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
+from gitrag.search.snippet import Line
 from gitrag.store import candidates, content, vectors
 from gitrag.store.candidates import NO_FILTERS, SearchScope
 from gitrag.store.memo import Memo

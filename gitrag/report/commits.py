@@ -159,7 +159,7 @@ _COLUMNS = ("first", "among three", "among ten", "NDCG@10")
 _LONGEST_QUESTION = 60
 
 
-def as_text(found: Measured, style: Style = plain) -> Text:
+def measured_text(found: Measured, style: Style = plain) -> Text:
     """Return it for a terminal: a table, what was left out, and the questions where they are listed."""
     lines = [_row("", _COLUMNS)] if found.found else []
     for row in found.found:
@@ -170,9 +170,9 @@ def as_text(found: Measured, style: Style = plain) -> Text:
     return joined([*lines, "", *(style(line, "dim") for line in _notes(found)), *_listed(found)])
 
 
-def as_markdown(found: Measured) -> Text:
+def measured_markdown(found: Measured) -> Text:
     """Return it as Markdown, for agents."""
-    fenced = ["```", *as_text(found).split("\n"), "```"]
+    fenced = ["```", *measured_text(found).split("\n"), "```"]
     return joined(["## Past commits, asked of the state before them", "", *fenced])
 
 

@@ -13,7 +13,7 @@ from gitrag.report.parts import TAB, Style, cut, kind_of, place_of, plain
 from gitrag.report.places import place_line
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
-from gitrag.search.passages import Line
+from gitrag.search.snippet import Line
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.numbers import count
 

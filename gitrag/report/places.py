@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from gitrag.actions.answer import Answer
 from gitrag.report.parts import place_of
 from gitrag.search.engine import Hit
-from gitrag.search.passages import Line
 from gitrag.search.question import read
+from gitrag.search.snippet import Line
 from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.terms import query_terms
 

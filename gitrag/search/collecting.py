@@ -12,7 +12,7 @@ from gitrag.embedding.draft import drafter
 from gitrag.git import matcher
 from gitrag.late import np
 from gitrag.search import compounds, report_evidence
-from gitrag.search.compounds import everyday
+from gitrag.search.everyday import everyday
 from gitrag.search.evidence import NEAREST, Collected, Evidence, gather
 from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.templates import filled

@@ -17,9 +17,9 @@ from gitrag.search.collecting import allowed_paths, collect
 from gitrag.search.evidence import Evidence
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
-from gitrag.search.passages import Line, lines_at, snippet
 from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
+from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.variants import Page
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import Files, Filters, SearchScope

@@ -16,7 +16,7 @@ from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Hit, Scoped
-from gitrag.search.passages import Line
+from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope, Unsearched
 from gitrag.store.memo import Memo

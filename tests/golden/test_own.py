@@ -42,7 +42,7 @@ QUESTIONS = {
     "BM25 of a file's chunks": "search/evidence.py",
     "weights of the linear ranker": "search/ranking.py",
     "stop words of a question": "search/question.py",
-    "lines of a chunk to show": "search/passages.py",
+    "lines of a chunk to show": "search/snippet.py",
     "stem of an English word": "words/stems.py",
     "settings and where their values come from": "config/loading.py",
     "nearest known name of a mistyped setting": "words/spelling.py",

@@ -22,8 +22,8 @@ from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
 from gitrag.search.engine import FurtherHit, Hit
 from gitrag.search.graph_filter import graph_filter
-from gitrag.search.passages import Line
 from gitrag.search.sections import AnswerSection
+from gitrag.search.snippet import Line
 from gitrag.words.control_characters import printable
 
 

@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from gitrag.search.compounds import meant
+from gitrag.search.everyday import meant
 from gitrag.search.question import STOP_WORDS, read
 from gitrag.words.stems import stem
 

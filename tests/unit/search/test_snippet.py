@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from gitrag.model import Chunk, Kind
-from gitrag.search.passages import snippet
 from gitrag.search.question import read
+from gitrag.search.snippet import snippet
 
 
 def test_the_definition_and_the_matching_lines_are_shown_in_order():
