@@ -15,7 +15,7 @@ from gitrag.words.numbers import count, size
 if TYPE_CHECKING:
     from gitrag.actions.sharing.shared import Shared
     from gitrag.cli.terminal import Terminal
-    from gitrag.sharing.catalogue import Refusal, Skipped
+    from gitrag.sharing.ledger import Refusal, Skipped
 
 
 @group(

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from gitrag.actions.sharing.shared import Shared
 from gitrag.indexing.embed_texts import encode_texts
 from gitrag.late import np
-from gitrag.sharing.catalogue import Refusal, Skipped
+from gitrag.sharing.ledger import Refusal, Skipped
 from gitrag.sharing.packs import ROWS, PackError, PackKeys
 from gitrag.store import shared, vectors
 from gitrag.store.vectors import PendingText

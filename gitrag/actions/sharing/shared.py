@@ -14,7 +14,8 @@ from gitrag.errors import BusyError, DiskFullError, NotSetUpError
 from gitrag.indexing.embed_texts import text_of
 from gitrag.late import np
 from gitrag.sharing.addresses import open_place
-from gitrag.sharing.catalogue import Catalogue, Ledger, Listed, Refusal, Skipped
+from gitrag.sharing.catalogue import Catalogue, Listed
+from gitrag.sharing.ledger import Ledger, Refusal, Skipped
 from gitrag.sharing.packs import MOST_KEYS_BYTES, MOST_KEYS_TOTAL_BYTES, DamagedError, PackError, PackKeys
 from gitrag.sharing.place import GoneError, Place
 from gitrag.store import shared, vectors

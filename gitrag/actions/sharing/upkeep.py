@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from gitrag.actions.sharing import pull, push
 from gitrag.actions.sharing.shared import Shared
 from gitrag.late import np
-from gitrag.sharing.catalogue import Refusal, Skipped
+from gitrag.sharing.ledger import Refusal, Skipped
 from gitrag.sharing.packs import KEYS, ROWS, Pack, PackError
 from gitrag.store import shared
 from gitrag.store.connection import StoreMissingError

@@ -7,7 +7,7 @@ import pytest
 from gitrag.actions.catch_up import run_worker
 from gitrag.actions.sharing.background import public_tree
 from gitrag.embedding.encoder import Encoder
-from gitrag.sharing.catalogue import Ledger
+from gitrag.sharing.ledger import Ledger
 from gitrag.workspace import Workspace
 from tests.support.sharing import Person, Team, make_team, sources
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from gitrag.sharing.catalogue import MOST_REFUSED, NAME, Ledger
+from gitrag.sharing.ledger import MOST_REFUSED, NAME, Ledger
 
 PACK = "v1-" + "0" * 16 + "-" + "a" * 64
 
