@@ -111,7 +111,7 @@ def _document(steps: Sequence[InitStep], agents: AgentsDocument | None) -> InitD
 
 
 def _say(step: InitStep, terminal: Terminal) -> None:
-    from gitrag.actions.init import EmbeddingSkipped, HooksInstalled, LocalFilesIgnored
+    from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
     from gitrag.workspace import Indexed
 
     match step:
@@ -129,7 +129,7 @@ def _say(step: InitStep, terminal: Terminal) -> None:
                 terminal.print(f".gitignore: .sdd/ {done}")
         case Indexed():
             say_indexed(step, terminal)
-        case EmbeddingSkipped():
+        case None:
             terminal.print("Embed skipped per --skip-embed flag")
         case _:
             say_embedding(step, terminal)

@@ -308,16 +308,9 @@ _MOST_KEPT = 2_000
 """Outlines, and uses of groups, kept for the next question."""
 
 
-class _Use(Struct, frozen=True):
-    """What a repository uses of some variants.
-
-    Attributes:
-        offered: The path that the package's entry point offers; None where it offers none alone.
-        activity: By path, how much work has gone into each.
-    """
-
-    offered: str | None
-    activity: Mapping[str, float]
+_Use = tuple[str | None, Mapping[str, float]]
+"""Of some variants the path that the package's entry point offers, None where it offers none alone; and
+the work that has gone into each, by path."""
 
 
 class Page(Struct, frozen=True):
@@ -414,11 +407,11 @@ def _used(
         activity = [0.0] * len(group)
         if commit is not None:
             activity = source.activity(scope, commit, group)
-        known[key] = _Use(_offered(source, scope, key), dict(zip(by_path, activity, strict=True)))
-    use = known[key]
-    if use.offered is not None:
-        return by_path[use.offered]
-    worked_on = most_worked_on([use.activity[path] for path in by_path])
+        known[key] = _offered(source, scope, key), dict(zip(by_path, activity, strict=True))
+    offered, worked = known[key]
+    if offered is not None:
+        return by_path[offered]
+    worked_on = most_worked_on([worked[path] for path in by_path])
     return group[worked_on or 0]
 
 
