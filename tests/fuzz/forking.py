@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 _LOADED = (
-    *"boundary check config core doctor explore gc graph index issues prime related search status".split(),
+    *"boundary check config core doctor explore gc graph index issues prime search status".split(),
 )
 _BELOW = (
     "duckdb",
