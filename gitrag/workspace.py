@@ -472,7 +472,8 @@ class Workspace:
     def no_collections(self) -> NotSetUpError:
         """Return the error for a repository without an index."""
         return NotSetUpError(
-            f"No gitrag collections found for {self.name}. Run `gitrag index` first.", "gitrag init"
+            f"No gitrag collections found for {self.name}. Run `gitrag index` first.",
+            "`gitrag init` runs it, and keeps the index up to date.",
         )
 
     def age(self) -> timedelta | None:

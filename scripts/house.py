@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import signal
 import sys
 import tomllib
 from collections import Counter
@@ -109,4 +110,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # where `head` has read enough
     sys.exit(main())

@@ -12,7 +12,7 @@ from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
 from gitrag.search.question import read
-from gitrag.search.snippet import LONGEST_LINE, Line
+from gitrag.search.snippet import Line, shown
 from gitrag.words.terms import query_terms
 from gitrag.workspace import Workspace
 
@@ -223,6 +223,6 @@ def _words(answer: Answer) -> frozenset[str]:
 
 def _numbered(lines: Sequence[str], first: int, words: frozenset[str]) -> tuple[Line, ...]:
     return tuple(
-        Line(number, text[:LONGEST_LINE].rstrip(), matches=bool(words.intersection(query_terms(text))))
+        Line(number, shown(text), matches=bool(words.intersection(query_terms(text))))
         for number, text in enumerate(lines, first)
     )

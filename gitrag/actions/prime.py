@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
+from gitrag.actions.current_view import CurrentView
 from gitrag.actions.governance.bearings import (
     KINDS,
     PRESETS,
@@ -28,7 +29,7 @@ from gitrag.actions.overview import Overview, overview
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.corpus.manifests import is_manifest
-from gitrag.errors import UsageError
+from gitrag.errors import DiskError, UsageError
 from gitrag.git.commits import Commit, read_commits
 from gitrag.git.difference import RUN_NOTHING
 from gitrag.git.environment import GitTimeoutError
@@ -235,10 +236,13 @@ def prime(
     workspace.require_index()
     notes = []
     if prime_updates(age := workspace.age()):
-        refreshed = workspace.update(advance=advance).refreshed
-        notes.append(workspace.stale_note(age, refreshed))
-        done = refreshed.documents
-        notes.append(refreshed_line(done.added, done.updated, done.removed))
+        try:
+            refreshed = workspace.update(advance=advance).refreshed
+            notes.append(workspace.stale_note(age, refreshed))
+            done = refreshed.documents
+            notes.append(refreshed_line(done.added, done.updated, done.removed))
+        except DiskError:  # what is new is held in memory, which is said
+            CurrentView(workspace, says_staleness=False).read(lambda *_view: None)
     least = workspace.config.min_score
     least = PRESETS["discover"].min_score if least is None else least
     found = _about(workspace, topic) if topic else _all(workspace)
@@ -248,16 +252,14 @@ def prime(
     marked = None if core is None else marked_files(core, project_of(workspace))
     if marked is not None and not for_agent:
         notes.append(marked.doubt)
-    unreached = None
-    if topic and not entries:
-        unreached = find_unreached(workspace, found, KINDS, least)
+    is_empty = topic and not entries
     return SessionStart(
         workspace.name,
         topic,
         tuple(note for note in notes if note),
         entries,
         "" if marked is None else core_context(workspace, marked),
-        unreached,
+        find_unreached(workspace, found, KINDS, least) if is_empty else None,
         find_instead(workspace, topic) if topic and not found else NOTHING,
         None if topic else overview(workspace, () if marked is None else marked.files),
         None if since is None else passed(workspace, since, _places(workspace)),
@@ -300,7 +302,7 @@ def _about(workspace: Workspace, topic: str) -> list[Bearing]:
     return [replace(each, note=texts.get(hit.path, hit.chunk.text)) for each, hit in found]
 
 
-_WORKTREES = 16
+_SLOTS = 16
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40,64}")
 
@@ -338,7 +340,7 @@ class _Kept(Struct, frozen=True, array_like=True):
 
 
 _Texts = dict[bytes, _Kept]
-"""By worktree."""
+"""By worktree and settings."""
 
 
 def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | None:
@@ -348,7 +350,7 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
     and the overview says of which commit it is. The index is opened only where it has changed. How old it was
     is said once.
     """
-    path, own, root = workspace.store.directory / TEXTS, _worktree(workspace), workspace.repo.root
+    path, own, root = workspace.store.directory / TEXTS, _slot(workspace), workspace.repo.root
     held = read(path, _Texts) or {}
     index, kept = _index_state(workspace), held.get(own)
     if kept is None or root is None or not index:
@@ -381,8 +383,7 @@ def known_text(workspace: Workspace, core: CoreFiles) -> tuple[Text, bool] | Non
         new = replace(new, moved=new.moved + age.total_seconds())
     if new is not kept:
         write(path, held | {own: new})
-    notes = (stale, _unembedded_note(workspace, new.texts, new.chunks), marked.doubt)
-    lines = [note for note in notes if note]
+    lines = list(filter(None, (stale, _unembedded_note(workspace, new.texts, new.chunks), marked.doubt)))
     return Text(f"{joined(lines)}\n\n{text}" if lines else text), is_whole
 
 
@@ -397,10 +398,10 @@ def want_text(workspace: Workspace) -> None:
 
 def expect_text(workspace: Workspace, *, asked: bool = False) -> None:
     """Have the worker keep what a session here is told, once; where one was told, after each commit."""
-    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    path, own = workspace.store.directory / TEXTS, _slot(workspace)
     held = read(path, _Texts) or {}
     if own not in held or (asked and not held[own].asked):
-        others = [each for each in held.items() if each[0] != own][: _WORKTREES - 1]
+        others = [each for each in held.items() if each[0] != own][: _SLOTS - 1]
         write(path, {own: replace(held.get(own, _Kept()), asked=asked), **dict(others)})
 
 
@@ -410,7 +411,7 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
     Args:
         make: Returns it as Markdown, without notes, and what that was made of.
     """
-    path, own = workspace.store.directory / TEXTS, _worktree(workspace)
+    path, own = workspace.store.directory / TEXTS, _slot(workspace)
     held = (read(path, _Texts) or {}).get(own)
     marked, now = marked_files(core, project_of(workspace)), workspace.snapshot()
     if held is None or now.head.commit is None or (held.of and not held.asked):
@@ -436,8 +437,9 @@ def keep_text(workspace: Workspace, core: CoreFiles, make: Callable[[], tuple[st
         write(path, {**(read(path, _Texts) or {}), own: new})
 
 
-def _worktree(workspace: Workspace) -> bytes:
-    return os.fsencode(workspace.repo.worktree)
+def _slot(workspace: Workspace) -> bytes:
+    """Return what a text is kept under: its worktree, and the settings that say what is indexed."""
+    return os.fsencode(f"{workspace.repo.worktree}\0{replace(workspace.options, processes=1)}")
 
 
 def _files(now: Snapshot) -> tuple[str, str, dict[bytes, tuple[str, int]]]:

@@ -158,8 +158,7 @@ def check_manual(environ: Mapping[str, str], place: Path | None = None) -> Check
     return Check(
         "manual",
         CheckState.OK,
-        "`git gitrag --help` does not find the man page, `git gitrag -h` prints the help;"
-        f' export MANPATH="{place}:$MANPATH"',
+        f"`git gitrag -h` prints the help; the man page is in {place}, where man does not look",
     )
 
 

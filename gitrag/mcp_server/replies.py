@@ -27,6 +27,7 @@ from gitrag.memory.observations import Observation
 from gitrag.report.impact import numbers
 from gitrag.report.parts import listed_paths, reworded_lines, wording_line
 from gitrag.search.engine import LEAST_ANSWER
+from gitrag.search.snippet import shown
 from gitrag.words.control_characters import Text, joined
 
 _MOST_LINES = 20
@@ -209,7 +210,7 @@ def code_text(found: Cascade, freshness: Freshness) -> Text:
         place = f"{each.repository}:{each.path}" if each.repository else each.path
         lines += [f"{place}:{each.line_start}-{each.line_end}  {what}  ({score}{each.via.value})"]
         lines += [f"also: {listed_paths(each.variants)}"] if each.variants else []
-        text = each.text.split("\n")
+        text = [shown(line) for line in each.text.split("\n")]
         if each.score is not None and each.score < _FAINT:  # its name tells enough
             more = len(text) - _FIRST_OF_FAINT
             text = [*text[:_FIRST_OF_FAINT], *([f"… {counted(more, 'line')} more"] if more > 0 else [])]

@@ -280,7 +280,7 @@ class Observations:
             db.execute("PRAGMA foreign_keys = ON")
             self._migrate(db)
             yield db
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter of a message with a damaged name
             raise self._wrapped(error) from error
         finally:
             if db is not None:
@@ -304,14 +304,14 @@ class Observations:
             db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
-    def _wrapped(self, error: sqlite3.Error) -> StoreError | BusyError:
+    def _wrapped(self, error: sqlite3.Error | UnicodeDecodeError) -> StoreError | BusyError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             return BusyError(
                 f"Other processes have been writing to {self.path} for {self._busy_timeout_s:.0f} s.",
                 "Try again.",
             )
-        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT} or isinstance(error, UnicodeDecodeError):
             return StoreError(
                 f"{self.path} is damaged or no memory of gitrag's: {error}.",
                 "It is left as it is. Move it away, and `gitrag explore import` what you have exported.",

@@ -66,7 +66,7 @@ def collect(
     quoted = np.empty(0, np.int32)
     if _may_be_quoted(question):
         quoted = np.union1d(
-            verbatim(source, question.text, postings, len(question.words)),
+            verbatim(source, question.text, postings, len(question.words), may_add=report is None),
             filled(source, scope, question, [question.text], postings, memo),
         )
     definitions = _definitions(source, question, scope, postings, memo)

@@ -8,7 +8,7 @@ from gitrag.model import Chunk
 from gitrag.search.question import Question
 from gitrag.words import terms
 
-LONGEST_LINE = 400
+_LONGEST_LINE = 400
 """Characters shown of a line."""
 
 
@@ -17,13 +17,18 @@ class Line(Struct, frozen=True):
 
     Attributes:
         number: Its number, 1-based.
-        text: Its text, cut if very long.
+        text: Its text, as ``shown``.
         matches: Whether it contains a word of the question.
     """
 
     number: int
     text: str
     matches: bool
+
+
+def shown(line: str) -> str:
+    """Return a line as people and agents see it: of a very long one its beginning, with an ellipsis."""
+    return line.rstrip() if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
 
 
 def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]:
@@ -39,9 +44,7 @@ def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]
         (i for i, line in enumerate(lines) if line.strip()), key=lambda i: (i != head, -shared[i], i)
     )
     best = [i for i in places if shared[i] or i == head][:most] or places[:1]
-    return tuple(
-        Line(chunk.line_start + i, lines[i][:LONGEST_LINE].rstrip(), shared[i] > 0) for i in sorted(best)
-    )
+    return tuple(Line(chunk.line_start + i, shown(lines[i]), shared[i] > 0) for i in sorted(best))
 
 
 def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, ...]:
@@ -50,8 +53,8 @@ def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, 
     start = max(first, chunk.line_start)
     numbers = range(start, min(last, chunk.line_end, start + most - 1) + 1)
     asked = tuple(
-        Line(number, lines[number - chunk.line_start][:LONGEST_LINE].rstrip(), matches=True)
+        Line(number, shown(lines[number - chunk.line_start]), matches=True)
         for number in numbers
         if number - chunk.line_start < len(lines)
     )
-    return asked or (Line(chunk.line_start, lines[0][:LONGEST_LINE].rstrip(), matches=False),)
+    return asked or (Line(chunk.line_start, shown(lines[0]), matches=False),)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.store.candidates import DefinitionSite, Postings, SearchScope
 from gitrag.store.memo import Memo
 from gitrag.words.declarations import LANGUAGES
@@ -35,6 +35,9 @@ def reexports(
 _FEWEST = 3
 """Minimum number of words; two in a row are not a quotation."""
 
+_FEWEST_SAID = 5
+"""Of a shorter message three fifths are no quotation."""
+
 _LONGEST = 64
 """Maximum number of words; of a pasted file these are enough."""
 
@@ -45,18 +48,31 @@ _MOST = 64
 """Chunks to read, those with most of the words: for 223 messages of four repositories they contain 220."""
 
 
-def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArray[np.int32]:
+_MESSAGE = late_re(r"\b[A-Z]\w*(?:Error|Exception)\b\W+(\w.*)")
+"""An exception's name, and its message: the last words may be values, or added by who asks."""
+
+
+def verbatim(
+    source: Source, text: str, postings: Postings, terms: int, *, may_add: bool = False
+) -> NDArray[np.int32]:
     """Find chunks with a question's words in a row, whatever punctuation stands between; ids, ascending.
 
     A message broken into several lines counts too.
+
+    Args:
+        terms: How many terms the question has.
+        may_add: Whether of an exception's message the first three fifths are enough.
     """
     words = re.findall(r"\w+", text)[:_LONGEST]
     none = np.empty(0, np.int32)
+    least = terms
+    if may_add and (said := _MESSAGE.search(text)) and len(own := re.findall(r"\w+", said[1])) > _FEWEST_SAID:
+        words, least = own[: -(-len(own) * 3 // 5)], terms // 2
     if len(words) < _FEWEST or not len(postings.chunk_id):
         return none
     # Of many postings few are worth sorting. Ids may be high: those that share their last bits count as one.
     bits = postings.chunk_id & _LAST_BITS
-    rows = np.flatnonzero(np.bincount(bits)[bits] >= terms)
+    rows = np.flatnonzero(np.bincount(bits)[bits] >= least)
     if not len(rows):
         return none
     _keys, first = np.unique(
@@ -65,10 +81,10 @@ def verbatim(source: Source, text: str, postings: Postings, terms: int) -> NDArr
     first = rows[first]
     chunk, place, words_of = np.unique(postings.chunk_id[first], return_inverse=True, return_counts=True)
     share = np.bincount(place, postings.frequency[first] / postings.length[first])
-    having = np.flatnonzero(words_of == terms)
+    having = np.flatnonzero(words_of >= least)
     if not len(having):
         return none
-    chosen = chunk[having[np.argsort(-share[having], kind="stable")[:_MOST]]]
+    chosen = chunk[having[np.lexsort((-share[having], -words_of[having]))[:_MOST]]]
     quoted = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)", re.IGNORECASE)
     texts = source.texts_of(chosen)
     return np.array(sorted(chunk_id for chunk_id, own in texts.items() if quoted.search(own)), dtype=np.int32)

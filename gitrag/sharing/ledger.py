@@ -62,7 +62,7 @@ class Ledger(Struct):
         compared: How many texts of a pack were compared here, at most at a time, by name.
         damaged: Packs of which bytes came that were not theirs: the next push looks whether they lie so.
         asked: When the background worker last pulled from a place, or pushed to it, Unix seconds.
-        pushed: The tree that the background worker pushed last to each place.
+        pushed: The tree that the background worker pushed last to each place, and the recipe of its texts.
         failure: Why the background worker could last not pull or push; empty if it could.
     """
 

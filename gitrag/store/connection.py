@@ -17,11 +17,12 @@ from gitrag.machine.files import PRIVATE, make_private, settle
 from gitrag.machine.locks import FileLock, StoreLock
 from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
+from gitrag.store.carried import carry
 from gitrag.store.chunk_cache import ChunkCache
-from gitrag.store.engine import Engine, SharedEngines, share_work, start
+from gitrag.store.engine import Engine, SharedEngines, quoted, share_work, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
-from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, share_to_win, write_copy
+from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, put_on_disk, share_to_win, write_copy
 from gitrag.store.schema import ForeignDatabaseError
 from gitrag.store.vector_cache import VectorCache
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _ASIDE = "damaged-*.duckdb*"
 _NEW = "smaller.duckdb"
+_RENEWED = "renewed.duckdb"
 _HEADERS_BYTES = 3 * 4096
 """What DuckDB writes first: a main header and two of the database, in three writes, before anything else."""
 _BUILD = "Run `gitrag index` to build it."
@@ -161,6 +163,7 @@ class Store:
         self.directory = directory
         self._seed = seed
         self._beside = () if seed is None else (seed,)
+        self._outdated: Path | None = None
         self._seed_lock = StoreLock(seed or directory, lock_timeout_s)
         self.vector_cache = VectorCache(directory / f"{NAME}.vectors")
         self.chunk_cache = ChunkCache(directory / f"{NAME}.chunks")
@@ -285,7 +288,7 @@ class Store:
                 except StoreError as error:
                     if not self._reads_seed:
                         raise
-                    self._seed = None  # not ours to replace: our own is asked, or one is built
+                    self._outdated, self._seed = self.path, None  # not ours to replace: one is built
                     raise StoreMissingError(str(error), _RENEW) from error
                 self._checked, self.memo = self.state, self._memo_of(self.state)
                 yield db
@@ -326,10 +329,12 @@ class Store:
             there = self.exists()
             with self._shared() if there else nullcontext():
                 self._held = Held(self.path if there else None, db)
-            if not self._upgrade(db):  # made by another version of gitrag: nothing of it can be used
+            if not self._upgrade(db):  # made by another version of gitrag: only its vectors can be used
                 db.close()
                 self._held = Held(None, start(self.directory, self._beside))
                 self._upgrade(self._held.db)
+                with suppress(duckdb.Error), self._shared():
+                    carry(self._held.db, self.path)
         except (duckdb.Error, ForeignDatabaseError):  # damaged, or too little memory
             self.let_go()
         except BaseException:
@@ -560,14 +565,13 @@ class Store:
         Returns:
             The bytes freed.
         """
-        paths = [
-            path for pattern in (f"{NAME}*", _ASIDE, f"{_NEW}*") for path in self.directory.glob(pattern)
-        ]
+        patterns = (f"{NAME}*", _ASIDE, f"{_NEW}*", f"{_RENEWED}*")
+        paths = [path for pattern in patterns for path in self.directory.glob(pattern)]
         if not paths:
             return 0
         freed = sum(path.stat().st_size for path in paths)
         with self._lock.exclusive("removing the index"):
-            self._delete(f"{NAME}*", _ASIDE, f"{_NEW}*")
+            self._delete(*patterns)
         return freed
 
     def _require(self) -> None:
@@ -625,12 +629,15 @@ class Store:
 
         if self._is_unmade():
             self._delete(f"{NAME}*")
+        if self._outdated is not None and not self.path.exists():
+            with self._seed_lock.shared():
+                self._renew(self._outdated)
         try:
             db = self._open_writable(engine)
             if db is not None:
                 return db
-            self._delete(f"{NAME}*")
-            self._say("The index was made by another version of gitrag; building it again.")
+            kept = "; its vectors are kept" if self._renew(self.path) else ""
+            self._say(f"The index was made by another version of gitrag; building it again{kept}.")
         except (duckdb.Error, ForeignDatabaseError) as error:
             self._move(self._diagnose(error))
         try:
@@ -640,6 +647,40 @@ class Store:
         if db is None:
             raise StoreError(f"Cannot make the index {self.path}.")
         return db
+
+    def _renew(self, old: Path) -> bool:
+        """Put an index that has only the vectors of an older one in its place, or nothing; the lock is held.
+
+        Killed at any point, it leaves the older one or the new one.
+
+        Returns:
+            Whether vectors were carried over: not where the older one is damaged or the disk is full.
+        """
+        import duckdb
+
+        new = self.directory / _RENEWED
+        count = 0
+        try:
+            self._delete(f"{_RENEWED}*")  # left by a killed process
+            with suppress(duckdb.Error), start(self.directory, self._beside) as db:
+                share_work(db, old)
+                db.execute(f"ATTACH {quoted(new)} AS renewed")
+                db.execute("USE renewed")
+                self._upgrade(db)
+                found = carry(db, old)
+                db.execute("USE memory")
+                put_on_disk(db, "renewed", new)
+                count = found
+            self._delete(f"{NAME}.wal" if count else f"{NAME}*")  # a log would be taken for the new one's
+            if count:
+                new.replace(self.path)
+                self._delete(f"{NAME}.*")
+        except OSError as error:
+            raise self._unwritable(error) from error
+        finally:
+            with suppress(StoreError):
+                self._delete(f"{_RENEWED}*")
+        return bool(count)
 
     def _open_writable(self, engine: Engine) -> DuckDBPyConnection | None:
         """Open and migrate; close it and return None if the content was made with another recipe."""

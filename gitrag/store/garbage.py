@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.store import histories
+from gitrag.store import carried, histories
 from gitrag.store.columns import integers, run
 from gitrag.store.views import drop_unused
 
@@ -104,12 +104,12 @@ def mark(db: DuckDBPyConnection, keep: Keep) -> Garbage:
             """,
             [keep.since_s, _ALWAYS_KEPT],
         )
-    db.execute("""
+    db.execute(f"""
         CREATE OR REPLACE TEMP TABLE doomed_texts AS
         SELECT text_id FROM texts WHERE text_id <> (SELECT max(text_id) FROM texts) AND text_id NOT IN (
             SELECT text_id FROM chunks ANTI JOIN doomed_contents USING (content_id)
             UNION ALL SELECT text_id FROM paths ANTI JOIN doomed_paths USING (path_id)
-        )
+        ) AND text_id > {carried.kept(db, keep.since_s)}
     """)
     row = db.execute("""
         SELECT (SELECT count(*) FROM views WHERE view_id NOT IN (SELECT view_id FROM kept_slots)),

@@ -129,8 +129,13 @@ def write_copy(db: DuckDBPyConnection, path: Path, target: Path) -> None:
     db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
     db.execute(f"ATTACH {quoted(target)} AS target")
     db.execute("COPY FROM DATABASE disk TO target")
-    db.execute("CHECKPOINT target")
-    db.execute("DETACH target")
+    put_on_disk(db, "target", target)
     db.execute("DETACH disk")
-    with target.open("rb") as file:
+
+
+def put_on_disk(db: DuckDBPyConnection, name: str, path: Path) -> None:
+    """Detach a new index file; it is on disk in full, without a log, when this returns."""
+    db.execute(f"CHECKPOINT {name}")
+    db.execute(f"DETACH {name}")
+    with path.open("rb") as file:
         os.fsync(file.fileno())

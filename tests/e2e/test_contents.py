@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,15 @@ def test_what_is_odd_is_found_and_shown_safely(odd, question, path):
     assert (done.status, done.err) == (0, "")
     assert path in done.out
     assert unsafe(done.out) == []
+
+
+@pytest.mark.parametrize("output", ["text", "markdown", "paths"])
+def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(odd, output):
+    ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0"}
+    own = replace(odd.gitrag, forks=False)
+    for question, path in (("latin coffee", r"caf\xe9 latin.py"), ("查询数据", r"\u4e2d\u6587.py")):
+        done = own("search", question, "--output", output, "--limit", "1", env=ascii_only)
+        assert (done.status, done.err, path in done.out, done.out.isascii()) == (0, "", True, True)
 
 
 def test_markdown_too_shows_safely(odd):

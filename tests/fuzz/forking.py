@@ -18,9 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_LOADED = (
-    *"boundary check config core doctor explore gc graph index issues prime search status".split(),
-)
+_LOADED = (*"boundary check config core doctor explore gc graph index issues prime search status".split(),)
 _BELOW = (
     "duckdb",
     "gitrag.actions.governance.check",

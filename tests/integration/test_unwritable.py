@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import platformdirs
 import pytest
 
 from gitrag.actions.governance.bearings import KINDS, indexed_documents
+from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store import connection
 from gitrag.workspace import Workspace
@@ -108,6 +110,21 @@ def test_documents_are_listed_as_indexed_by_other_settings(make_repository):
         [(_, document, _)] = indexed_documents(Workspace.open(repo.path, environ=environment), KINDS)
     assert document.path == "docs/adrs/ADR-0001-x.md"
     assert indexed_documents(Workspace.open(repo.path, environ=environment), KINDS) == []
+
+
+@pytest.mark.parametrize(("most", "known"), [(None, 2), (0, 1)])
+def test_a_session_starts_with_what_is_new_held_in_memory(make_repository, monkeypatch, most, known):
+    repo = make_repository({"docs/adrs/ADR-0001-x.md": "# ADR-0001: Keep\n"}, indexed=True)
+    repo.commit({"docs/adrs/ADR-0002-y.md": "# ADR-0002: Drop\n"})
+    if most is not None:
+        monkeypatch.setattr(connection, "MAX_BYTES", most)
+    said: list[str] = []
+    later = {"environ": repo.environment, "say": said.append, "clock": lambda: time.time() + 61}
+    with unwritable(repo, "EROFS"):
+        primed = prime(Workspace.open(repo.path, **later))
+    assert len(primed.entries) == known
+    [line] = set(said)
+    assert line.startswith(f"Cannot write {repo.path}")
 
 
 def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind):

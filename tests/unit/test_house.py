@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +53,12 @@ def test_counts_are_of_what_is_there(tmp_path):
 )
 def test_a_mapping_takes_three_fields_of_one_object(line, is_one):
     assert any(map(house.is_mapping, ast.walk(ast.parse(line)))) == is_one
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error there")
+def test_who_has_read_enough_sees_no_traceback():
+    command = [sys.executable, ROOT / "scripts/house.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == -signal.SIGPIPE

@@ -10,6 +10,7 @@ from gitrag.actions.sharing.pull import pull
 from gitrag.actions.sharing.push import push
 from gitrag.actions.sharing.shared import OFF, Shared
 from gitrag.errors import GitragError
+from gitrag.indexing.recipe import recipe
 from gitrag.workspace import Workspace
 
 _MANY_TEXTS = 256
@@ -86,14 +87,17 @@ def push_after(workspace: Workspace, asked: Callable[[], bool]) -> None:
         if not team.place.is_writable or workspace.count_unembedded():
             return False
         tree = public_tree(workspace)
-        if tree is None or team.ledger.pushed.get(team.place.address) == tree:
+        if tree is None:
+            return False
+        pushed = f"{tree} {recipe(workspace.model)}"  # the same files, cut otherwise, have other texts
+        if team.ledger.pushed.get(team.place.address) == pushed:
             return False
         tried = f"push to {team.place.address}"
         if team.ledger.failure and _lately(team, tried):
             return False
         team.ledger.asked[tried] = time.time()
         done = push(team, tree)
-        team.ledger.pushed[team.place.address] = tree
+        team.ledger.pushed[team.place.address] = pushed
         if done.texts:
             workspace.say(f"Pushed {done.texts} vectors to {team.place.address}.")
         return True

@@ -155,6 +155,18 @@ def test_a_session_may_have_other_settings_than_the_worker(workspace, own, opene
     assert known_text(excluding, core) is None
 
 
+def test_sessions_of_other_settings_in_turn_find_their_own(workspace, own, opened, core):
+    known = known_text(opened(), core)
+    other = dict(workspace.environ) | {"GITRAG_EXCLUDE": "service/"}
+    want_text(Workspace.open(own.path, environ=other))
+    command.keep(Workspace.open(own.path, environ=other))
+    excluding, _ = known_text(Workspace.open(own.path, environ=other), core)
+    assert "service/helper.py (called" in known[0]
+    assert "service/helper.py (called" not in excluding
+    opened().update()
+    assert known_text(opened(), core) == known
+
+
 def test_the_first_session_is_expected_and_later_ones_only_after_it(opened, own, core):
     """Else each commit would have its work, also where nobody asks."""
     workspace = opened()

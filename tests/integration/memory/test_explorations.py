@@ -241,3 +241,14 @@ def test_a_file_that_is_no_memory_is_left_alone(tmp_path: Path):
     with pytest.raises(StoreError, match="damaged or no memory"):
         Explorations(tmp_path).save("A", {"goals": "x"}, project="p")
     assert path.read_bytes() == b"notes of mine, not a database" * 100
+
+
+def test_a_damaged_name_in_the_schema_is_told_as_damage(tmp_path: Path):
+    """SQLite's own message has it, which Python then cannot decode."""
+    Explorations(tmp_path).save("A", {"goals": "x"}, project="p")
+    path = tmp_path / NAME
+    damaged = path.read_bytes().replace(b"CREATE TABLE observations", b"CREATE TABL\x89 observations")
+    path.write_bytes(damaged)
+    with pytest.raises(StoreError, match="damaged or no memory"):
+        Explorations(tmp_path).all()
+    assert path.read_bytes() == damaged

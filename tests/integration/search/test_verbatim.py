@@ -67,6 +67,13 @@ def test_a_message_is_found_where_it_is_written(workspace, text):
     assert quoting(workspace, text) == ["doors/opening.py", "tests/test_opening.py"]
 
 
+@pytest.mark.parametrize("added", ["", " when running", " in a test"])
+def test_who_adds_words_to_an_exceptions_message_gets_its_line_first_too(workspace, added):
+    found = search(workspace, f"ValueError: the latch of this door has no spring{added}").hits
+    assert dict(found[0].reasons).get("verbatim", 0) > 0
+    assert found[0].path == "doors/opening.py"
+
+
 def test_letters_beyond_ascii_are_letters(workspace):
     assert (
         quoting(workspace, "Öl für die Tür im Café")

@@ -7,6 +7,7 @@ import pytest
 from gitrag.actions.catch_up import run_worker
 from gitrag.actions.sharing.background import public_tree
 from gitrag.embedding.encoder import Encoder
+from gitrag.indexing import recipe
 from gitrag.sharing.ledger import Ledger
 from gitrag.workspace import Workspace
 from tests.support.sharing import Person, Team, make_team, sources
@@ -57,6 +58,15 @@ def test_the_worker_pushes_only_where_it_may_and_only_what_the_remote_has(team):
     ann.git.commit(sources(900, 1))
     assert "Pushed 300 vectors" in work(ann, push="on")[-1]
     assert ann.push().texts == 2, "the commit that is only here had stayed here"
+
+
+def test_a_tree_whose_texts_are_cut_otherwise_is_pushed_again(team, monkeypatch):
+    ann = team.clone("ann")
+    assert "Pushed 300 vectors" in work(ann, push="on")[-1]
+    team.origin.git("update-ref", "-d", "refs/gitrag/vectors")  # they stand for what is new
+    assert work(ann, push="on") == []
+    monkeypatch.setattr(recipe, "CHUNKER_VERSION", recipe.CHUNKER_VERSION + 1)
+    assert "Pushed 300 vectors" in work(ann, push="on")[-1]
 
 
 def test_it_pushes_nothing_where_no_remote_has_a_commit(team):

@@ -57,6 +57,15 @@ def test_of_a_faint_snippet_the_first_lines_are_shown_and_of_each_file_what_else
     assert shown.count("also in this file: 20-30 g") == 2
 
 
+def test_of_a_very_long_line_an_agent_is_shown_the_beginning():
+    text = f"{{\n{'a' * 900}\n}}"
+    snippet = Snippet("data.json", 1, 3, "", "", "module", "json", 0.9, Via.LEXICAL, text)
+    freshness = Freshness("0" * 40, uncommitted_included=True)
+    shown = str(code_text(Cascade("q", (snippet,), False, None), freshness)).splitlines()
+    assert shown[1:4] == ["{", "a" * 399 + "…", "}"]
+    assert snippet.text == text
+
+
 def node(name: str, line: int = 1) -> Node:
     return Node("tests/t.py" if name.startswith("test") else "a.py", name, line, line)
 
