@@ -63,7 +63,7 @@ from gitrag.indexing.worker import running
 from gitrag.machine.prerequisites import check_writable, require
 from gitrag.machine.refusals import refusal, require_memory
 from gitrag.memory.core_files import CoreFiles
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.model import Kind
 from gitrag.report.exact import exact_notes
 from gitrag.report.parts import notes_of

@@ -26,7 +26,6 @@ from gitrag.git.discovery import SHARED_KEY, shared_mode
 from gitrag.indexing import coverage, older_commits
 from gitrag.indexing.history import is_read, read_few, read_history
 from gitrag.indexing.known import Refreshed
-from gitrag.indexing.last_seen import LastSeen
 from gitrag.indexing.notices import stale_line
 from gitrag.indexing.recipe import recipe
 from gitrag.indexing.refresh import refresh
@@ -37,12 +36,33 @@ from gitrag.machine.files import PRIVATE
 from gitrag.machine.refusals import require_memory
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.memo import Memo
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
     from gitrag.git.commits import Tips
     from gitrag.store.connection import Connection
     from gitrag.store.inspection import ViewCounts
+
+
+class LastSeen:
+    """Remembers, for each worktree and for revisions, the view last read and the changes on top of it."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, tuple[int, ViewOverlay]] = {}
+
+    def remember(self, slot: str, view_id: int, overlay: ViewOverlay) -> None:
+        """Remember a view and the changes on top of it.
+
+        Args:
+            slot: Whose view it is: a worktree's id, or ``REVISION``.
+        """
+        self._states[slot] = view_id, overlay
+
+    def changes_on(self, slot: str, view_id: int) -> ViewOverlay:
+        """Return the changes last seen on top of a view; none if that view was not the last one."""
+        last_view, overlay = self._states.get(slot, (None, ViewOverlay()))
+        return overlay if last_view == view_id else ViewOverlay()
 
 
 class Indexed(Struct, frozen=True):
@@ -88,11 +108,8 @@ class Workspace:
     """gitrag at work on one worktree of one repository.
 
     Args:
-        environ: The environment of the processes it starts.
-        say: Called with a line that the user should see.
         resident: Keep the index and the list of untracked files in memory while they do not change: for a
             process that answers many queries.
-        clock: Tells the time, Unix seconds.
 
     Attributes:
         model: The user's own that its vectors are of: a directory or an address; empty for ours.
@@ -165,8 +182,6 @@ class Workspace:
 
         Raises:
             RepositoryError: There is no repository, or it cannot be read.
-            ConfigError: A setting is wrong.
-            OutOfMemoryError: There is too little memory to import the libraries.
         """
         require_memory()
         repo = Repository.discover(start, environ)
@@ -300,8 +315,6 @@ class Workspace:
         """Bring the text index up to date with HEAD and the uncommitted changes.
 
         Args:
-            budget_s: Seconds after which files that are left wait; None for no limit.
-            advance: Called with files done, of how many.
             register: Whether a first index is to be asked by searches of all repositories.
         """
         from gitrag.store import inspection, vectors

@@ -19,10 +19,9 @@ from gitrag.indexing.known import Refreshed
 from gitrag.indexing.notices import failed_line
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import REVISION, Snapshot, look_at
-from gitrag.indexing.turn import EmbeddingTurn
+from gitrag.indexing.turn import EmbeddingTurn, Strain
 from gitrag.machine.isolation import reason_of
 from gitrag.machine.refusals import refusal
-from gitrag.machine.strain import Strain
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
 
@@ -141,9 +140,6 @@ def catch_up(
         asked: Tells whether another request has come: new text is indexed before vectors are computed.
         strain: What more than a commit's vectors wait for; the machine's own by default.
         keep: Called once text and calls are up to date.
-
-    Raises:
-        GitragError: A stage failed; the first one.
     """
     workspace.move_to_background()
     is_first = not workspace.store.exists()
@@ -293,7 +289,7 @@ def _read_older(workspace: Workspace, now: Snapshot, asked: Callable[[], bool]) 
     Beyond the newest of HEAD, and of other revisions, or all refs, that it was asked about.
     """
     from gitrag.indexing import older_commits
-    from gitrag.indexing.draft_commits import draft
+    from gitrag.indexing.history import draft
 
     store, older, repo = workspace.store, workspace.older, workspace.repo
     if not draft(store, stop=asked):
@@ -332,9 +328,6 @@ def index_first(workspace: Workspace, progress: ShowProgress, *, for_agents: boo
 
     Returns:
         Whether it was indexed now.
-
-    Raises:
-        NotSetUpError: The index's directory cannot be written.
     """
     wanted = workspace.config.auto_index
     if workspace.store.exists() or not (wanted == "on" or (for_agents and wanted == "auto")):

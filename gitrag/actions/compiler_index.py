@@ -32,9 +32,7 @@ def compiled_calls(
 
     Args:
         named: The index; None for the one at the top of the repository.
-        files: Language and facts of the files, by path.
         blobs: Their contents' ids, by path.
-        check: Called before each file is read; raises to stop.
     """
     root = now.repo.root
     if root is None or not os.path.lexists(named or root / NAME):

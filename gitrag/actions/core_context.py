@@ -53,7 +53,6 @@ class Suggestions(Struct, frozen=True):
     """Files that might be worth marking as core.
 
     Attributes:
-        files: Best first.
         commits: How many commits were read for what is changed often.
         callers_known: Whether all files were looked at for who calls whom.
     """
@@ -109,9 +108,6 @@ def marked_files(core: CoreFiles, here: Project, given: str | None = None) -> Ma
 
     Args:
         given: A name or key in its place.
-
-    Raises:
-        UsageError: Several projects have this name.
     """
     every = core.all()
     stored = list(dict.fromkeys(each.key for each in every))
@@ -149,11 +145,7 @@ def mark(
 
 
 def adopt(workspace: Workspace, core: CoreFiles, given: str) -> list[CoreFile]:
-    """Mark what is marked under another key, or a name alone, as core of this repository: files that it has.
-
-    Raises:
-        UsageError: Nothing is marked under it.
-    """
+    """Mark what is marked under another key, or a name alone, as core of this repository: its files."""
     files = core.all(given)
     if not files:
         raise UsageError(f'Nothing is marked under "{given[:60]}".', "gitrag core list --all")
@@ -167,10 +159,6 @@ def core_path(workspace: Workspace, given: str, start: Path) -> str:
 
     Args:
         given: The path: from ``start``, from the top, the end of one, or absolute.
-
-    Raises:
-        UsageError: The file is missing, outside, in a git directory, ignored, or behind a symbolic link; or
-            several are meant.
     """
     root = workspace.repo.root
     if root is None:

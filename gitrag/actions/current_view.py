@@ -207,7 +207,6 @@ class CurrentView:
         Args:
             result: What it has read before, and returns again if another process has moved the view.
             chunk_ids: The chunks, the most important one first.
-            budget_s: Seconds after which the drafts that are left stay.
         """
         from gitrag.indexing.embed_texts import embed_within
         from gitrag.store import content

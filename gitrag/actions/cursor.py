@@ -31,12 +31,7 @@ class Cursor(Struct, frozen=True):
 def calls_at(workspace: Workspace, cursor: Cursor, check: Callable[[], None] = lambda: None) -> Graph:
     """Return the calls of, and to, what the word at a cursor defines or calls; an empty graph where neither.
 
-    Args:
-        check: Called repeatedly; an exception from it ends the work.
-
     Raises:
-        NotSetUpError: There is no index.
-        UsageError: There is no such text file.
         TimeoutReachedError: It took too long.
     """
     workspace.require_index()

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from gitrag.actions.model import fetch_failure
 from gitrag.actions.status import WorkspaceStatus, read_status
+from gitrag.agents.clients import TrialError, ask_server
 from gitrag.agents.setup import commands_set_up
-from gitrag.agents.trial import TrialError, ask_server
 from gitrag.embedding import local_model
 from gitrag.errors import BusyError, GitragError, RepositoryError
 from gitrag.git.configuration import run_by_the_repository
 from gitrag.hooking.status import HookState
 from gitrag.hooking.status import status as hooks_status
+from gitrag.indexing.difference import manifest_modules_of
 from gitrag.indexing.notices import absent_line
-from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import last_failure, running
 from gitrag.machine import prerequisites
 from gitrag.machine.locks import is_held, read_holder

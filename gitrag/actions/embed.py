@@ -21,9 +21,7 @@ class EmbeddedHere(Struct, frozen=True):
 
     Attributes:
         texts: Texts that got their vector.
-        seconds: How long it took.
         left: How many texts have no vector yet; the background worker has been started for them.
-        notes: What the command says on stderr, a line each.
     """
 
     texts: int
@@ -67,9 +65,6 @@ def embed_waiting(
         waiting: How many texts have no vector.
         seconds: In this process: for so long at most; the rest is left to the worker.
         entries: Path and content ids of the uncommitted changes to embed too.
-
-    Raises:
-        GitragError: The model cannot be fetched, or the index not be written.
     """
     if not (foreground or workspace.embeds_on_gpu()):
         yield embed_in_background(workspace, waiting)

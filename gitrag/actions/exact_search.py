@@ -117,10 +117,6 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
 
     Args:
         options: ``limit`` is that of lines; scores and what concerns questions in words are ignored.
-
-    Raises:
-        UsageError: The pattern is empty, or no regular expression.
-        NotSetUpError: There is no index, or none of the collections asked for.
     """
     if not pattern.text or "\n" in pattern.text:
         raise UsageError(

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gitrag.actions.lines import definitions_of, file_lines
 from gitrag.chunking import decode
-from gitrag.chunking.decoding import NOTEBOOK
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import NOTEBOOK
 from gitrag.errors import UsageError
 from gitrag.git.blame import blame, unchanged_lines
 from gitrag.git.commits import Commit, read_commits
@@ -42,7 +42,6 @@ class FileView(Struct, frozen=True):
 
     Attributes:
         commit: The commit, or tree, that it is read from; empty for the working tree.
-        language: Its language; empty if unknown.
         then: The number, in HEAD's commit or the revision, of each line that it has.
         index: What the index has of it; None at a revision, where that is not looked up.
     """
@@ -66,9 +65,6 @@ def view_file(workspace: Workspace, path: str, revision: str = "") -> FileView:
 
     Args:
         revision: The revision; empty for the working tree.
-
-    Raises:
-        UsageError: There is no such text file, or no such revision.
     """
     commit = ""
     if revision:
@@ -130,9 +126,6 @@ def blame_view(workspace: Workspace, view: FileView) -> dict[int, tuple[Commit, 
 
     White space, moves and copies do not count as changes. What is not committed has no commit; nor has a
     notebook, of which several lines may be one of the file.
-
-    Raises:
-        CommitError: git cannot tell.
     """
     commit = view.commit or workspace.repo.head().commit
     if not commit or not view.then or view.language == NOTEBOOK:

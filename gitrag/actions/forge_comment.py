@@ -32,10 +32,6 @@ def post(environ: Mapping[str, str], text: str) -> bool:
 
     Returns:
         Whether the token may comment; that of a fork's request may not.
-
-    Raises:
-        NotSetUpError: It does not run for a pull request, or has no token.
-        NetworkError: The forge cannot be reached, or does not take it.
     """
     import httpx2
 

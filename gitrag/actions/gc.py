@@ -46,11 +46,6 @@ def collect(workspace: Workspace) -> tuple[Garbage, int]:
 
     Returns:
         What was dropped, and how many bytes were freed on disk.
-
-    Raises:
-        NotSetUpError: There is no index.
-        StoreError: The index cannot be written.
-        BusyError: Other processes held the index for too long.
     """
     workspace.require_index()
     keep = _keep(workspace)

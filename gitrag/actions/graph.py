@@ -89,9 +89,7 @@ def call_graph(
         about: Path and language of the files shown to the reader; those without a call graph are listed.
 
     Raises:
-        NotSetUpError: There is no index.
         NoMatchError: No definition matches the target.
-        UsageError: The filter is not a valid regular expression.
     """
     workspace.require_index()
     skipped = tuple(unsupported(about))
@@ -163,11 +161,7 @@ class UnreadError(answering.NoMatchError):
 
 
 def meant_target(workspace: Workspace, target: str | None, start: Path) -> str | None:
-    """Return a target from the worktree's top if it is a path: from where one stands, or the end of one.
-
-    Raises:
-        UsageError: Several files are meant.
-    """
+    """Return a target from the worktree's top if it is a path: from where one stands, or the end of one."""
     root = workspace.repo.root
     if not target or root is None or "\0" in target:
         return target
@@ -428,7 +422,6 @@ def graph_of(
     Args:
         asked_for: Draw the calls around every hit and its further passages; else only around the passages
             that likely answer, if any does.
-        check: Called repeatedly; an exception from it ends the work.
     """
     from gitrag.callgraph.drawing import as_calls, as_mermaid
     from gitrag.callgraph.drawing import left_out as not_drawn

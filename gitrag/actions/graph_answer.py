@@ -167,11 +167,7 @@ class CallsBetween(Struct, frozen=True):
 
 
 class CallsElsewhere(Struct, frozen=True):
-    """Calls between the repository around and others.
-
-    Attributes:
-        notes: What was looked at without result, and what was not looked at, a sentence each.
-    """
+    """Calls between the repository around and others."""
 
     found: tuple[CallsBetween, ...] = ()
     notes: tuple[str, ...] = ()

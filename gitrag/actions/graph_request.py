@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from msgspec import Struct
 
-from gitrag.actions.options import Option
-from gitrag.actions.requests import Scope
+from gitrag.actions.requests import Option, Scope
 from gitrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,13 +15,8 @@ class GraphCommand(Struct, frozen=True):
     """Which calls are asked for, and how the command line shows them.
 
     Attributes:
-        direction: ``callers``, ``callees`` or ``both``.
-        depth: How many calls away from the target.
-        filter: What paths and names are searched for; None for all.
         paths: Only paths like these, as in .gitignore.
         to: Only the shortest chains of calls from the target to this one.
-        references: Whether to list where the target is named besides calls, too.
-        tests: Whether calls from tests are listed too, not only counted.
         scope: The other repositories whose calls are listed.
     """
 
@@ -88,11 +82,7 @@ class GraphCommand(Struct, frozen=True):
         return GraphQuestion(target, self.filter, Direction(self.direction), self.depth)
 
     def checked(self, target: str | None) -> Self:
-        """Return it.
-
-        Raises:
-            UsageError: Some of it does not go together, or with the target.
-        """
+        """Return it."""
         one_way = self.direction != "both"
         if self.scope and (target is None or self.to is not None or self.filter):
             raise UsageError(

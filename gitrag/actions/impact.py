@@ -15,8 +15,8 @@ from gitrag.callgraph.graph import MODULE, SURE, Edge, Followed, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled, reach
 from gitrag.callgraph.resolution import ResolvedCalls
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import is_code, language_of
+from gitrag.chunking.notebooks import decode
 from gitrag.errors import GitragError
 from gitrag.git.difference import ChangedFile, DifferenceTooLargeError, changed_lines
 from gitrag.words.numbers import count

@@ -45,11 +45,8 @@ class LocalFilesIgnored(Struct, frozen=True):
     failure: StoreError | None = None
 
 
-class EmbeddingSkipped(Struct, frozen=True):
-    """No vectors were computed, on request."""
-
-
-InitStep = HooksInstalled | LocalFilesIgnored | Indexed | EmbeddingSkipped | EmbeddingStep
+InitStep = HooksInstalled | LocalFilesIgnored | Indexed | EmbeddingStep | None
+"""What was done; None where no vectors were computed, on request."""
 
 
 def initialise(
@@ -64,10 +61,6 @@ def initialise(
 
     Args:
         open_workspace: Opens the repository; called when git is there.
-
-    Raises:
-        NotSetUpError: A prerequisite is missing, or there is no repository.
-        GitragError: A step failed; those before it are done.
     """
     prerequisites.require([prerequisites.check_git(environ), prerequisites.check_packages()])
     workspace = open_workspace()
@@ -91,7 +84,7 @@ def initialise(
     entries = indexed.refreshed.overlay.entries
     waiting = indexed.unembedded
     if waiting and asked.skip_embed:
-        yield EmbeddingSkipped()
+        yield None
     elif waiting:
         yield from embed_waiting(workspace, waiting, progress, foreground=asked.foreground, entries=entries)
 

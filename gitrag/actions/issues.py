@@ -33,13 +33,12 @@ from gitrag.trackers.base import (
     TrackerSetting,
     TrackerSetupError,
 )
+from gitrag.trackers.detection import TRACKERS, find_secret, may_have
 from gitrag.trackers.folder import IssueFolder, Meta
 from gitrag.trackers.issue import Issue as Issue  # noqa: PLC0414  # what is listed
 from gitrag.trackers.issue import render
-from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.sync import Bound, LateError, SyncDeadline, ahead, sync
 from gitrag.trackers.sync import Synced as Synced  # noqa: PLC0414  # what a sync did
-from gitrag.trackers.tokens import find_secret, may_have
 from gitrag.words.numbers import age
 from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
@@ -121,11 +120,6 @@ def sync_issues(
         full: Ask for every issue, and remove the copies of deleted ones.
         tracker: Which tracker; None for the one of the settings.
         since: Sync only issues updated since then.
-
-    Raises:
-        TrackerError: The tracker gives no answer, or an unexpected one.
-        NetworkError: The tracker cannot be reached.
-        NotSetUpError: There is no tracker, or no working tree.
     """
     place = _place(workspace, tracker=tracker, may_ask=True)
     if place is None:
@@ -148,9 +142,6 @@ def sync_in_passing(workspace: Workspace, listener: SyncListener) -> Synced | No
 
     Returns:
         What was done; None when there was nothing to do.
-
-    Raises:
-        GitragError: The sync failed, or a page took longer than the setting ``tracker_timeout_s``.
     """
     place = _quiet_place(workspace)
     if place is None or not _is_known(workspace, place):
@@ -313,11 +304,7 @@ def list_issues(workspace: Workspace) -> Iterator[Issue]:
 
 
 def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
-    """Return a local copy and the content of its file.
-
-    Raises:
-        UsageError: No copy has this id.
-    """
+    """Return a local copy and the content of its file."""
     name = issue_id.removeprefix("#")
     found = _folder(workspace).read(name)
     if found is None:
@@ -328,11 +315,7 @@ def read_issue(workspace: Workspace, issue_id: str) -> tuple[Issue, bytes]:
 
 
 def parse_since(text: str, now: datetime) -> datetime:
-    """Parse a point in time: a date, a date and time (UTC unless it has an offset), or how long ago.
-
-    Raises:
-        UsageError: The text is not a point in time.
-    """
+    """Parse a point in time: a date, a date and time (UTC unless it has an offset), or how long ago."""
     try:
         length = _LONGEST.parse(text)
     except ValueError:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from gitrag.chunking import chunk as chunks_of
 from gitrag.chunking import decode
-from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import BlobError, meant_path, read_file
 from gitrag.git.conversion import as_stored
@@ -42,9 +42,6 @@ class Range(Struct, frozen=True):
     """Lines of a file.
 
     Attributes:
-        line_start: First line, 1-based.
-        line_end: Last line, inclusive.
-        text: The lines, exactly, joined by a newline.
         lines_in_file: How many the file has.
         moved: What has become of a hit's lines since: ``moved from 7-9``; empty where nothing has.
         is_outline: Whether the text is the file's outline instead, by what `read_outline` returns.
@@ -87,9 +84,6 @@ def read_range(workspace: Workspace, what: str) -> Range:
 
     Args:
         what: ``path``, ``path:line``, ``path:first-last``, or a hit's id; the end of a path is enough.
-
-    Raises:
-        UsageError: The working tree has no such file, or several, or the file no such line.
     """
     found = _WHAT.fullmatch(what.strip())
     if found is None:
@@ -108,14 +102,7 @@ def read_range(workspace: Workspace, what: str) -> Range:
 
 
 def read_outline(workspace: Workspace, what: str) -> Outline | None:
-    """Return the outline of a file that is too long to be read unasked; None for all that names lines.
-
-    Args:
-        what: As for `read_range`.
-
-    Raises:
-        UsageError: The working tree has no such file, or several.
-    """
+    """Return the outline of a file that is too long to be read unasked; None for all that names lines."""
     found = _WHAT.fullmatch(what.strip())
     if found is None or found["first"]:
         return None
@@ -161,12 +148,7 @@ def _meant(workspace: Workspace, path: str) -> str:
 
 
 def file_lines(workspace: Workspace, path: str) -> list[str]:
-    """Read the lines of a text file of the working tree, as chunks count them.
-
-    Raises:
-        UsageError: The file is missing, outside the worktree, in the git directory, too large, or binary.
-        DiskError: It cannot be read.
-    """
+    """Read the lines of a text file of the working tree, as chunks count them."""
     root = workspace.repo.root
     if root is None:
         raise NotSetUpError("A bare repository has no working tree to read from.", "Run this in a worktree.")

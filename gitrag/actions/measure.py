@@ -131,10 +131,6 @@ def measure(workspace: Workspace, progress: Progress, most: int, seed: int | Non
 
     Args:
         seed: Chooses by chance where in the history; None for the newest.
-
-    Raises:
-        NotSetUpError: There is no index, or no commit.
-        CommitError: git cannot walk the history.
     """
     workspace.require_index()
     head = workspace.repo.head().commit

@@ -37,11 +37,7 @@ def fetch_model(
 
 
 def fetch_in_background(workspace: Workspace) -> bool:
-    """Fetch the model unless it is there; return False if that failed within the last hour.
-
-    Raises:
-        GitragError: It failed now.
-    """
+    """Fetch the model unless it is there; return False if that failed within the last hour."""
     if workspace.model_is_there():
         return True
     failed = _record(workspace)

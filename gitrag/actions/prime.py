@@ -14,8 +14,15 @@ from msgspec.structs import replace
 
 from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of, suggest
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import KINDS, PRESETS, Bearing, Unreached, find_unreached, searched
+from gitrag.actions.governance.bearings import (
+    KINDS,
+    PRESETS,
+    Bearing,
+    Unreached,
+    find_unreached,
+    indexed_documents,
+    searched,
+)
 from gitrag.actions.instead import NOTHING, Instead, find_instead
 from gitrag.actions.kept import TEXTS, digest, made_here, read, sign, write
 from gitrag.actions.overview import Overview, overview
@@ -104,9 +111,6 @@ def passed(workspace: Workspace, given: str, documents: Sequence[tuple[Collectio
     Args:
         given: A date, a time, how long ago, or a revision; empty for the user's own last commit, or a week.
         documents: Kind and path of the indexed decisions and specifications.
-
-    Raises:
-        UsageError: It is neither a point in time nor a revision.
     """
     begin, limit = _begin(workspace, given)
     commits = _commits(workspace, limit)
@@ -225,14 +229,9 @@ def prime(
 
     Args:
         topic: What it is about; empty for everything.
-        advance: Called with how many files are indexed, of how many.
         since: Say what happened since then: a time, a revision; empty for the user's own last commit.
             None not to.
         for_agent: Leave out what is the user's to run.
-
-    Raises:
-        NotSetUpError: There is no index.
-        UsageError: ``since`` is neither a point in time nor a revision.
     """
     workspace.require_index()
     notes = []

@@ -81,11 +81,7 @@ def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
 
 
 def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
-    """Return whether the background is at work on the index, or about to be: all that is pushed is young.
-
-    Args:
-        now: The time, in Unix seconds.
-    """
+    """Return whether the background is at work on the index, or about to be: all that is pushed is young."""
     if running(repo.store_directory) is not None:
         return True
     try:

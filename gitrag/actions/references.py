@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
@@ -24,14 +25,43 @@ from gitrag.callgraph.subjects import subjects
 from gitrag.chunking.occurrences import Occurrence, Use, occurrences
 from gitrag.git import matcher
 from gitrag.indexing.call_facts import facts_of, rows_of
-from gitrag.search.mentions import NamingFile, files_naming
-from gitrag.store import candidates
+from gitrag.late import np
+from gitrag.store import candidates, content
 from gitrag.store.call_facts import FileFacts
+from gitrag.store.candidates import SearchScope
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.views import ViewOverlay
+
+
+class NamingFile(Struct, frozen=True):
+    """A file that contains a name: its path, language (empty if unknown) and text."""
+
+    path: str
+    language: str
+    text: str
+
+
+def files_naming(db: Connection, scope: SearchScope, name: str) -> list[NamingFile]:
+    """Find the scope's files that contain a name as a whole word, its case as given; by path.
+
+    It reads every text of the index: 0.1 s for 50 MB.
+    """
+    found = candidates.contents_with_word(db, name)
+    files = np.flatnonzero(np.isin(scope.files.content_id, found))
+    texts = content.read_texts(db, scope.files.content_id[files].tolist())
+    paths = candidates.read_paths(db, scope.files.path_id[files].tolist())
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    naming = []
+    for file in files.tolist():
+        text = texts.get(int(scope.files.content_id[file]), "")
+        if word.search(text):
+            path, language = paths[int(scope.files.path_id[file])], str(scope.files.language[file])
+            naming.append(NamingFile(path, language, text))
+    return sorted(naming, key=lambda each: each.path)
+
 
 TIMEOUT_S = 10.0
 """Time limit for parsing the files that have a name; the others are counted."""
@@ -58,17 +88,7 @@ def graph_or_references(
     about: Sequence[tuple[str, str]] = (),
     check: Callable[[], None] = lambda: None,
 ) -> GraphAnswer:
-    """Return the calls around a target; of what neither calls nor is called, who names it.
-
-    Args:
-        to: As for `call_graph`.
-        module: As for `call_graph`; references are looked for in all.
-        about: As for `call_graph`.
-
-    Raises:
-        NoMatchError: Nothing in the repository has the name.
-        UsageError: The filter is not a valid regular expression.
-    """
+    """Return the calls around a target; of what neither calls nor is called, who names it."""
     named: References | None = None
     try:
         answer = call_graph(workspace, question, to=to, globs=globs, module=module, about=about, check=check)

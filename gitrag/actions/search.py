@@ -12,6 +12,7 @@ from gitrag.actions.answer import Answer
 from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
+from gitrag.chunking.languages import BY_NAME, named
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.meant import followed, globs_meant
@@ -37,6 +38,17 @@ if TYPE_CHECKING:
     from gitrag.store.memo import Memo
     from gitrag.store.source import Source
     from gitrag.store.views import ViewOverlay
+
+
+def language_named(given: str) -> str:
+    """Return our name of a language, given by its name or by the suffix of its files."""
+    found = named(given)
+    if found is None:
+        close = did_you_mean(given.lower(), list(BY_NAME)).strip()
+        raise UsageError(
+            f'There is no language "{given}".', close or "`gitrag status` lists those of this repository."
+        )
+    return found
 
 
 SEEN_S = 2.0
@@ -67,14 +79,8 @@ class SearchOptions(SearchRequest, frozen=True):
     unfinished: bool = False
 
     def __post_init__(self) -> None:
-        """Read kinds, languages and paths, collections and module.
-
-        Raises:
-            UsageError: There is no such language.
-        """
+        """Read kinds, languages and paths, collections and module."""
         if self.filters is NO_FILTERS and (self.kinds or self.languages or self.paths):
-            from gitrag.search.language_filter import language_named
-
             languages = tuple(map(language_named, self.languages))
             force_setattr(self, "filters", Filters(tuple(self.kinds), languages, tuple(self.paths)))
         if self.wanted is None and (self.collections or self.module or self.with_issues):
@@ -115,7 +121,6 @@ def search(
 
     Raises:
         UsageError: The query has no words.
-        NotSetUpError: There is no index, or it has none of the collections asked for.
     """
     from gitrag.search.sections import Wanted
     from gitrag.store import candidates
@@ -315,11 +320,7 @@ _EXAMPLE = 'gitrag search "where are retries implemented"'
 
 
 def read_question(query: str, *, may_be_report: bool = True, example: str = _EXAMPLE) -> Question:
-    """Read a query.
-
-    Raises:
-        UsageError: It has no words.
-    """
+    """Read a query."""
     from gitrag.search.question import read
 
     question = read(query, may_be_report=may_be_report)

@@ -80,13 +80,9 @@ class Snippet(Struct, frozen=True):
     """Lines of a file that bear on a query.
 
     Attributes:
-        line_start: First line, 1-based.
-        line_end: Last line, inclusive.
         name: The definition that they are, or are part of; empty if there is none.
         enclosing: The class or namespace around it; empty if there is none.
-        language: The file's language; empty where it is not known.
         score: Relevance of the file in [0, 1]; None for an exact match, which is not scored.
-        text: The lines, exactly.
         variants: Paths of files that are nearly the same, and not among the snippets for that.
         repository: The repository's name, where several were asked; empty where one was.
         also: Further lines of the file that may answer, with the names of their definitions.
@@ -150,10 +146,6 @@ def search_code(
         limits: Most snippets to return, and what of; of collections that are named, in place of all code, no
             exact matches are looked for.
         max_tokens: In place of that limit, as many snippets as fit; 0 to go by the limit.
-
-    Raises:
-        UsageError: The query is empty, or a limit is out of range.
-        NotSetUpError: There is no such collection, or it is empty.
     """
     if not query.strip():
         raise UsageError("The query is empty.", "Ask in words, or for a name.")
@@ -204,12 +196,7 @@ def of_several(answer: Answer, limit: int, max_tokens: int = 0) -> Cascade:
 
 
 def exact_lines(workspace: Workspace, pattern: Pattern, limits: SearchOptions) -> tuple[Cascade, ExactAnswer]:
-    """Find lines exactly, each a snippet of its own.
-
-    Raises:
-        UsageError: The pattern is empty, or no regular expression.
-        NotSetUpError: There is no index, or no such collection.
-    """
+    """Find lines exactly, each a snippet of its own."""
     found = search_exactly(workspace, pattern, limits)
     snippets = tuple(
         _of_chunk(

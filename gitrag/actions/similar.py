@@ -91,10 +91,6 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
         given: ``path:line``, ``path:first-last``, a path, or the name of a definition.
         options: Filters, the number of chunks, and the directory that paths start in.
         at_least: Minimum cosine.
-
-    Raises:
-        UsageError: There is no such place, several are meant, or it has no vector.
-        NotSetUpError: There is no index.
     """
     workspace.require_index()
     view = CurrentView(workspace, committed_only=options.committed_only)

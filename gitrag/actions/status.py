@@ -12,8 +12,8 @@ from gitrag.callgraph.facts import FAILURE_MARK
 from gitrag.corpus import issues
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
 from gitrag.embedding import local_model
+from gitrag.indexing.difference import manifest_modules_of
 from gitrag.indexing.known import known, recorded
-from gitrag.indexing.rules_and_modules import manifest_modules_of
 from gitrag.indexing.worker import REFINING, last_failure, running
 from gitrag.machine.locks import Holder
 from gitrag.store.connection import StoreMissingError
@@ -156,11 +156,7 @@ def table_sizes(workspace: Workspace) -> tuple[TableSize, ...]:
 
 
 def collection_names(workspace: Workspace) -> list[str]:
-    """Return the names of the indexed collections, each with the repository's slug in front.
-
-    Raises:
-        StoreMissingError: There is no index.
-    """
+    """Return the names of the indexed collections, each with the repository's slug in front."""
     return [f"{workspace.name}-{each.name}" for each in read_status(workspace).collections]
 
 

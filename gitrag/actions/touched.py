@@ -290,9 +290,6 @@ def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[s
 
     Args:
         notes: What was not looked at is added here, a sentence each.
-
-    Raises:
-        UsageError: No definition of this name is found.
     """
     parts = tuple(dotted(name).split("."))
     if not parts[-1]:
@@ -416,11 +413,7 @@ def _is_called(path: str, qualified: str, parts: Sequence[str]) -> bool:
 
 
 def _removed(workspace: Workspace, commit: str, parts: Sequence[str], missing: str) -> list[Removed]:
-    """Return what the newest commit removed that was found to remove a definition of a name.
-
-    Raises:
-        UsageError: None was found; it begins with what is ``missing``.
-    """
+    """Return what the newest commit removed that was found to remove a definition of a name."""
     end = time.monotonic() + _LOOKING_S
     looked, size = 0, _FIRST_BATCH
     ids: list[str] = []

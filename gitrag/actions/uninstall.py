@@ -16,7 +16,7 @@ from msgspec import Struct
 from gitrag.actions.gitignore_entry import IGNORED, without_entry
 from gitrag.agents.clients import CLIENTS
 from gitrag.agents.setup import FileStep, apply, plan, plan_of_user
-from gitrag.config.team_file import TEAM_FILE
+from gitrag.config.loading import TEAM_FILE
 from gitrag.errors import BusyError, GitragError, StoreError
 from gitrag.git import Repository
 from gitrag.hooking import config_hooks
@@ -26,7 +26,7 @@ from gitrag.hooking.table import HOOKS
 from gitrag.indexing.worker import running
 from gitrag.machine import files
 from gitrag.machine.locks import wait_for
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.memory.registry import RegisteredPlace, Registry
 from gitrag.workspace import Workspace
 
@@ -58,11 +58,7 @@ class Left(Struct, frozen=True):
 
 
 def of_repository(repo: Repository, environ: Mapping[str, str]) -> Iterator[InstalledPiece | Left]:
-    """Yield what gitrag put into a repository, in the order in which it is to go, and what stays.
-
-    Raises:
-        GitragError: The repository cannot be looked at.
-    """
+    """Yield what gitrag put into a repository, in the order in which it is to go, and what stays."""
     blocks, configured = hooks.find_blocks(repo), config_hooks.read(repo)
     for each in status(repo):
         by = each.detail.removeprefix("called by ")
@@ -124,11 +120,7 @@ def of_user(environ: Mapping[str, str]) -> Iterator[Left]:
 
 
 def take_out(pieces: Iterable[InstalledPiece]) -> None:
-    """Remove pieces.
-
-    Raises:
-        GitragError: Some cannot be removed; the others are gone, but for those that go last.
-    """
+    """Remove pieces."""
     failures: list[GitragError] = []
     for piece in pieces:
         if piece.last and failures:

@@ -17,7 +17,7 @@ from gitrag.actions.governance.check import documents_on
 from gitrag.actions.issues import read_issue
 from gitrag.actions.lines import file_lines
 from gitrag.chunking import chunk, language_of
-from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
+from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.governing import named
 from gitrag.errors import GitragError, NotSetUpError, UsageError
 from gitrag.git import meant_path
@@ -160,11 +160,6 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
 
     Args:
         target: ``path``, ``path:line`` or ``path:first-last``.
-
-    Raises:
-        UsageError: There is no such file, or no such line in it.
-        NotSetUpError: There is no working tree.
-        CommitError: git cannot tell.
     """
     root = workspace.repo.root
     if root is None:

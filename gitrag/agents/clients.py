@@ -23,13 +23,64 @@ CLI 0.61 and Amp of September 2026 list it. Cursor, VS Code, Windsurf, Zed, Goos
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
+import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
+from typing import IO
 
-from gitrag.agents.launch import PLAIN, is_ours
+from gitrag.machine.environment import safe_environment
+
+PLAIN = ("gitrag", "mcp")
+BY_UVX = ("uvx", "gitrag", "mcp")
+
+_CACHED = ("archive-v", "environments-v", "builds-v")
+"""Beginnings of the folders in uv's cache that hold the environments of `uvx`: they may go at any time."""
+
+
+def command_for(environ: Mapping[str, str], *, shared: bool) -> tuple[str, ...]:
+    """Return the command for a client's file.
+
+    Args:
+        shared: Whether others read the file, who have gitrag elsewhere: then no path of this machine is in
+            it, unless nothing else starts here. A file of the user's own gets absolute paths: programs with
+            a window often have another PATH than terminals.
+    """
+    path = safe_environment(environ)["PATH"]
+    on_path = _lasting(shutil.which("gitrag", path=path))
+    own = _lasting(str(Path(sys.executable).with_name("gitrag")))
+    uvx = shutil.which("uvx", path=path)
+    if shared and on_path:
+        return PLAIN
+    if shared and uvx:
+        return BY_UVX
+    if place := on_path or own:
+        return (place, *PLAIN[1:])
+    return (uvx, *BY_UVX[1:]) if uvx else BY_UVX
+
+
+def is_ours(command: tuple[str, ...]) -> bool:
+    """Return whether a command is one that `command_for` returns here or elsewhere."""
+    if command in {PLAIN, BY_UVX}:
+        return True
+    program = Path(command[0]) if command else Path()
+    return program.is_absolute() and (program.name, *command[1:]) in {PLAIN, BY_UVX}
+
+
+def _lasting(program: str | None) -> str | None:
+    """Return a program unless it is missing, or in an environment that uv made for one run."""
+    if program is None or not os.access(program, os.X_OK):
+        return None
+    folders = Path(program).absolute().parts
+    return None if any(each.startswith(_CACHED) for each in folders) else program
+
 
 SERVER = "gitrag"
 """The server's name in every client."""
@@ -272,3 +323,79 @@ ALTERNATIVES: Mapping[str, str] = {
     "crush.json": ".crush.json",
 }
 """Other names that a client's file may have; the existing file is used."""
+
+
+_LIMIT_S = 60.0
+"""For a start on a loaded machine; `uvx` may have to install first."""
+
+_MOST_BYTES = 1 << 20
+
+_INITIALISE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "gitrag doctor", "version": "1"},
+}
+
+
+class TrialError(Exception):
+    """The server does not start, or gives no answer; the text says why."""
+
+
+def ask_server(command: Sequence[str], place: Path, environ: Mapping[str, str]) -> str:
+    """Start a server on standard streams, ask it for the status of the index, and end it.
+
+    Returns:
+        The first line of its answer.
+
+    Raises:
+        TrialError: There is none.
+    """
+    try:
+        running = subprocess.Popen(
+            list(command),
+            cwd=place,
+            env=safe_environment(environ),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise TrialError(f"{command[0]} does not start: {error.strerror}") from error
+    late = threading.Timer(_LIMIT_S, running.kill)
+    late.daemon = True
+    late.start()
+    try:
+        with running:
+            return _asked(running)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise TrialError(f"{' '.join(command)} gives no answer") from error
+    finally:
+        late.cancel()
+        running.kill()
+
+
+def _asked(running: subprocess.Popen[bytes]) -> str:
+    assert running.stdin is not None  # noqa: S101 - a pipe, as opened
+    assert running.stdout is not None  # noqa: S101 - likewise
+    _send(running.stdin, {"id": 1, "method": "initialize", "params": _INITIALISE})
+    _answer(running.stdout, 1)
+    _send(running.stdin, {"method": "notifications/initialized"})
+    _send(running.stdin, {"id": 2, "method": "tools/call", "params": {"name": "status", "arguments": {}}})
+    text = _answer(running.stdout, 2)["content"][0]["text"]
+    running.stdin.close()
+    return str(text).partition("\n")[0]
+
+
+def _send(pipe: IO[bytes], message: Mapping[str, object]) -> None:
+    pipe.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    pipe.flush()
+
+
+def _answer(pipe: IO[bytes], number: int) -> dict[str, list[dict[str, str]]]:
+    while line := pipe.readline(_MOST_BYTES):
+        message = json.loads(line)
+        if message.get("id") == number:
+            result: dict[str, list[dict[str, str]]] = message["result"]
+            return result
+    raise OSError(os.strerror(32))  # it has ended

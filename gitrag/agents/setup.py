@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gitrag.agents import jsonc, yaml_entries
+from gitrag.agents import jsonc, text_blocks
 from gitrag.agents.clients import ALTERNATIVES, CLIENTS, SERVER, Client, Form
 from gitrag.agents.text_blocks import (
     HASH,
@@ -26,7 +26,7 @@ from gitrag.agents.text_blocks import (
     with_block,
     without_block,
 )
-from gitrag.config.team_file import TEAM_FILE, parse_team
+from gitrag.config.loading import TEAM_FILE, parse_team
 from gitrag.errors import ConfigError, StoreError, UsageError
 from gitrag.machine import files
 
@@ -81,11 +81,7 @@ class _LeaveAloneError(Exception):
 
 
 def chosen(names: Iterable[str], root: Path) -> list[Client]:
-    """Return the clients of these names; ``all`` means every one, no name those in use here.
-
-    Raises:
-        UsageError: There is no such client, or it has no file of a project.
-    """
+    """Return the clients of these names; ``all`` means every one, no name those in use here."""
     wanted = _known(names)
     for client in CLIENTS:
         if client.name in wanted and not client.file:
@@ -100,11 +96,7 @@ def chosen(names: Iterable[str], root: Path) -> list[Client]:
 
 
 def chosen_of_user(names: Iterable[str], home: Path) -> list[Client]:
-    """Return the clients of these names; ``all`` means every one, no name those that the user has.
-
-    Raises:
-        UsageError: There is no such client, or none is named and none is found.
-    """
+    """Return the clients of these names; ``all`` means every one, no name those that the user has."""
     wanted = _known(names)
     if wanted:
         return [client for client in CLIENTS if client.name in wanted or "all" in wanted]
@@ -194,10 +186,10 @@ def _own_entry(root: Path, path: str, client: Client) -> object:
             case Form.TOML:
                 return _entry_in(_toml(text), client)
             case Form.YAML:
-                return _entry_in(yaml_entries.parse(text), client)
+                return _entry_in(text_blocks.parse(text), client)
             case Form.JSON:
                 return _entry_in(jsonc.parse(text if text.strip() else "{}"), client)
-    except (_LeaveAloneError, jsonc.NotJsonError, yaml_entries.NotYamlError):
+    except (_LeaveAloneError, jsonc.NotJsonError, text_blocks.NotYamlError):
         return None
 
 
@@ -207,9 +199,6 @@ def apply(root: Path, steps: Sequence[FileStep], *, private: bool = False) -> No
     Args:
         private: Whether the files are the user's own: a new one is readable by the user alone, and no
             directory is removed. In a repository, directories that become empty are.
-
-    Raises:
-        StoreError: A file cannot be written, or was changed by somebody else since the plan was made.
     """
     for step in steps:
         if not step.changes:
@@ -250,7 +239,7 @@ def _steps(root: Path, edits: Mapping[str, Callable[[str], str | None]], inside:
         except (
             _LeaveAloneError,
             jsonc.NotJsonError,
-            yaml_entries.NotYamlError,
+            text_blocks.NotYamlError,
             DamagedMarksError,
         ) as reason:
             yield FileStep(path, before, before, str(reason))
@@ -344,16 +333,16 @@ def _json_edited(text: str, client: Client, *, remove: bool) -> str | None:
 
 
 def _yaml_edited(text: str, client: Client, *, remove: bool) -> str | None:
-    rest = yaml_entries.without_entry(text)
+    rest = text_blocks.without_entry(text)
     if remove:
         return rest or None
-    before = yaml_entries.parse(rest)
+    before = text_blocks.parse(rest)
     if _entry_in(before, client) is not None:
         raise _LeaveAloneError(f"it has an entry {SERVER} of its own")
-    after = yaml_entries.with_entry(rest, client.table, SERVER, client.entry)
+    after = text_blocks.with_entry(rest, client.table, SERVER, client.entry)
     table = before.get(client.table)
     _require_same(
-        before if table is not None else {**before, client.table: {}}, yaml_entries.parse(after), client
+        before if table is not None else {**before, client.table: {}}, text_blocks.parse(after), client
     )
     return after
 

@@ -28,11 +28,6 @@ class GraphQuestion(Struct, frozen=True):
     """The part of the call graph that is asked for.
 
     Attributes:
-        target: A path, a name, or a qualified name.
-        filter: A regular expression on paths and qualified names; None for no filter.
-        direction: Which calls to follow.
-        depth: Maximum number of calls between a match and a node.
-        allowed: Tells whether a path may be in the answer.
         places: What a search has found: the calls around it are asked for, whatever the filter, which only
             describes it. None for any other question.
     """
@@ -66,7 +61,6 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
 
     Raises:
         NoMatchError: The target matches no definition.
-        UsageError: The filter is not a valid regular expression.
     """
     if question.places is not None:
         return around(calls, question.places, question.allowed)
@@ -98,11 +92,7 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
 
 
 def definitions_named(target: str, nodes: Sequence[Node]) -> list[int]:
-    """Return the indices of the definitions that a target names, with what the classes among them contain.
-
-    Raises:
-        NoMatchError: It names none.
-    """
+    """Return the indices of the definitions that a target names, with what the classes among them contain."""
     found = filtering.named(target, nodes)
     if not found:
         near = " or ".join(filtering.near_names(target, nodes))

@@ -27,8 +27,6 @@ class DefinitionFacts(Struct, array_like=True, frozen=True, gc=False):
     Attributes:
         kind: ``module`` (the code outside definitions, always the first), ``function`` or ``class``.
         name: Qualified name, its parts joined by ``.``; empty for the module.
-        line_start: First line, decorators included.
-        line_end: Last line.
         bases: Last parts of the names of its base classes.
     """
 

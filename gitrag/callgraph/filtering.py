@@ -24,12 +24,6 @@ def matching(expression: str, nodes: Sequence[Node], check: Callable[[], None] =
     """Tell which nodes a regular expression matches anywhere in path or qualified name, ignoring case.
 
     RE2 matches in time linear in the text, whatever the expression (github.com/google/re2/wiki/Syntax).
-
-    Args:
-        check: Called now and then; raises to stop.
-
-    Raises:
-        UsageError: RE2 cannot compile it, it is too long, or it takes too long.
     """
     search = compiled(expression, called="filter", ignores_case=True).search
     texts = [(node.path[:MAX_TEXT_CHARS], node.name[:MAX_TEXT_CHARS]) for node in nodes]

@@ -128,9 +128,6 @@ class Graph(Struct, frozen=True):
 
     Attributes:
         nodes: Every end of an edge, and matches without edges.
-        edges: The calls.
-        matches: The nodes that were asked for.
-        followed: How far the calls were followed.
         files: Of a whole graph all files whose calls were read, also those without any; else empty.
     """
 

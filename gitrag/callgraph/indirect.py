@@ -144,7 +144,6 @@ def imports(text: str, place: str, path: str, language: str) -> bool:
         text: The line, which has the file's ``stem_of``.
         place: The file that it is in.
         path: The file that may be imported.
-        language: Its language.
     """
     own = _ENDING.sub("", f"/{path}")
     stem = re.escape(own.rpartition("/")[2])

@@ -25,11 +25,7 @@ class TimeoutReachedError(Exception):
 
 
 class Deadline:
-    """A moment after which the construction of a graph stops.
-
-    Args:
-        timeout_s: Seconds from now.
-    """
+    """A moment after which the construction of a graph stops."""
 
     def __init__(self, timeout_s: float) -> None:
         self._end = time.monotonic() + timeout_s
@@ -75,7 +71,6 @@ def load(
         directory: Where the files this process is reading are recorded, in case one crashes it; None for
             nowhere.
         processes: How many processes may parse at once.
-        check: Called between batches; raises to stop.
     """
     facts: dict[int, Facts] = {}
     missing: dict[int, FileFacts] = {}

@@ -16,9 +16,6 @@ class Place(Struct, frozen=True):
     """Lines that a search has found.
 
     Attributes:
-        path: The file.
-        line_start: First line.
-        line_end: Last line.
         is_named: Whether they are a definition: of a file's own code only the calls on them count.
     """
 

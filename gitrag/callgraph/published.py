@@ -79,7 +79,6 @@ def packages_of(
     Args:
         texts: Its manifests' bytes, by path. What cannot be parsed is ignored.
         families: Families of languages that import them; None for all.
-        check: Called between files; raises to stop.
     """
     found: dict[tuple[str, str], PublishedPackage] = {}
     manifests = [
@@ -129,12 +128,7 @@ def importing(
     packages: Iterable[PublishedPackage],
     check: Callable[[], None] = lambda: None,
 ) -> dict[str, frozenset[str]]:
-    """Return which files import some packages: the packages' names, by path.
-
-    Args:
-        files: Language and facts of each file, by path.
-        check: Called now and then; raises to stop.
-    """
+    """Return which files import some packages: the packages' names, by path."""
     by_family: dict[str, dict[str, set[str]]] = {}
     for each in packages:
         names_of = by_family.setdefault(each.family, defaultdict(set))

@@ -25,8 +25,6 @@ class ResolvedCalls:
     """The calls among a view's files, resolved on demand.
 
     Args:
-        files: Language and facts of each file, by path.
-        check: Called now and then; raises to stop.
         manifests: The manifests among the files, by path; see `general.manifests`.
         compiled: The calls that a compiler's index has; None if there is none.
     """

@@ -146,9 +146,7 @@ class CompiledCalls:
 
     Args:
         documents: Its messages, by path.
-        files: Language and facts of the view's files, by path.
         lines_of: Returns a file's lines; None if the index is older than it.
-        check: Called before each file is read; raises to stop.
         note: Why nothing of it is used.
     """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import (
     has_outline,
     key_of,
@@ -13,6 +12,7 @@ from gitrag.chunking.languages import (
     named,
     needs_first_line,
 )
+from gitrag.chunking.notebooks import decode
 
 if TYPE_CHECKING:
     from gitrag.model import Chunk

@@ -12,16 +12,15 @@ from msgspec.structs import replace
 
 from gitrag.chunking.containers import container_of, parts_of
 from gitrag.chunking.cutting import cut
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import BY_NAME, Language
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS, windows, with_marks
-from gitrag.chunking.notebooks import OUTPUT
+from gitrag.chunking.notebooks import OUTPUT, decode
 from gitrag.chunking.outline import is_foreign, outline
 from gitrag.chunking.parsing import GrammarError
+from gitrag.chunking.prose import LANGUAGES as TEMPLATES
+from gitrag.chunking.prose import definitions as template_definitions
 from gitrag.chunking.prose import is_prose, outside, sections
 from gitrag.chunking.sql_strings import definitions as sql_definitions
-from gitrag.chunking.template_parts import LANGUAGES as TEMPLATES
-from gitrag.chunking.template_parts import definitions as template_definitions
 from gitrag.model import Chunk, Kind
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Read a Jupyter notebook as text: what its cells say, at the lines of the file; its JSON is blank."""
+"""Read a file as text; of a Jupyter notebook what its cells say, at the lines of the file: no JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,26 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from gitrag.chunking.languages import BY_NAME
+from gitrag.words import encodings
+
+NOTEBOOK = "notebook"
+"""The language of files that are read as their cells only, so that their size says little of their text."""
+
+MOST_NOTEBOOK_BYTES = 64 << 20
+"""Larger notebooks are not read to see how much of them is text."""
+
+
+def decode(data: bytes, language: str | None = None) -> str:
+    """Return the text of a file, whatever it is in: `gitrag.words.encodings`.
+
+    Args:
+        language: Its language: a notebook's text is that of its cells, whatever else the file holds.
+    """
+    text = encodings.decode(data)
+    if language == NOTEBOOK:
+        return readable(text)
+    return text
+
 
 Wanted = dict[str, "Wanted"]
 

@@ -13,7 +13,7 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.config.team_file import TEAM_FILE
+from gitrag.config.loading import TEAM_FILE
 from gitrag.errors import NOTHING, OK, NotSetUpError, UsageError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _change(
     dry_run: bool = False,
     taking_out: bool = False,
 ) -> int:
-    from gitrag.agents.launch import command_for
+    from gitrag.agents.clients import command_for
     from gitrag.agents.setup import chosen_of_user
 
     if taking_out:
@@ -134,12 +134,7 @@ def carry_out(
     taking_out: bool = False,
     quiet: bool = False,
 ) -> AgentsDocument:
-    """Write, show or remove what clients need to find gitrag; say so, unless ``quiet``, and return it.
-
-    Raises:
-        NotSetUpError: The repository has no working tree.
-        StoreError: A file cannot be written.
-    """
+    """Write, show or remove what clients need to find gitrag; say so, unless ``quiet``, and return it."""
     from gitrag.agents.setup import apply, plan, plan_of_user
 
     terminal = session.terminal
@@ -176,7 +171,6 @@ def choose(
         token_env: The environment variable that holds the server's token.
 
     Raises:
-        UsageError: The options contradict each other, or there is no such agent.
         NotSetUpError: The repository has no working tree.
     """
     from gitrag.agents.clients import CLIENTS
@@ -217,7 +211,7 @@ def _root(session: Session) -> Path:
 
 def _reached(session: Session, clients: Sequence[Client], http: str | None, variable: str) -> list[Client]:
     """Return clients with how they reach the server: at an address, or by starting it."""
-    from gitrag.agents.launch import command_for
+    from gitrag.agents.clients import command_for
 
     if not http:
         started = command_for(session.environ, shared=True)

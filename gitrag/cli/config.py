@@ -7,8 +7,7 @@ import click
 from gitrag.cli.frame import Example, command, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.config.keys import DEFAULT, Config, Setting, find_key
-from gitrag.config.loading import load, settings_of
-from gitrag.config.team_file import TEAM_FILE
+from gitrag.config.loading import TEAM_FILE, load, settings_of
 from gitrag.errors import ConfigError, RepositoryError, UsageError
 from gitrag.git.environment import message_of
 
@@ -84,12 +83,7 @@ def config(session: Session, words: tuple[str, ...], *, everywhere: bool) -> Non
 
 
 def _change(session: Session, words: tuple[str, ...], *, everywhere: bool) -> str:
-    """Set or unset a key in git's configuration; return its name.
-
-    Raises:
-        UsageError: A word is missing or too many.
-        ConfigError: There is no such key, it cannot have this value, or git refuses.
-    """
+    """Set or unset a key in git's configuration; return its name."""
     verb, *rest = words
     if len(rest) != (2 if verb == "set" else 1):
         raise UsageError(

@@ -24,12 +24,7 @@ class EditorError(GitragError):
 
 
 def editor_command(environ: Mapping[str, str], path: Path, line: int) -> list[str]:
-    """Return the command line that opens a file at a line, in VISUAL, else in EDITOR.
-
-    Raises:
-        NotSetUpError: Neither is set.
-        EditorError: It is no command line.
-    """
+    """Return the command line that opens a file at a line, in VISUAL, else in EDITOR."""
     name = next((name for name in ("VISUAL", "EDITOR") if environ.get(name, "").strip()), None)
     if name is None:
         raise NotSetUpError(
@@ -56,11 +51,7 @@ def _arguments(editor: str, path: str, line: int) -> list[str]:
 
 
 def open_in_editor(command: Sequence[str], directory: Path, environ: Mapping[str, str]) -> None:
-    """Run an editor to its end.
-
-    Raises:
-        EditorError: There is no such program, or it failed.
-    """
+    """Run an editor to its end."""
     try:
         status = subprocess.run(command, cwd=directory, env=environ, check=False).returncode
     except OSError as error:

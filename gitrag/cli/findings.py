@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from gitrag.actions.options import Option, fields_of
+from gitrag.actions.requests import Option, fields_of
 from gitrag.cli.frame import NumberRange
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import UsageError
@@ -92,11 +92,7 @@ def _fields(request: type[Struct], without: Collection[str]) -> Iterator[tuple[s
 
 
 def _request(request: type[Struct], given: Mapping[str, Any]) -> Struct:
-    """Make a request of what was given.
-
-    Raises:
-        UsageError: Two values are given of which one may be.
-    """
+    """Make a request of what was given."""
     own: dict[str, Any] = {}
     for name, (option, _default) in fields_of(request).items():
         if not isinstance(option, Option):

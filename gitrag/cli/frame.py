@@ -56,7 +56,6 @@ class LazyCommand(NamedTuple):
     Attributes:
         place: ``module:attribute``.
         help: Its short help; the same as the first line of the command's own help.
-        hidden: Whether it is left out of the help.
     """
 
     place: str
@@ -64,11 +63,7 @@ class LazyCommand(NamedTuple):
     hidden: bool = False
 
     def load(self) -> click.Command:
-        """Import the command.
-
-        Raises:
-            OutOfMemoryError: There is too little memory to import its libraries. A hook logs that.
-        """
+        """Import the command."""
         if not self.hidden:
             require_memory()
         module, _, attribute = self.place.partition(":")

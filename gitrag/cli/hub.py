@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
     from gitrag.actions.hub.push import Pushes
     from gitrag.cli.terminal import Terminal
+    from gitrag.config.keys import Config
     from gitrag.hub.hub import Hub
     from gitrag.hub.sending import Pushed
     from gitrag.workspace import Workspace
 
 _MOST_PARTITIONS = 256
+_MAY = {True: "reads and pushes", False: "reads"}
 
 
 @group(
@@ -79,7 +81,7 @@ def init(session: Session, *, partitions: int, hnsw: bool) -> int:
     from gitrag.indexing.recipe import recipe
     from gitrag.report.hub import HubMade
 
-    address = _address(session)
+    address = _address(session.config_anywhere())
     made = initialise(address, recipe(), partitions=partitions, hnsw=hnsw)
     place = place_of(address)
     if session.terminal.answered(HubMade(place, made)):
@@ -179,17 +181,17 @@ def push(session: Session, *, branch: str | None, repository: str | None, force:
     """
     from gitrag.actions.hub.push import Pushes
 
-    terminal = session.terminal
     workspace = session.workspace(auto_index="on")
-    _require_hub(workspace.config.hub)
+    _address(workspace.config)
     workspace = session.index_first(workspace)
+    asked = {"repository": repository, "force": force, "moved": moved}
     if branch is not None or not workspace.config.hub_branches:
-        done = Pushes((_push(session, workspace, repository, branch, force=force, moved=moved),))
+        done = Pushes((_push(session, workspace, branch=branch, **asked),))
         if not session.terminal.is_json:
-            _say_pushed(terminal, done.branches[0])
+            _say_pushed(session.terminal, done.branches[0])
     else:
-        done = _push_configured(session, workspace, repository, force=force, moved=moved)
-    terminal.answered(done)
+        done = _push_configured(session, workspace, **asked)
+    session.terminal.answered(done)
     return OK
 
 
@@ -235,9 +237,8 @@ def search_hub(
     from gitrag.actions.search import SearchOptions
 
     config = session.config_anywhere()
-    _require_hub(config.hub)
     limits = SearchOptions.of(asked)
-    answer = hub_search.search(config.hub, query, config, repositories=repositories, options=limits)
+    answer = hub_search.search(_address(config), query, config, repositories=repositories, options=limits)
     print_finding(session.terminal, output, config.output, answer)
     return OK if answer.hits else NOTHING
 
@@ -294,9 +295,8 @@ def grant(session: Session, *, role: str | None, repository: str | None, pushes:
     with _open(session) as there:
         if role is None or repository is None:
             found = rights.listed(there)
-            terminal.answered(found)
-            for each in () if session.terminal.is_json else found:
-                may = "reads and pushes" if each.pushes else "reads"
+            for each in () if terminal.answered(found) else found:
+                may = _MAY[each.pushes]
                 terminal.print(f"{each.role} {may} {each.repository}")
             return OK
         require_name(repository)
@@ -306,13 +306,11 @@ def grant(session: Session, *, role: str | None, repository: str | None, pushes:
         else:
             servers.grant(there, role, repository, pushes=pushes)
         found = rights.listed(there)
-    if session.terminal.is_json:
-        terminal.print_document(found)
-    elif revoke:
-        said = "has no rights on" if had else "had no rights on"
-        terminal.print(f"{role} {said} {repository}{' any more' if had else ''}")
-    else:
-        terminal.print(f"{role} {'reads and pushes' if pushes else 'reads'} {repository}")
+    if not terminal.answered(found):
+        said = f"{_MAY[pushes]} {repository}"
+        if revoke:
+            said = f"has no rights on {repository} any more" if had else f"had no rights on {repository}"
+        terminal.print(f"{role} {said}")
     return OK
 
 
@@ -329,6 +327,7 @@ def grant(session: Session, *, role: str | None, repository: str | None, pushes:
 def gc(session: Session, *, really: bool) -> int:
     """Drop the contents and paths that no branch in the hub has any more; only who runs it may."""
     from gitrag.hub import rights, servers
+    from gitrag.report.hub import dropped_as_text
 
     terminal = session.terminal
     with _open(session) as there:
@@ -336,13 +335,8 @@ def gc(session: Session, *, really: bool) -> int:
         found = servers.tidy(there, really=really)
     if terminal.answered(found):
         return OK
-    if not found:
-        terminal.print("Nothing to drop.")
-        return OK
-    done = "Dropped" if really else "To drop"
-    unfinished = f", {count(found.unfinished, 'row')} of pushes that did not end" if found.unfinished else ""
-    terminal.print(f"{done}: {count(found.contents, 'content')}, {count(found.paths, 'path')}{unfinished}")
-    if not really:
+    terminal.print(dropped_as_text(found, really=really))
+    if found and not really:
         terminal.hint("gitrag hub gc --apply")
     return OK
 
@@ -436,7 +430,7 @@ def try_(session: Session, *, stop: bool) -> int:
     workspace = session.index_first(session.workspace(auto_index="on", hub=server.address))
     server.start()
     initialise(server.address, recipe())
-    done = _push(session, workspace, None, None)
+    done = _push(session, workspace, repository=None, branch=None)
     if terminal.answered(HubTried(server.address, running=True)):
         return OK
     terminal.print(f"Pushed {count(done.files, 'file')} to the server in {server.directory}.")
@@ -445,9 +439,7 @@ def try_(session: Session, *, stop: bool) -> int:
     return OK
 
 
-def _push_configured(
-    session: Session, workspace: Workspace, repository: str | None, *, force: bool, moved: bool
-) -> Pushes:
+def _push_configured(session: Session, workspace: Workspace, **asked: Any) -> Pushes:
     """Push the branches of hub_branches, and say of each what was sent once it is there."""
     from gitrag.actions.hub.push import Pushes, push_configured
 
@@ -456,9 +448,7 @@ def _push_configured(
     pushed: list[Pushed] = []
     missing: list[str] = []
     with terminal.progress("Pushing") as progress:
-        for each in push_configured(
-            workspace, repository=repository, force=force, moved=moved, advance=progress.update
-        ):
+        for each in push_configured(workspace, **asked, advance=progress.update):
             if isinstance(each, str):
                 missing.append(each)
                 continue
@@ -471,42 +461,19 @@ def _push_configured(
 
 
 def _say_pushed(terminal: Terminal, done: Pushed, *, named: bool = False) -> None:
-    of = f"{done.branch}: " if named else ""
-    terminal.print(
-        f"{of}Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
-        f" {count(done.chunks, 'chunk')} sent, the others were there"
-    )
-    if not done.is_compared:
-        terminal.print(
-            f"The branch had {(done.replaced or '')[:12]}: whether that is later, this clone cannot tell."
-        )
-    if done.searched != done.branch:
-        terminal.print(f"Searched is the branch {done.searched}, not {done.branch}.")
-        if not named:
-            terminal.hint("gitrag hub branch chooses another.")
+    from gitrag.report.hub import pushed_as_text
+
+    terminal.print(pushed_as_text(done, named=named))
+    if done.searched != done.branch and not named:
+        terminal.hint("gitrag hub branch chooses another.")
 
 
-def _push(
-    session: Session,
-    workspace: Workspace,
-    repository: str | None,
-    branch: str | None,
-    *,
-    force: bool = False,
-    moved: bool = False,
-) -> Pushed:
+def _push(session: Session, workspace: Workspace, **asked: Any) -> Pushed:
     from gitrag.actions.hub.push import push_head
 
     _require_model(session, workspace)
     with session.terminal.progress("Pushing") as progress:
-        return push_head(
-            workspace,
-            repository=repository,
-            branch=branch,
-            force=force,
-            moved=moved,
-            advance=progress.update,
-        )
+        return push_head(workspace, **asked, advance=progress.update)
 
 
 def _require_model(session: Session, workspace: Workspace) -> None:
@@ -516,23 +483,17 @@ def _require_model(session: Session, workspace: Workspace) -> None:
         fetch_model(workspace.model_dir, session.terminal.progress, workspace.model)
 
 
-def _require_hub(address: str) -> None:
+def _address(config: Config) -> str:
     from gitrag.actions.hub.push import address_of
 
-    address_of(address)
-
-
-def _address(session: Session) -> str:
-    from gitrag.actions.hub.push import address_of
-
-    return address_of(session.config_anywhere().hub)
+    return address_of(config.hub)
 
 
 def _open(session: Session) -> AbstractContextManager[Hub]:
     from gitrag.hub.hub import opened
     from gitrag.indexing.recipe import recipe
 
-    return opened(_address(session), recipe())
+    return opened(_address(session.config_anywhere()), recipe())
 
 
 for each in (init, add_server, place, push, search, status, grant, branch, drop, gc, try_):

@@ -69,7 +69,7 @@ def keep(workspace: Workspace) -> None:
 
     from gitrag.actions.prime import keep_text, prime
     from gitrag.memory.core_files import CoreFiles
-    from gitrag.memory.home import home_directory
+    from gitrag.memory.projects import home_directory
     from gitrag.report.prime import as_markdown
 
     core = CoreFiles(home_directory(workspace.environ))

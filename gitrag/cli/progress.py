@@ -20,11 +20,7 @@ LINE_EVERY_S = 10.0
 
 
 class Progress:
-    """The progress of a task.
-
-    Args:
-        total: The number of items, or None.
-    """
+    """The progress of a task."""
 
     def __init__(self, label: str, total: int | None, stream: TextIO, *, color: bool) -> None:
         self.label = sanitise_line(label)

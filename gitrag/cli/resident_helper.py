@@ -50,8 +50,8 @@ memory.registry
 callgraph.answering callgraph.drawing callgraph.loading callgraph.published callgraph.resolution
 embedding.draft embedding.encoder git.libgit2 indexing.refresh indexing.embed_texts
 report report.call_tree report.beside_calls report.prime
-search.engine search.meant_variant search.report_evidence search.rewording search.sections search.variants
-machine.prerequisites search.language_filter store.connection workspace
+search.engine search.report_evidence search.rewording search.sections search.variants
+machine.prerequisites store.connection workspace
 """
 """Modules that a command loads, and which load the others."""
 

@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "core": LazyCommand("gitrag.cli.core:core", "Mark the files that every session should know of."),
     "uninstall": LazyCommand(
-        "gitrag.cli.uninstall:uninstall",
+        "gitrag.cli.init:uninstall",
         "Take gitrag out of this repository: hooks, files for agents, the line in .gitignore, the index.",
     ),
     "check": LazyCommand(
@@ -83,12 +83,12 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "Say why lines are as they are: which commits made them so, and for what reason.",
     ),
     "measure": LazyCommand(
-        "gitrag.cli.measure:measure",
+        "gitrag.cli.history:measure",
         "Measure how well files are found in this repository, by its own history.",
     ),
     "impact": LazyCommand("gitrag.cli.impact:impact", "Say what a change may break, and what it forgets."),
     "related": LazyCommand(
-        "gitrag.cli.related:related",
+        "gitrag.cli.check:related",
         "Find what already exists: related to a text, a duplicate of it, or similar to what a change adds.",
     ),
     "model": LazyCommand("gitrag.cli.model:model", "Fetch the embedding model, or show its state."),

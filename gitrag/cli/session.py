@@ -27,7 +27,6 @@ class Session(NamedTuple):
 
     Attributes:
         start: The directory it was started in, or that of ``-C``.
-        terminal: Where results, notes and progress go.
     """
 
     start: Path
@@ -64,11 +63,7 @@ class Session(NamedTuple):
         return Workspace(repo, self.settings(repo, **flags), self.environ, self.terminal.note)
 
     def index_first(self, workspace: Workspace) -> Workspace:
-        """Return a workspace, indexed if it never was and the user wants that (setting ``auto_index``).
-
-        Raises:
-            NotSetUpError: The index's directory cannot be written.
-        """
+        """Return a workspace, indexed if it never was and the user wants that (setting ``auto_index``)."""
         from gitrag.actions.catch_up import index_first
 
         index_first(workspace, self.terminal.progress)
@@ -108,27 +103,19 @@ class Session(NamedTuple):
     def core_files(self) -> CoreFiles:
         """Open the list of files that the user marked as core."""
         from gitrag.memory.core_files import CoreFiles
-        from gitrag.memory.home import home_directory
+        from gitrag.memory.projects import home_directory
 
         return CoreFiles(home_directory(self.environ))
 
     def config_anywhere(self) -> Config:
-        """Read the settings of the repository around the start, or those that apply outside one.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Read the settings of the repository around the start, or those that apply outside one."""
         try:
             return self.workspace().config
         except RepositoryError:
             return self.config_outside()
 
     def config_outside(self) -> Config:
-        """Read the settings that apply outside a repository: the user's git config, the environment.
-
-        Raises:
-            ConfigError: A setting is wrong.
-        """
+        """Read the settings that apply outside a repository: the user's git config, the environment."""
         from gitrag.config.loading import load
         from gitrag.git.configuration import REPOSITORYS_OWN
         from gitrag.git.environment import run_git, scrubbed_environment

@@ -76,9 +76,6 @@ class Terminal:
 
     Args:
         err: For notes, warnings, hints and progress.
-
-    Attributes:
-        is_json: Whether the result is to be JSON.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, out_color: bool, err_color: bool) -> None:
@@ -202,12 +199,7 @@ class Terminal:
 
     @contextmanager
     def progress(self, label: str, total: int | None = None) -> Iterator[Progress]:
-        """Show the progress of a task once it has taken a second.
-
-        Args:
-            label: The task, such as ``Embedding``.
-            total: The number of items; None if not known yet.
-        """
+        """Show the progress of a task once it has taken a second."""
         terminal = self.err.isatty()
         with (Bar if terminal else PlainLines)(label, total, self.err, color=self._err_color) as progress:
             self._progress = progress

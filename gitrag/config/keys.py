@@ -326,11 +326,7 @@ BY_NAME: Mapping[str, Key] = {key.name: key for key in KEYS}
 
 
 def find_key(name: str) -> Key:
-    """Return the key of this name, in the spelling of any source.
-
-    Raises:
-        ConfigError: There is no such key.
-    """
+    """Return the key of this name, in the spelling of any source."""
     for key in KEYS:
         if name.lower() in {key.name, key.git_name.lower(), key.variable.lower()}:
             return key

@@ -1,16 +1,20 @@
 """Load settings from five sources, of which a later one wins.
 
-Defaults < ``git config gitrag.prePush`` < ``.gitrag.yaml`` (committed) < ``GITRAG_PRE_PUSH`` < flags.
-Values of every source are parsed as text by the key's rule, so that ``off`` is ``off`` in YAML too.
-Nothing here reads the environment or runs git: the caller passes what each source holds.
+Defaults < ``git config gitrag.prePush`` < ``.gitrag.yaml`` (committed) < ``GITRAG_PRE_PUSH`` < flags. Values
+of every source are parsed as text by the key's rule, so that ``off`` is ``off`` in YAML too. Nothing here
+reads the environment or runs git: the caller passes what each source holds. ``.gitrag.yaml`` is read within
+limits, since a stranger may have written it. `gitrag.config.keys` says what each key may hold.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 
 from gitrag.config.keys import BY_NAME, DEFAULT, KEYS, OTHER_VARIABLES, Config, Key, shown
@@ -25,11 +29,45 @@ from gitrag.config.rules import (
     show_duration,
     without_password,
 )
-from gitrag.config.team_file import TEAM_FILE, parse_team, read_team
 from gitrag.errors import ConfigError
 from gitrag.git import Repository
-from gitrag.words.bounded_yaml import YamlValue
+from gitrag.machine.files import NO_LINK, NO_WAIT, OURS
+from gitrag.machine.refusals import disk_error
+from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 from gitrag.words.spelling import did_you_mean
+
+TEAM_FILE = ".gitrag.yaml"
+TEAM_FILE_BYTES = 64 * 1024
+"""Hundreds of globs fit; the slowest file to parse takes well under a second."""
+
+
+def read_team(root: Path) -> bytes | None:
+    """Return what ``.gitrag.yaml`` at a worktree's top holds, or None where there is none."""
+    path = root / TEAM_FILE
+    try:
+        # Non-blocking, or a FIFO of that name would block every command.
+        descriptor = os.open(path, os.O_RDONLY | NO_LINK | NO_WAIT | OURS)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise disk_error(error, path) or ConfigError(
+            f"{TEAM_FILE} cannot be read: {error.strerror}.", "It must be a regular file."
+        ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{TEAM_FILE} is not a regular file.", "Put the settings in a file of that name.")
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(TEAM_FILE_BYTES + 1)
+
+
+def parse_team(content: bytes) -> dict[str, YamlValue]:
+    """Read the mapping that ``.gitrag.yaml`` holds; an empty file is an empty mapping.
+
+    Raises:
+        ConfigError: It is not YAML that gitrag reads (``parse_mapping``).
+    """
+    return parse_mapping(content, TEAM_FILE, TEAM_FILE_BYTES)
+
 
 FLAG = "flag"
 """Origin of a value from the command line."""
@@ -58,9 +96,6 @@ def load(
         git: ``git config`` entries of the section gitrag; names in any case, with or without the section.
         team: The content of ``.gitrag.yaml``, or None if there is none.
         flags: Values from the command line, by key; None means not given.
-
-    Raises:
-        ConfigError: A value is not allowed, or ``.gitrag.yaml`` is not YAML that gitrag reads.
     """
     merge = _Merge(home=env.get("HOME", ""))
     merge.add_git(git)
@@ -198,11 +233,7 @@ def _flat(settings: Mapping[str, YamlValue]) -> Iterator[tuple[str, YamlValue]]:
 def settings_of(
     repo: Repository, environ: Mapping[str, str], flags: Mapping[str, object] = MappingProxyType({})
 ) -> Config:
-    """Read a repository's settings.
-
-    Raises:
-        ConfigError: A setting is wrong.
-    """
+    """Read a repository's settings."""
     team = read_team(repo.root) if repo.root is not None else None
     git, ignored = repo.config("gitrag"), []
     for name in {key.git_name.lower() for key in KEYS if key.not_in_repository} & git.keys():

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from gitrag.corpus import LAYOUT_VERSION, adrs, code, issues, specs
+from gitrag.corpus import LAYOUT_VERSION, adrs, issues, specs
 from gitrag.corpus.documents import Document
 from gitrag.git import matcher
 
@@ -33,7 +33,7 @@ DOCUMENTS = tuple(kind for kind in CollectionKind if kind is not CollectionKind.
 READERS: Mapping[CollectionKind, Callable[[str, str], Document]] = {
     CollectionKind.ADRS: adrs.read,
     CollectionKind.SPECS: specs.read,
-    CollectionKind.CODE: code.read,
+    CollectionKind.CODE: lambda path, _text: Document(path, path, path),  # it has no metadata
     CollectionKind.ISSUES: issues.read,
 }
 """Reads a document of each kind, given its path and text."""
@@ -55,8 +55,6 @@ class Places(Struct, frozen=True):
     """Where the configuration places documents; an empty field means the usual places.
 
     Attributes:
-        adrs: Globs of decisions, as in .gitignore.
-        specs: Globs of specifications.
         modules: Directories, or ``name=directory``; none means those that the workspace's manifest names.
     """
 

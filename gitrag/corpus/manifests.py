@@ -48,12 +48,7 @@ class Detector(Struct, frozen=True):
 
 
 class ManifestModules(Struct, frozen=True):
-    """The modules found.
-
-    Attributes:
-        modules: The modules, sorted by directory.
-        notes: Problems with manifests, a line each.
-    """
+    """The modules found."""
 
     modules: tuple[Module, ...] = ()
     notes: tuple[str, ...] = ()

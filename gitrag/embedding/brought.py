@@ -3,35 +3,120 @@
 A static model (Model2Vec, https://github.com/MinishLab/model2vec, or sentence-transformers' StaticEmbedding)
 has a row for each token, and the mean of a text's rows is its vector: it needs no drafts. A BERT in
 safetensors is written as ONNX once; a model in ONNX is run as sentence-transformers says beside it. With
-these, and with a server (`gitrag/embedding/served.py`), a text is found by its words alone until it is
-embedded. Its vectors become ones of 384 (`gitrag/embedding/fitting.py`).
+these, and with a server, a text is found by its words alone until it is embedded.
+
+Its vectors become ones of 384, as everything that keeps vectors has them. Where a model has fewer, they are
+turned in space, which keeps every cosine, and spreads what there is over all sign bits. Where it has more,
+those directions are kept in which vectors of words are longest, and turned so, too: other libraries than ours
+may find them in another order or the other way round, and vectors may be shared with who has those.
+
+A server speaks OpenAI's protocol, as others have it too: ``POST …/embeddings``
+(https://platform.openai.com/docs/api-reference/embeddings/create). The address is a user's own setting, the
+key in the user's environment: no repository says whom texts are sent to.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from gitrag.embedding.encoder import BATCH, Encoder, cores, encodable, open_tokenizer
-from gitrag.embedding.fitting import fitted, fitting, sampled
+from gitrag.embedding.encoder import BATCH, Encoder, batches, cores, encodable, open_tokenizer
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.sessions import open_model
-from gitrag.embedding.version import MAX_TOKENS, encoder_version, is_address, own_cache, require_unchanged
+from gitrag.embedding.version import (
+    MAX_TOKENS,
+    TABLE,
+    encoder_version,
+    is_address,
+    own_cache,
+    require_unchanged,
+)
 from gitrag.errors import ModelError
 from gitrag.late import np
+from gitrag.machine.files import replace
+from gitrag.machine.receiving import ASKED_ENCODING, ReceivingError, opened, received, retrying
+from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
     Raw = Callable[[str], Vectors]
-    """Returns a text's vector as the model has it."""
+    "Returns a text's vector as the model has it."
+
+MOST_DIMENSIONS = 8_192
+"""More than models have: to find directions takes the cube of their number."""
+
+_SAMPLE = 1_024
+"""Words whose vectors say which directions of a large model are kept; at most a row of a static one each."""
+
+
+def fitted(vectors: Vectors, fit: Vectors) -> Vectors:
+    """Return vectors (n, dimensions) as ones of 384, L2-normalised; zeros stay zeros.
+
+    What is not finite becomes zeros: models in float16 overflow at some texts.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = vectors @ fit
+        lengths = np.sqrt(np.einsum("ij,ij->i", found, found))
+        made: Vectors = found / np.maximum(lengths, 1e-12)[:, None]
+    made[~np.isfinite(lengths)] = 0
+    return made
+
+
+def sampled(words: Sequence[str]) -> Sequence[str]:
+    """Return some words of many, from all over their order."""
+    return words[:: max(len(words) // _SAMPLE, 1)][:_SAMPLE]
+
+
+def fitting(dimensions: int, version: str, sample: Callable[[], Vectors]) -> Vectors:
+    """Return the matrix (dimensions, 384) that vectors are fitted by: rows or columns are orthonormal.
+
+    Args:
+        version: Of the model, by which the matrix is kept in the user's cache.
+        sample: Returns vectors of words, asked where there are too many dimensions.
+
+    Raises:
+        ValueError: There are more than `MOST_DIMENSIONS`, or the words' vectors have none that is longest.
+    """
+    if dimensions <= DIMENSIONS:
+        drawn = np.random.default_rng(DIMENSIONS).standard_normal((DIMENSIONS, DIMENSIONS))
+        turned: Vectors = np.linalg.qr(drawn)[0][:dimensions].astype(np.float32)
+        return turned
+    if dimensions > MOST_DIMENSIONS:
+        raise ValueError(f"it has {dimensions} dimensions: {MOST_DIMENSIONS} are the most")
+    kept = own_cache(f"{version.replace('/', '-')}.f4")
+    if kept.is_file() and kept.stat().st_size == 4 * dimensions * DIMENSIONS:
+        return np.fromfile(kept, "<f4").reshape(dimensions, DIMENSIONS)
+    found = _directions(sample())
+    with suppress(OSError):  # it is found again then
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        replace(kept, found.astype("<f4").tobytes(), 0o600, durable=False)
+    return found
+
+
+def _directions(sample: Vectors) -> Vectors:
+    """Return the 384 directions in which vectors (n, dimensions) are longest, turned, as columns."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", sample, sample))
+    own = sample / np.maximum(lengths, 1e-12)[:, None]
+    return _turned(np.linalg.eigh(own.T @ own)[1][:, -DIMENSIONS:])
+
+
+def _turned(kept: NDArray[Any]) -> Vectors:
+    """Return those directions in the same space that are nearest to drawn ones, whichever span it."""
+    drawn = np.random.default_rng(DIMENSIONS).standard_normal((len(kept), DIMENSIONS))
+    left, _, right = np.linalg.svd(kept.T @ drawn)
+    turned: Vectors = (kept @ (left @ right)).astype(np.float32)
+    return turned
+
 
 _ROWS = ("embeddings", "embedding.weight")
 """What the rows of a static model are called in its file: by Model2Vec, by sentence-transformers."""
@@ -68,8 +153,6 @@ def load_encoder(
 
 def load_own(model: str, threads: int | None = None) -> Encoder:
     """Open a model of the user's, once for all that use it; errors as in `load_encoder`."""
-    from gitrag.embedding.served import Served
-
     key = model, encoder_version(model), threads
     with _opening.setdefault(key, threading.Lock()):
         found = _open.get(key)
@@ -258,3 +341,123 @@ def _read(path: Path, kind: Callable[[], Any] = dict) -> Any:
     with path.open("rb") as file:
         found = json.loads(file.read(_BYTES_CAP))
     return found if isinstance(found, type(kind())) else kind()
+
+
+KEY_VARIABLE: Final = "GITRAG_MODEL_KEY"
+"""Has what the server wants as ``Authorization: Bearer``; there is no setting for it."""
+
+_CONNECT_TIMEOUT_S = 5.0
+_READ_TIMEOUT_S = 60.0
+_REFUSED = frozenset({401, 403})
+_OF_A_TEXT = frozenset({400, 413, 422})
+"""What servers answer where a text is too long for the model."""
+
+_ANSWER_BYTES = 1024 * 1024
+"""Largest answer for each text: 4,096 numbers are 90 kB."""
+
+_SAID_CHARACTERS = 200
+_LARGEST = 1e9
+"""No number of a vector is as large, and none that is smaller has an infinite square in float32."""
+
+_SERVERS_HINT = "gitrag.model names it: git config --global gitrag.model https://host/v1#model"
+
+
+class Served(Encoder):
+    """The model at an address, ``https://host/v1#name-of-the-model``; asked once when it is opened."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        address, _, self._name = model.partition("#")
+        self._url = f"{address}{'' if urlsplit(address).path else '/v1'}/embeddings"
+        self._headers = {"Accept-Encoding": ASKED_ENCODING}
+        self._key = os.environ.get(KEY_VARIABLE, "").strip()
+        if self._key:
+            self._headers["Authorization"] = f"Bearer {self._key}"
+        if not (self._key.isascii() and self._key.isprintable()):  # an error about a header would show it
+            raise ModelError(f"{KEY_VARIABLE} has a character that no key has.")
+        self._asking = threading.Lock()  # its own: while it waits for its server, other models answer
+        self._dimensions = 0
+        self._dimensions = self._vectors(["a"]).shape[1]
+        self._fit = fitting(self._dimensions, encoder_version(model), self._sample)
+        super().__init__(None, self, 1, on_gpu=False)
+
+    def encode_batches(self, texts: Iterable[str], *, size: int = BATCH) -> Iterator[Vectors]:
+        """As of ours, a request for each batch."""
+        for batch in batches(texts, size):
+            yield fitted(self._vectors(batch), self._fit)
+
+    def _encode_one(self, text: str) -> Vectors:
+        vector: Vectors = self.encode([text])[0]
+        return vector
+
+    def _sample(self) -> Vectors:
+        """Return the vectors of words: the pieces of our vocabulary, for a server does not show its own."""
+        pieces = bytes(read_tensors(TABLE)["vocabulary"]).decode().split("\n")
+        words = sampled(sorted(piece for piece in pieces if piece.isalpha()))
+        found: Vectors = np.concatenate([self._vectors(batch) for batch in batches(words, BATCH)])
+        return found
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        """Ask for the vectors of texts, float32 (n, dimensions); what may pass is asked three times."""
+        import httpx2
+
+        body = {"model": self._name, "input": [encodable(text) or "-" for text in texts]}
+        try:
+            content = retrying()(self._ask, {**body, "encoding_format": "float"})
+        except httpx2.HTTPStatusError as error:
+            status = error.response.status_code
+            key = f"{KEY_VARIABLE} has its key, where it wants one. " if status in _REFUSED else ""
+            said = f"The model at {self._url} {error}."
+            raise ModelError(said, f"{key}{_SERVERS_HINT}", of_text=status in _OF_A_TEXT) from error
+        except (
+            httpx2.HTTPError,
+            httpx2.InvalidURL,
+            ReceivingError,
+            ImportError,
+            OSError,
+            ValueError,
+        ) as error:
+            # The last three: a proxy or certificates of the environment that httpx2 cannot use.
+            why = str(error) or type(error).__name__
+            raise ModelError(f"The model at {self._url} does not answer: {why}.", _SERVERS_HINT) from error
+        try:
+            return _vectors_of(json.loads(content), len(texts), self._dimensions)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
+            raise ModelError(
+                f"{self._url} answered with something else than vectors: {error}.", _SERVERS_HINT
+            ) from error
+
+    def _ask(self, body: dict[str, Any]) -> bytes:
+        import httpx2
+
+        timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+        # A proxy of the environment would have texts and key of what is meant for this machine, in plain.
+        by_environment = self._url.startswith("https:")
+        with httpx2.Client(headers=self._headers, timeout=timeout, trust_env=by_environment) as client:
+            request = client.build_request("POST", self._url, json=body)
+            try:
+                # A redirect is not followed: whom texts and key are sent to says the setting alone.
+                with opened(client, request, follow=False) as response:
+                    content = b"".join(received(response, _ANSWER_BYTES * len(body["input"])))
+            except httpx2.ReadTimeout as error:  # who asks has waited long enough: it is not asked again
+                raise ReceivingError(f"said nothing for {_READ_TIMEOUT_S:g} s") from error
+        if not response.is_success:
+            what = ": ".join(filter(None, (f"answered {response.status_code}", self._said(content))))
+            raise httpx2.HTTPStatusError(what, request=request, response=response)
+        return content
+
+    def _said(self, content: bytes) -> str:
+        """Return the beginning of what a server says of an error, in one printable line without the key."""
+        text = content.decode("utf-8", "replace")
+        text = " ".join((text.replace(self._key, "***") if self._key else text)[:_SAID_CHARACTERS].split())
+        return "".join(character for character in text if character.isprintable())
+
+
+def _vectors_of(answer: Any, count: int, dimensions: int) -> Vectors:
+    """Read an answer's vectors; ``dimensions`` is 0 where any number will do."""
+    rows = sorted(answer["data"], key=lambda row: int(row["index"]))
+    found = np.array([row["embedding"] for row in rows], np.float64)
+    is_whole = found.size > 0 and bool((np.abs(found) < _LARGEST).all())
+    if found.shape != (count, dimensions or min(found.shape[-1], MOST_DIMENSIONS)) or not is_whole:
+        raise ValueError(f"{count} vectors of {dimensions or 'some'} numbers were asked for")
+    return found.astype(np.float32)

@@ -73,11 +73,7 @@ class WordPieces(dict[str, tuple[int, ...]]):
         return word in self._pieces
 
     def cut(self, text: str, limit: int) -> list[int]:
-        """Split a text as the model's tokenizer does, without the begin and end markers.
-
-        Args:
-            limit: Maximum number of pieces.
-        """
+        """Split a text as the model's tokenizer does, without the begin and end markers."""
         if len(self) > _CACHED_WORDS:
             self.clear()
         if text.isascii() and not _HAS_CONTROL(text):

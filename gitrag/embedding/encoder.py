@@ -18,8 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from gitrag.embedding.manifest import MANIFEST, check
-from gitrag.embedding.published import TOKENIZER
+from gitrag.embedding.manifest import MANIFEST, TOKENIZER, check
 from gitrag.embedding.sessions import has_gpu, open_cpu, open_gpu
 from gitrag.embedding.version import ENCODER_VERSION, MAX_TOKENS
 from gitrag.errors import ModelError
@@ -144,7 +143,6 @@ class Encoder:
 
         Args:
             texts: Any number of texts; read one batch ahead.
-            size: Texts per batch, at least one.
 
         Yields:
             float32 (up to ``size``, 384), L2-normalised.

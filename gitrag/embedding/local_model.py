@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gitrag.embedding.manifest import check, is_there
-from gitrag.embedding.published import TOKENIZER, WEIGHTS
+from gitrag.embedding.manifest import TOKENIZER, WEIGHTS, check, is_there
 from gitrag.embedding.version import GRAPH_VERSION, is_address
 from gitrag.errors import GitragError, ModelError
 

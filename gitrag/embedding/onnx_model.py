@@ -38,11 +38,7 @@ _ROW_LEVELS = 127
 
 
 def build_fp32(weights: Path, out: Path, *, tuned: bool = True) -> None:
-    """Write the model in float32, one file of 90 MB; ``tuned`` as we use it, else as it is published.
-
-    Raises:
-        ModelError: A tensor is missing from the weights.
-    """
+    """Write the model in float32, one file of 90 MB; ``tuned`` as we use it, else as it is published."""
     save(_built(weights, tuned=tuned), out)
 
 
@@ -51,9 +47,6 @@ def build_int8(weights: Path, out: Path) -> None:
 
     Products with constant weights become integer products: the weights are quantised per column, once; the
     activations per tensor, at run time. The word table is stored as bytes, with one scale per row.
-
-    Raises:
-        ModelError: A tensor is missing from the weights.
     """
     save_with_data(_Quantiser(_built(weights)).run(), out, data_file(out))
 
@@ -81,11 +74,7 @@ def _tuned(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def build_states(weights: Path, out: Path, layers: int, heads: int, epsilon: float) -> None:
-    """Write any BERT in float32, with its tokens' states as output, float32 (batch, tokens, width).
-
-    Raises:
-        ModelError: A tensor is missing from the weights.
-    """
+    """Write any BERT in float32, with its tokens' states as output, float32 (batch, tokens, width)."""
     tensors = {
         name.removeprefix("bert."): tensor.astype(np.float32, copy=False)
         for name, tensor in read_tensors(weights).items()

@@ -25,11 +25,7 @@ _HEADER_BYTES_CAP = 1 << 20
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Map the tensors of a file by name; they are views of the mapped file, read on access.
-
-    Raises:
-        ModelError: It is not a safetensors file, or is truncated.
-    """
+    """Map the tensors of a file by name; they are views of the mapped file, read on access."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")

@@ -45,20 +45,12 @@ def has_gpu() -> bool:
 
 
 def open_cpu(directory: Path) -> Any:
-    """Open the int8 model, to be run in the calling threads.
-
-    Raises:
-        ModelError: onnxruntime cannot open it.
-    """
+    """Open the int8 model, to be run in the calling threads."""
     return open_model(directory / MODEL)
 
 
 def open_model(path: Path) -> Any:
-    """Open any model, to be run in the calling threads.
-
-    Raises:
-        ModelError: onnxruntime cannot open it.
-    """
+    """Open any model, to be run in the calling threads."""
     options = _options()
     options.intra_op_num_threads = 1  # the encoder runs texts in parallel; no thread spins while idle
     return _open(path, options, [_CPU])

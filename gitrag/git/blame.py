@@ -70,10 +70,6 @@ def blame(repo: Repository, commit: str, path: str, ranges: Iterable[tuple[int, 
     """Return which commits made lines what they are; white space, moves and copies do not count as changes.
 
     Commits that `.git-blame-ignore-revs` or git's setting ``blame.ignoreRevsFile`` lists are passed over.
-
-    Raises:
-        CommitError: git cannot tell: the clone lacks objects, or is damaged; there are too many lines.
-        GitTimeoutError: It took longer than a minute.
     """
     ignored = _ignored(repo)
     passed = [part for each in ignored for part in ("--ignore-rev", each)]

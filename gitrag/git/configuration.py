@@ -125,7 +125,6 @@ class Configuration:
 
     Args:
         place: Directory to run git in: the top level, or a bare repository's directory.
-        environment: The environment for git; it names the repository.
     """
 
     def __init__(self, place: Path, git_dir: Path, common_dir: Path, environment: Mapping[str, str]) -> None:
@@ -140,11 +139,7 @@ class Configuration:
         self._guarded: dict[str, str] = {}
 
     def entries(self) -> Sequence[ConfigEntry]:
-        """Return all lines in the order in which git reads them: later ones override earlier ones.
-
-        Raises:
-            RepositoryError: A configuration file is malformed.
-        """
+        """Return all lines in the order in which git reads them: later ones override earlier ones."""
         self._read()
         return self._entries
 

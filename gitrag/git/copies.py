@@ -64,11 +64,7 @@ class CopyTooLargeError(UsageError):
 
 
 def require_url(url: str) -> str:
-    """Return a URL that may be fetched from: https, ssh, file, or ``user@host:path``.
-
-    Raises:
-        UsageError: It is another one.
-    """
+    """Return a URL that may be fetched from: https, ssh, file, or ``user@host:path``."""
     text = url.strip()
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     allowed = scheme in PROTOCOLS.split(":") if scheme else bool(_SCP_LIKE.fullmatch(text))

@@ -48,10 +48,6 @@ def meant_range(repo: Repository) -> tuple[str, str]:
 
     Returns:
         The range as git reads it, and what it is, for people.
-
-    Raises:
-        NotSetUpError: There is no commit.
-        UsageError: Nothing is uncommitted, and the branch has no upstream.
     """
     head = repo.head()
     if head.commit is None:
@@ -105,9 +101,6 @@ def changed_files(
 
     Args:
         span: ``main..HEAD``, ``main...``, or a single revision to compare the working tree with.
-
-    Raises:
-        UsageError: git does not know the range.
     """
     if not span or span.startswith("-") or "\0" in span:
         raise UsageError(f"{span!r} is no range of commits.", "Give one, such as main...HEAD.")
@@ -138,7 +131,6 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
     Where lines are only removed it is the line before them.
 
     Raises:
-        UsageError: git does not know the range.
         DifferenceTooLargeError: The difference has more than 64 MiB.
     """
     options = ("--diff-filter=M", "--no-renames", "--ignore-submodules", *RUN_NOTHING)

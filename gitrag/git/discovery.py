@@ -6,13 +6,17 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Collection, Mapping
+import stat
+import time
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from gitrag.errors import NoRepositoryError, RepositoryError
-from gitrag.git.environment import message_of, run_git, scrubbed_environment
+from gitrag.git.configuration import ConfigEntry
+from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment
 from gitrag.machine.files import existing, is_own, is_read_only
 
 _ABSOLUTE = "--path-format=absolute"  # git 2.31
@@ -54,9 +58,6 @@ def locate(start: Path, environ: Mapping[str, str] | None = None) -> Location:
       GIT_DIR without GIT_WORK_TREE would make ``start`` the top level, which is wrong when a hook has changed
       the directory, so a git directory that knows its working tree is looked up from there. Everything else
       leaks from hooks is dropped in any case.
-
-    Raises:
-        RepositoryError: There is none, or it cannot be read; the hint says what to do.
     """
     start = start.absolute()
     if not os.path.exists(start):  # noqa: PTH110 - Path.exists raises for a name that is too long
@@ -314,3 +315,49 @@ def shared_mode(config: Mapping[str, str]) -> int:
     if mode in _OLD:
         return _OLD[mode]
     return mode & 0o666 if mode & _PRIVATE == _PRIVATE else _PRIVATE  # otherwise git refuses to work there
+
+
+_RULE_FILES = frozenset({".gitattributes", ".gitignore"})
+"""Files that git reads in every directory of the working tree."""
+
+_LOOKING_S = 10.0
+"""Time to look for named pipes among them, while git does not answer."""
+
+
+def refuse_pipes(found: Location) -> None:
+    """Raise if a rule file is a named pipe, which git would open and block on.
+
+    No clone creates one. Pipes in subdirectories are looked for when git does not answer.
+    """
+    info = found.common_dir / "info"
+    rules = [found.root / name for name in sorted(_RULE_FILES)] if found.root is not None else []
+    for path in [*rules, info / "exclude", info / "attributes"]:
+        with suppress(OSError):
+            if stat.S_ISFIFO(path.stat().st_mode):
+                raise RepositoryError(
+                    f"{path} is a named pipe, for which git would wait for ever.", "Remove it."
+                )
+
+
+def refuse_pipes_below(top: Path) -> None:
+    """Raise if any rule file below a directory is a named pipe; called when git has not answered."""
+    end = time.monotonic() + _LOOKING_S
+    for folder, _, names in os.walk(top):
+        for name in _RULE_FILES.intersection(names):
+            path = Path(folder, name)
+            with suppress(OSError):
+                if stat.S_ISFIFO(path.lstat().st_mode):
+                    raise RepositoryError(
+                        f"git has not answered for {PATIENCE_S:.0f} s: {path} is a named pipe, for which"
+                        " it can wait for ever.",
+                        "Remove it.",
+                    )
+        if time.monotonic() > end:
+            return
+
+
+def of_model(environ: Mapping[str, str], entries: Iterable[ConfigEntry]) -> str:
+    """Return what the directory of an index is called that is of another model than ours; else empty."""
+    named = [each.value for each in entries if each.key == MODEL_SETTING and not each.is_the_repositorys]
+    model = environ.get(MODEL_VARIABLE) or (named[-1] if named else "")
+    return f"model-{hashlib.blake2b(os.fsencode(model), digest_size=4).hexdigest()}" if model else ""

@@ -51,6 +51,14 @@ _OURS = {
     "LC_ALL": "C",  # messages are compared
 }
 
+_NO_CONFIGURATION = """\
+[core]
+\trepositoryFormatVersion = 1
+\tbare = true
+[extensions]
+\tobjectFormat = {}
+"""
+
 
 def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment for git subprocesses, without variables from hooks and relative paths.
@@ -61,6 +69,31 @@ def scrubbed_environment(environ: Mapping[str, str] | None = None) -> dict[str, 
     source = os.environ if environ is None else environ
     kept = {key: value for key, value in source.items() if key not in LEAKING}
     return safe_environment(kept) | _OURS
+
+
+def unconfigured(
+    directory: Path, environ: Mapping[str, str], common_dir: Path, object_format: str
+) -> dict[str, str]:
+    """Make a repository of another's objects in an empty directory; return the environment for git there."""
+    try:
+        (directory / "refs").mkdir()
+        (directory / "HEAD").write_text("ref: refs/heads/none\n")
+        (directory / "config").write_text(_NO_CONFIGURATION.format(object_format))
+    except OSError as error:
+        raise RepositoryError(
+            f"Cannot write to {directory}: {error.strerror}.", "Make room there."
+        ) from error
+    plain = scrubbed_environment(environ)
+    kept = {key: value for key, value in plain.items() if not key.startswith("GIT_CONFIG")}
+    return kept | {
+        "GIT_DIR": str(directory),
+        "GIT_OBJECT_DIRECTORY": str(common_dir / "objects"),
+        "GIT_SHALLOW_FILE": str(common_dir / "shallow"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "HOME": str(directory),  # GIT_CONFIG_GLOBAL is as of git 2.32
+        "XDG_CONFIG_HOME": str(directory),
+    }
 
 
 _IN_UTF8 = ("-c", "i18n.logOutputEncoding=UTF-8")
@@ -104,7 +137,6 @@ def run_git(
     """Run git and return its output, whatever its exit status.
 
     Args:
-        environment: A cleaned one.
         limits: None for `time_limit_s` alone.
         file_bytes: Size of the largest file that it, and what it starts, may write; None for any. It fails
             with `TOO_LARGE` then.
@@ -112,7 +144,6 @@ def run_git(
 
     Raises:
         RepositoryError: git is not installed, or the directory cannot be entered.
-        UsageError: An argument is a text that no file or revision can be named by.
         GitTimeoutError: It took longer than the timeout.
         PrintedTooMuchError: It printed more than it may.
     """

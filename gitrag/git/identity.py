@@ -91,3 +91,11 @@ def is_commit(text: str) -> bool:
 def written(text: str) -> str:
     """Return a name or path of git's as text that can be stored: bytes that are not UTF-8 are escaped."""
     return os.fsencode(text).decode("utf-8", "backslashreplace")
+
+
+def name_of_url(url: str) -> str | None:
+    """Return the base name of a remote's URL (``git@host:team/project.git`` → ``project``)."""
+    _, _, rest = url.rpartition("://")
+    path = rest.rstrip("/").removesuffix("/.git").rstrip("/")
+    name = path.rpartition("/")[2].rpartition(":")[2]
+    return name.removesuffix(".git") or None

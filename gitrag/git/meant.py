@@ -34,9 +34,6 @@ def meant_path(repo: Repository, start: Path, given: str, *, directories: bool =
     One that exists wins: first from ``start``, then from the working tree's top. Else it is the one file,
     tracked or not ignored, whose path ends so. Where there is none, the path is taken as it is. That of a URL
     is a whole one, from the top.
-
-    Raises:
-        UsageError: Several files are meant.
     """
     root = repo.root
     if root is None or _exists(start / given):
@@ -131,12 +128,7 @@ def listed_paths(repo: Repository, *, directories: bool = False) -> set[str]:
 
 
 def own_file(repo: Repository, root: Path, given: Path, shown: str) -> str:
-    """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level.
-
-    Raises:
-        UsageError: There is no such file; it is outside, in a git directory, or ignored, or links to what is.
-        RepositoryError: git cannot tell.
-    """
+    """Return the path of a file that is tracked, or untracked and not ignored, relative to the top level."""
     path = within(root, given)
     if path is None:
         raise UsageError(

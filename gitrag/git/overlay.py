@@ -80,7 +80,6 @@ class WorkingState(Struct, frozen=True):
 
     Attributes:
         head: HEAD when git ran; the branch may be None.
-        dirty: The paths, in git's order.
     """
 
     head: Head
@@ -142,9 +141,6 @@ def working_state(
     Args:
         head: HEAD, if the caller has just read it (saves a process).
         untracked: Untracked files found by earlier calls, in a process that calls often.
-
-    Raises:
-        RepositoryError: git fails, for example because the index is damaged.
     """
     if repository.root is None:
         return WorkingState(head or repository.head(), ())
@@ -236,9 +232,6 @@ def overlay(
             ``Skip.TOO_LARGE`` then.
         skip: Rules by path and mode; paths they leave out are not hashed, and carry the reason. So a
             stray ``node_modules`` is not hashed in every call.
-
-    Raises:
-        RepositoryError: git cannot tell what differs.
     """
     if state is None:
         state = working_state(repository)

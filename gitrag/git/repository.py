@@ -10,8 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import stat
-import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,13 +26,14 @@ from gitrag.git.discovery import (
     INDEX_NAME,
     INDEX_SETTING,
     INDEX_VARIABLE,
-    MODEL_SETTING,
-    MODEL_VARIABLE,
     Location,
     index_place,
     locate,
+    of_model,
+    refuse_pipes,
+    refuse_pipes_below,
 )
-from gitrag.git.environment import PATIENCE_S, message_of, run_git, scrubbed_environment, time_limit_s
+from gitrag.git.environment import message_of, run_git, time_limit_s, unconfigured
 from gitrag.machine.programs import Limits
 from gitrag.model import Head, Skip, TreeEntry
 
@@ -56,20 +55,6 @@ _TREE_MODE = 0o040000
 
 _ONLY_SAY = frozenset({"config", "rev-parse", "version"})
 """Commands that run no other program; used to read the configuration itself."""
-
-_NO_CONFIGURATION = """\
-[core]
-\trepositoryFormatVersion = 1
-\tbare = true
-[extensions]
-\tobjectFormat = {}
-"""
-
-_RULE_FILES = frozenset({".gitattributes", ".gitignore"})
-"""Files that git reads in every directory of the working tree."""
-
-_LOOKING_S = 10.0
-"""Time to look for named pipes among them, while git does not answer."""
 
 _MOST_TREES = 64
 """Commits whose trees are kept."""
@@ -138,40 +123,9 @@ class Repository:
         Raises:
             RepositoryError: There is none, git or libgit2 cannot or will not read it, or would block.
         """
-        found = cls(locate(start, environ))
-        found._refuse_pipes()
-        return found
-
-    def _refuse_pipes(self) -> None:
-        """Raise if a rule file is a named pipe, which git would open and block on.
-
-        No clone creates one. Pipes in subdirectories are looked for when git does not answer.
-        """
-        info = self.common_dir / "info"
-        tops = [self.root] if self.root is not None else []
-        rules = [top / name for top in tops for name in sorted(_RULE_FILES)]
-        for path in [*rules, info / "exclude", info / "attributes"]:
-            with suppress(OSError):
-                if stat.S_ISFIFO(path.stat().st_mode):
-                    raise RepositoryError(
-                        f"{path} is a named pipe, for which git would wait for ever.", "Remove it."
-                    )
-
-    def _refuse_pipes_below(self) -> None:
-        """Raise if any rule file in the working tree is a named pipe; called when git has not answered."""
-        end = time.monotonic() + _LOOKING_S
-        for folder, _, names in os.walk(self.root or self.git_dir):
-            for name in _RULE_FILES.intersection(names):
-                path = Path(folder, name)
-                with suppress(OSError):
-                    if stat.S_ISFIFO(path.lstat().st_mode):
-                        raise RepositoryError(
-                            f"git has not answered for {PATIENCE_S:.0f} s: {path} is a named pipe, for which"
-                            " it can wait for ever.",
-                            "Remove it.",
-                        )
-            if time.monotonic() > end:
-                return
+        found = locate(start, environ)
+        refuse_pipes(found)
+        return cls(found)
 
     def __repr__(self) -> str:
         return f"Repository({str(self.root or self.git_dir)!r})"
@@ -220,14 +174,7 @@ class Repository:
 
     @cached_property
     def _of_model(self) -> str:
-        """What the directory of an index is called that is of another model than ours; else empty."""
-        named = [
-            entry.value
-            for entry in self.configuration.entries()
-            if entry.key == MODEL_SETTING and not entry.is_the_repositorys
-        ]
-        model = self._plain.get(MODEL_VARIABLE) or (named[-1] if named else "")
-        return f"model-{hashlib.blake2b(os.fsencode(model), digest_size=4).hexdigest()}" if model else ""
+        return of_model(self._plain, self.configuration.entries())
 
     def temporary_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for a while: where the system has those, else beside the index."""
@@ -274,7 +221,7 @@ class Repository:
             environment={**own, **(environment or {})},
             stdin=stdin,
             limits=Limits(timeout_s or time_limit_s(own), most_bytes),
-            look=self._refuse_pipes_below,
+            look=lambda: refuse_pipes_below(self.root or self.git_dir),
         )
 
     @property
@@ -286,25 +233,7 @@ class Repository:
     def unconfigured(self) -> Iterator[dict[str, str]]:
         """Provide an environment in which git has this repository's objects, and nobody's configuration."""
         with self.temporary_directory() as name:
-            try:
-                Path(name, "refs").mkdir()
-                Path(name, "HEAD").write_text("ref: refs/heads/none\n")
-                Path(name, "config").write_text(_NO_CONFIGURATION.format(self.object_format))
-            except OSError as error:
-                raise RepositoryError(
-                    f"Cannot write to {name}: {error.strerror}.", "Make room there."
-                ) from error
-            plain = scrubbed_environment(self._plain)
-            kept = {key: value for key, value in plain.items() if not key.startswith("GIT_CONFIG")}
-            yield kept | {
-                "GIT_DIR": name,
-                "GIT_OBJECT_DIRECTORY": str(self.common_dir / "objects"),
-                "GIT_SHALLOW_FILE": str(self.common_dir / "shallow"),
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "GIT_ATTR_NOSYSTEM": "1",
-                "HOME": name,  # GIT_CONFIG_GLOBAL is as of git 2.32
-                "XDG_CONFIG_HOME": name,
-            }
+            yield unconfigured(Path(name), self._plain, self.common_dir, self.object_format)
 
     def refresh_index(self) -> None:
         """Let git record which files are unchanged, as the user's own `git status` does.
@@ -318,11 +247,7 @@ class Repository:
     # references
 
     def head(self) -> Head:
-        """Return HEAD.
-
-        Raises:
-            RepositoryError: HEAD or its commit is damaged.
-        """
+        """Return HEAD."""
         ref = self._ref()
         if ref == _IN_TABLES:
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
@@ -363,7 +288,6 @@ class Repository:
 
         Raises:
             UsageError: The repository has no such revision.
-            RepositoryError: The clone is partial or damaged, and lacks the revision's objects.
         """
         if rev and "\0" not in rev:
             found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
@@ -421,11 +345,7 @@ class Repository:
         return tuple(sorted(name for name in packs if name.endswith(".pack"))) if is_partial else ()
 
     def entries(self, tree: str) -> Iterator[TreeEntry]:
-        """Yield every leaf of a tree, in git's order: files, symbolic links, submodules.
-
-        Raises:
-            RepositoryError: The tree, or a part of it, is missing or damaged.
-        """
+        """Yield every leaf of a tree, in git's order: files, symbolic links, submodules."""
         if tree == EMPTY_TREE:  # may not exist as an object
             return
         with self._trees_wrapped() as objects:
@@ -515,7 +435,7 @@ class Repository:
 
     def remote_name(self) -> str | None:
         """Return the base name of the remote's URL without ``.git``; None if there is no remote."""
-        return name_of_url(self.remote_url())
+        return identity.name_of_url(self.remote_url())
 
     def remote_identity(self) -> str:
         """Return what tells the remote from others (`gitrag.git.identity.of_url`); empty if there is none."""
@@ -566,14 +486,6 @@ def _differences(old_tree: Iterable[Any] | None, new_tree: Iterable[Any] | None)
 
 def _if_tree(entry: Any) -> Any:
     return entry if entry is not None and entry.filemode == _TREE_MODE else None
-
-
-def name_of_url(url: str) -> str | None:
-    """Return the base name of a remote's URL (``git@host:team/project.git`` → ``project``)."""
-    _, _, rest = url.rpartition("://")
-    path = rest.rstrip("/").removesuffix("/.git").rstrip("/")
-    name = path.rpartition("/")[2].rpartition(":")[2]
-    return name.removesuffix(".git") or None
 
 
 def normal_mode(mode: int) -> int:

@@ -87,11 +87,7 @@ def command_of(hook: Hook) -> str:
 
 
 def read(repository: ConfiguredRepository) -> dict[str, list[Configured]]:
-    """Return the configured hooks that run gitrag, by event, from every configuration file.
-
-    Raises:
-        RepositoryError: The configuration cannot be read.
-    """
+    """Return the configured hooks that run gitrag, by event, from every configuration file."""
     commands: dict[str, tuple[str, str]] = {}
     names: dict[str, set[str]] = {hook.name: set() for hook in HOOKS}
     off: set[str] = set()

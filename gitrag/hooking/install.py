@@ -41,9 +41,6 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
 
     Args:
         launcher: Absolute path of the gitrag that the hooks run; by default the running one.
-
-    Raises:
-        NotSetUpError: The hooks directory or a file in it cannot be written.
     """
     launcher = launcher or find_launcher()
     beside = config_hooks.are_run(repository) and repository.hooks_dir().is_dir()
@@ -147,9 +144,6 @@ def _set_up(
     repository: HookedRepository, standing: HookStatus, launcher: str | None, *, beside: bool
 ) -> bool:
     """Make a hook run gitrag exactly once: by its file if we may write it, else configured beside it.
-
-    Args:
-        launcher: See `install`.
 
     Returns:
         Whether anything changed.

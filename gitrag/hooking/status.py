@@ -291,11 +291,7 @@ def is_inside(directory: Path, outer: Path) -> bool:
 
 
 def read_hook(path: Path) -> bytes:
-    """Return the bytes of a hook file.
-
-    Raises:
-        NotSetUpError: The file cannot be read.
-    """
+    """Return the bytes of a hook file."""
     try:
         return read_regular(path)
     except OSError as error:

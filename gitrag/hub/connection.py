@@ -85,12 +85,7 @@ _AT_CONNECTING: Final[tuple[tuple[str, tuple[type[GitragError], str, str]], ...]
 
 
 def connect(address: str) -> Connection[Any]:
-    """Connect to a hub's server; the caller closes the connection.
-
-    Raises:
-        NotSetUpError: psycopg is missing, or the server refuses.
-        NetworkError: The server cannot be reached.
-    """
+    """Connect to a hub's server; the caller closes the connection."""
     try:
         import psycopg
     except ImportError as error:

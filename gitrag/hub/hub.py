@@ -60,13 +60,7 @@ class Hub(Struct, frozen=True):
 
 @contextmanager
 def opened(address: str, recipe: str) -> Iterator[Hub]:
-    """Open a hub; what its server says goes wrong is raised as an error for the user.
-
-    Raises:
-        NotSetUpError: It is not initialised, or the server refuses.
-        StoreError: It has another version or recipe.
-        NetworkError: The server cannot be reached, or went away.
-    """
+    """Open a hub; what its server says goes wrong is raised as an error for the user."""
     with connect(address) as db, told(address):
         found: Mapping[str, str] = dict(db.execute("SELECT key, value FROM gitrag.meta").fetchall())
         _check(found, recipe, place_of(address))
@@ -122,10 +116,6 @@ def initialise(
 
     Returns:
         Whether they were made; False if they were there already, of this version and recipe.
-
-    Raises:
-        NotSetUpError: The role may not, there is no pgvector, or the database has another encoding than UTF8.
-        StoreError: There is a hub of another version or recipe.
     """
     import psycopg
 

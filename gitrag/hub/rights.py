@@ -50,11 +50,7 @@ def require_owner(hub: Hub, does: str) -> None:
 
 
 def grant(hub: Hub, role: str, repository: str, *, pushes: bool) -> None:
-    """Let a role read a repository, and push to it if it ``pushes``; the repository is added if it is new.
-
-    Raises:
-        NotSetUpError: There is no such role.
-    """
+    """Let a role read a repository, and push to it if it ``pushes``; the repository is added if it is new."""
     with hub.db.transaction():
         _require_role(hub, role)
         add_repository(hub, repository)

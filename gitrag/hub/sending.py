@@ -81,12 +81,8 @@ def push(
 
     Args:
         read: Reads the chunks of files, one of each content, some at a time.
-        advance: Called with how many contents have been sent, and of how many.
         compare: Called with the commit that the branch has there, which stays meanwhile: raises to end the
             push, or returns whether this clone can tell if that is a later one.
-
-    Raises:
-        NotSetUpError: There is no such repository, or this role may not push to it.
     """
     db = hub.db
     contents = {each.content_id: each for each in branch.files}
@@ -136,11 +132,6 @@ def take_name(hub: Hub, repository: str, origin: str, is_same: Callable[[str], b
 
     Args:
         is_same: Tells whether what was said of the one that has the name is said of this one, too.
-
-    Raises:
-        UsageError: Another repository has the name.
-        NotSetUpError: There is no such repository, or this role may not push to it.
-        BusyError: Another one takes it at the same time.
     """
     with refused(hub, repository):
         row = hub.db.execute("SELECT gitrag.origin(%s)", [repository]).fetchone()

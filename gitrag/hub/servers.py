@@ -63,11 +63,6 @@ def add_server(hub: Hub, name: str, address: str) -> Server:
     Args:
         hub: The front, opened by the role that made it.
         address: A database without a hub there, with the role that shall own the tables.
-
-    Raises:
-        UsageError: The name is taken or none, or there are as many servers as there can be.
-        NotSetUpError: The front has no postgres_fdw, a role may not, or the other database has a hub.
-        NetworkError: The server cannot be reached, from here or from the front.
     """
     import psycopg
     from psycopg import conninfo
@@ -185,7 +180,6 @@ def place(hub: Hub, repository: str, server: str) -> Placed:
     """Choose the server on which a new repository will be.
 
     Raises:
-        UsageError: There is no such server, or the repository is there already.
         NetworkError: The server cannot be reached.
         BusyError: A push does not end.
     """
@@ -226,12 +220,7 @@ def place(hub: Hub, repository: str, server: str) -> Placed:
 
 @contextmanager
 def holding(hub: Hub, repository: str) -> Iterator[Hub]:
-    """Open the server that has a repository, as the role that opened the hub; the hub itself where it does.
-
-    Raises:
-        NetworkError: The server cannot be reached.
-        NotSetUpError: It does not let this role in.
-    """
+    """Open the server that has a repository, as the role that opened the hub; or the hub itself."""
     found = hub.db.execute("SELECT host, port, database FROM gitrag.place_of(%s)", [repository]).fetchone()
     if found is None:
         yield hub
@@ -266,11 +255,7 @@ def discard_repository(hub: Hub, repository: str) -> upkeep.Discarded:
 
 
 def tidy(hub: Hub, *, really: bool) -> Dropped:
-    """Drop what no branch has, on all servers (``upkeep.tidy``), the front first.
-
-    Raises:
-        NetworkError: A server cannot be reached; those before it are done.
-    """
+    """Drop what no branch has, on all servers (``upkeep.tidy``), the front first."""
     found = [upkeep.tidy(hub, really=really)]
     for _name, address in others(hub):
         with opened(address, hub.recipe) as other:

@@ -33,10 +33,10 @@ from gitrag.store.candidates import (
     SearchScope,
     Unsearched,
 )
+from gitrag.store.columns import decode_path, encode_path
 from gitrag.store.commit_evidence import BranchHistory, Messages
 from gitrag.store.content import ChunkPlace, joined_texts
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.vectors import Vectors
 from gitrag.store.views import ViewOverlay
 from gitrag.words.spelling import distance

@@ -55,7 +55,6 @@ class TrialServer(Struct, frozen=True):
         Raises:
             NotSetUpError: The user is root.
             StoreError: Its data cannot be written.
-            BusyError: It does not start.
         """
         if not hasattr(os, "geteuid"):
             raise NotSetUpError("gitrag hub try does not run on Windows.", "Set up a server: docs/hub.md.")

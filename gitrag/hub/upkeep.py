@@ -124,14 +124,7 @@ def status(hub: Hub, *, is_owner: bool) -> HubStatus:
 
 
 def tidy(hub: Hub, *, really: bool) -> Dropped:
-    """Drop the contents and paths that no branch has; pushes wait meanwhile.
-
-    Args:
-        hub: The hub; only the role that made it may.
-
-    Raises:
-        BusyError: A push does not end.
-    """
+    """Drop the contents and paths that no branch has; pushes wait meanwhile."""
     db = hub.db
     with db.transaction(force_rollback=not really):
         wait_for_pushes(hub)
@@ -153,11 +146,7 @@ def tidy(hub: Hub, *, really: bool) -> Dropped:
 
 
 def wait_for_pushes(hub: Hub) -> None:
-    """Wait until no push is in the midst, and let none begin until the transaction ends.
-
-    Raises:
-        BusyError: One does not end: who pushes may leave it open, whatever limit is set for him.
-    """
+    """Wait until no push is in the midst, and let none begin until the transaction ends."""
     import psycopg
 
     try:
@@ -197,29 +186,19 @@ def choose(hub: Hub, repository: str, branch: str) -> Searched:
 
     Raises:
         NotSetUpError: There is no such repository, or this role may not push to it.
-        UsageError: It has no such branch.
     """
     _call(hub, "choose", repository, branch)
     return Searched(repository, branch)
 
 
 def discard(hub: Hub, repository: str, branch: str) -> Discarded:
-    """Drop a branch; the one that is searched only where it is the last one.
-
-    Raises:
-        NotSetUpError: There is no such repository, or this role may not push to it.
-        UsageError: It has no such branch, or searches it.
-    """
+    """Drop a branch; the one that is searched only where it is the last one."""
     _call(hub, "discard", repository, branch)
     return Discarded(repository, branch)
 
 
 def discard_repository(hub: Hub, repository: str) -> Discarded:
-    """Drop a repository with all branches and rights on it; only the role that made the hub may.
-
-    Raises:
-        NotSetUpError: There is no such repository.
-    """
+    """Drop a repository with all branches and rights on it; only the role that made the hub may."""
     db = hub.db
     with db.transaction():
         db.execute(SHARED_TURN)

@@ -32,7 +32,6 @@ def rows_of(
     """Read which files of a view are in supported languages, with their stored facts.
 
     Args:
-        collection: The only collection; None for all.
         missing_only: Only files without stored facts, to extract them ahead of a later question.
     """
     return call_facts.of_view(db, view_id, overlay, sorted(LANGUAGES), collection, missing_only=missing_only)
@@ -64,11 +63,7 @@ def texts_of(now: Snapshot, rows: Sequence[tuple[str, str]]) -> dict[str, bytes]
 def facts_of(
     store: Store, now: Snapshot, rows: Sequence[FileFacts], *, check: Callable[[], None] = lambda: None
 ) -> Loaded:
-    """Return the call facts of a view's files, extracting and storing those that are missing.
-
-    Args:
-        check: Called between batches; stops by raising.
-    """
+    """Return the call facts of a view's files, extracting and storing those that are missing."""
 
     def read(blob: str) -> bytes | None:
         try:

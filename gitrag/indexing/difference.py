@@ -1,31 +1,95 @@
-"""What a view loses and gains, as follows from git's report and the rules; the store is not asked."""
+"""What a view loses and gains, by git's report, rule files and modules; the store is not asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from msgspec import Struct
 
 from gitrag.chunking import decode, has_outline, key_of, language_of, named, needs_first_line
-from gitrag.chunking.decoding import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.chunking.languages import MOST_OUTLINED_BYTES
-from gitrag.corpus.layout import Layout, Module
-from gitrag.corpus.manifests import is_manifest
-from gitrag.git import BlobError, Change, Rules, is_rule_file
+from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
+from gitrag.corpus.layout import Layout, Module, configured
+from gitrag.corpus.manifests import ManifestModules, detect, is_manifest, is_of_workspace
+from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
+from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.records import prepare_paths
-from gitrag.indexing.rules_and_modules import (
-    manifest_modules,
-    manifest_modules_of,
-    rule_files_of,
-    rules_of,
-)
 from gitrag.model import Skip, TreeEntry
 from gitrag.store.content import OUTLINED, WANTED
 from gitrag.store.views import Difference, EntryRecord, PathRecord, View
 
 if TYPE_CHECKING:
-    from gitrag.indexing.snapshot import Snapshot
+    from gitrag.indexing.snapshot import Options, Snapshot
+
+
+def rule_files_of(repo: Repository, changes: Sequence[Change]) -> dict[str, bytes]:
+    """Read the rule files among the entries of a tree."""
+    files = {}
+    for change in changes:
+        if is_rule_file(change.path) and _is_regular(change.entry):
+            with suppress(BlobError):  # may be missing in a partial clone
+                files[change.path] = repo.read_blob(change.entry.blob)
+    return files
+
+
+def rules_of(now: Snapshot, files: Mapping[str, bytes]) -> Rules:
+    """Build the rules from HEAD's rule files, overridden by uncommitted ones."""
+    current = dict(files)
+    for change in now.changes:
+        if is_rule_file(change.path):
+            current.pop(change.path, None)
+            if _is_regular(change.entry):
+                current[change.path] = now.reader.read(change.entry.blob)
+    return Rules.build(current, now.options.exclude)
+
+
+def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> ManifestModules:
+    """Find the modules, from the current files.
+
+    Args:
+        entries: HEAD's files, if they have already been listed.
+    """
+    if entries is None:
+        entries = now.repo.entries(now.head.tree) if _may_name_modules(now) else ()
+    current = {entry.path: entry for entry in entries}
+    for change in now.changes:
+        current.pop(change.path, None)
+        if change.entry is not None:
+            current[change.path] = change.entry
+    return manifest_modules(now.reader.read, now.options, current.values())
+
+
+def _may_name_modules(now: Snapshot) -> bool:
+    """Tell whether the manifests of a tree have to be looked for: a list of all its files is long."""
+    if now.options.places.modules:
+        return False
+    changed = (change.path for change in now.changes)
+    return any(map(is_of_workspace, (*now.repo.top_names(now.head.tree), *changed)))
+
+
+def manifest_modules(
+    read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]
+) -> ManifestModules:
+    """Return the configured modules, else those that the manifests name."""
+    if options.places.modules:
+        return ManifestModules(configured(options.places.modules))
+    manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
+
+    def read(path: str) -> bytes | None:
+        try:
+            return read_blob(manifests[path].blob)
+        except BlobError:
+            return None
+
+    return detect(manifests, read)
+
+
+def _is_regular(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:
+    """Tell whether a path is a regular file; git does not follow a symbolic link to a rule file either."""
+    return entry is not None and bool(entry.blob) and entry.mode not in (SYMLINK_MODE, SUBMODULE_MODE)
+
 
 T = TypeVar("T")
 
@@ -63,11 +127,7 @@ class Differences:
     def of_tree(
         self, base: View | None, files: Mapping[str, bytes], modules: tuple[Module, ...]
     ) -> TreeDifference:
-        """Return how to build the view of HEAD's tree: from the difference with a view if the rules allow.
-
-        Args:
-            base: The nearest view under the same rules.
-        """
+        """Return how to build the view of HEAD's tree: from the difference with a view if the rules allow."""
         return self._once(("tree", base, modules), lambda: _of_tree(self._now, base, files, modules))
 
     def uncommitted(self, files: Mapping[str, bytes], modules: tuple[Module, ...]) -> Difference:
@@ -170,7 +230,6 @@ def decide(
     """Decide for each change what the view records. Pure.
 
     Args:
-        changes: What differs, from a tree diff, a whole tree, or the working tree.
         rules: Which paths are left out.
         first_line: Reads the first line of a file whose name does not tell its language.
         is_too_large: Tells whether a file is larger than the view's limit and so many bytes. Then the path is

@@ -59,10 +59,8 @@ def embed_pending(
     Args:
         entries: Pairs of path id and content id in addition to those of the views.
         view_id: The only view that counts; None for all.
-        limit: How many at most; None for all.
         oldest_first: Start with the oldest, to share the work with a process that starts with the newest.
         advance: Called with the number done in each round.
-        stop: Asked between rounds whether to stop early.
 
     Returns:
         How many were embedded.

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
-from gitrag.indexing.draft_commits import draft_added
-from gitrag.store import commits, histories
+from gitrag.late import np
+from gitrag.store import commit_evidence, commits, histories
 from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.words import terms
+from gitrag.words import commit_message, terms
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gitrag.store.connection import Connection
 
 _PURPOSE = "keeping what commits say"
@@ -62,7 +64,6 @@ def read_history(
         tips: Where it begins: a commit, or several.
         most_new: Leave it if more commits than these are new; None for any number.
         stop: Asked between batches; what has been read until then is kept, but the history is not there yet.
-        patience_s: How long to wait for other processes, if less than usual.
         older: The index of older commits: what it has is taken from there, as after a checkout of an old
             branch.
 
@@ -182,3 +183,61 @@ def records(read: Iterable[Commit]) -> list[CommitRecord]:
 
 def _words(message: str) -> str:
     return _NOT_WORDS.sub(" ", message)[:_TOLD_CHARACTERS]
+
+
+FEW_UNDRAFTED = 2_000
+"""So many are drafted before a question is answered: some tenths of a second."""
+
+_EMBEDDED_CHARACTERS = 300
+
+
+def draft_added(db: Connection, model: str, added: Sequence[tuple[int, str]]) -> None:
+    """Make the drafts of commits, by number and message, in the transaction that adds them."""
+    from gitrag.embedding.draft import has_table
+
+    if added and has_table(model):
+        commit_evidence.write(db, *_drafted(model, added))
+
+
+def draft(store: Store, *, most: int | None = None, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Make the drafts of commits that have none.
+
+    Args:
+        most: Leave it if more have none; None for any number.
+
+    Returns:
+        Whether all have one.
+
+    Raises:
+        StoreError: The index cannot be written.
+        BusyError: Other processes held it for too long.
+    """
+    from gitrag.embedding.draft import has_table
+
+    if not has_table(store.model) or not store.exists():
+        return True
+    while True:
+        with store.read() as db:
+            if most is not None and commit_evidence.count_undrafted(db) > most:
+                return False
+            rows = commit_evidence.undrafted(db, _BATCH)
+        if not rows:
+            return True
+        drafted = _drafted(store.model, rows)
+        with store.write("keeping drafts of what commits say", make=False) as db:
+            commit_evidence.write(db, *drafted)
+        if stop():
+            return False
+
+
+def _drafted(model: str, commits: Sequence[tuple[int, str]]) -> tuple[list[int], NDArray[np.float32]]:
+    """Return the numbers of commits and their drafts, float32 (n, 384)."""
+    from gitrag.embedding.draft import drafter
+
+    texts = [text_of(message) for _, message in commits]
+    return [number for number, _ in commits], drafter(model).draft(texts)
+
+
+def text_of(message: str) -> str:
+    """Return what is embedded of a message: its subject, without numbers of issues."""
+    return commit_message.without_numbers(commit_message.read(message).subject)[:_EMBEDDED_CHARACTERS]

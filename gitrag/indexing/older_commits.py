@@ -13,9 +13,9 @@ from gitrag.embedding.version import DRAFT_VERSION
 from gitrag.git.commits import CommitError, Tips, all_tips, boundary, commit_ids, shallow_ends
 from gitrag.git.repository import Repository
 from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored, warn
-from gitrag.store import commits, histories, older_commits
+from gitrag.store import commits, histories
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.older_commits import CommitsRead
+from gitrag.store.histories import CommitsRead
 from gitrag.store.schema import TABLES_VERSION
 from gitrag.words.terms import TERMS_VERSION
 
@@ -62,7 +62,7 @@ def base_of(older: Store, newest: Store, repo: Repository, tips: Tips | str) -> 
         with newest.read() as db:
             is_whole = histories.has_history(db, base)
         with older.read() as db:
-            progress = older_commits.progress(db, base)
+            progress = histories.progress(db, base)
     except StoreMissingError:  # another process has moved it aside, or removed it
         return None
     is_whole = is_whole and progress.known == progress.listed
@@ -78,7 +78,7 @@ def _nearest(older: Store, newest: Store, commit: str) -> str | None:
     if not older.exists():
         return None
     with older.read() as db:
-        known = older_commits.known_from(db)
+        known = histories.known_from(db)
     with newest.read() as db:
         within = set(histories.leads_to(db, commit, known)) | {commit}
     return next((each for each in known if each in within), None)
@@ -112,10 +112,6 @@ def read_older(
 
     Returns:
         Whether all that can be read have been.
-
-    Raises:
-        StoreError: The index cannot be written.
-        BusyError: Other processes held it for too long.
     """
     tips = Tips.of(tips)
     with newest.read() as db:
@@ -137,7 +133,7 @@ def read_older(
     with older.write(_PURPOSE) as db:
         histories.set_boundary(db, end)
         known = commits.numbers_of(db, ids)
-        older_commits.write_reached(db, tips.name, ids, is_all=False)
+        histories.write_reached(db, tips.name, ids, is_all=False)
     missing = [each for each in ids if each not in known]
     expected = len(known) if from_git else len(ids)
     reading = read_new(repo, missing, newest) if from_git else read_stored(newest, missing)
@@ -146,21 +142,21 @@ def read_older(
         with older.write(_PURPOSE, make=False) as db:
             commits.add(db, batch)
             if number % _NOTED_EVERY == 0:
-                older_commits.write_reached(db, tips.name, ids, is_all=False)
+                histories.write_reached(db, tips.name, ids, is_all=False)
         if stop():
             return False
     with older.write(_PURPOSE, make=False) as db:
         is_all = len(commits.numbers_of(db, ids)) >= expected  # else gc has dropped some meanwhile
-        older_commits.write_reached(db, tips.name, ids, is_all=is_all)
+        histories.write_reached(db, tips.name, ids, is_all=is_all)
     return is_all
 
 
 def _note_unlisted(newest: Store, commit: str) -> None:
     with newest.read() as db:
-        if older_commits.unlisted(db) == commit:
+        if histories.unlisted(db) == commit:
             return
     with newest.write(_PURPOSE, make=False) as db:
-        older_commits.note_unlisted(db, commit)
+        histories.note_unlisted(db, commit)
 
 
 def tips_of(repo: Repository, own: str) -> Tips | None:
@@ -179,7 +175,7 @@ def wanted(older: Store) -> list[str]:
         return []
     try:
         with older.read() as db:
-            return older_commits.wanted(db)
+            return histories.wanted(db)
     except StoreMissingError:
         return []
 
@@ -194,18 +190,13 @@ def want(older: Store, own: str) -> None:
     if own in wanted(older):
         return
     with older.write("noting which older commits to read") as db:
-        older_commits.set_wanted(db, [*older_commits.wanted(db), own])
+        histories.set_wanted(db, [*histories.wanted(db), own])
 
 
 def unwant(older: Store, own: str) -> None:
-    """Forget that the older commits of a history are to be read.
-
-    Raises:
-        StoreError: The index cannot be written.
-        BusyError: Other processes held it for too long.
-    """
+    """Forget that the older commits of a history are to be read."""
     with older.write("noting which older commits to read", make=False) as db:
-        older_commits.set_wanted(db, [each for each in older_commits.wanted(db) if each != own])
+        histories.set_wanted(db, [each for each in histories.wanted(db) if each != own])
 
 
 def count_unneeded(older: Store, newest: Store, since_s: float) -> int:

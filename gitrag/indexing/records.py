@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.chunking import chunk, decode, language_in, outlined
-from gitrag.chunking.decoding import NOTEBOOK
+from gitrag.chunking.notebooks import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import KEY_BYTES, chunk_text, path_text, text_key
 from gitrag.git import content_skip

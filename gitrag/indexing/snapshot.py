@@ -37,10 +37,7 @@ class Options(Struct, frozen=True):
     """The configuration that a refresh needs.
 
     Attributes:
-        max_bytes: Larger contents are left out.
-        exclude: Globs of paths to leave out.
         places: Where decisions, specifications and modules are.
-        processes: How many processes may cut source in parallel.
         model: The user's own; empty for ours.
     """
 
@@ -100,12 +97,10 @@ class Snapshot(Struct, frozen=True):
     """What git reports about a worktree at one moment.
 
     Attributes:
-        options: What to leave out, and how many processes to use.
         slot: Whose view it is: the worktree's id, or ``REVISION``.
         changes: Changes on top of it: uncommitted ones, and issues.
         dirty: How many of them are uncommitted changes.
         rules_key: Hash of the inputs of the rules other than HEAD's tree.
-        reader: Reads contents from the working tree and from git.
     """
 
     repo: Repository
@@ -138,7 +133,6 @@ def look(
     """Take a snapshot of a worktree.
 
     Args:
-        options: What to leave out, and how many processes to use.
         committed_only: Ignore uncommitted changes and issues.
         with_issues: Look for issues in directories that git ignores.
         untracked: Untracked files found by earlier snapshots, in a process that takes many.

@@ -13,8 +13,8 @@ from lsprotocol.types import Location, Position, Range
 from msgspec import Struct
 
 from gitrag.actions.lines import file_lines
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import decode
 from gitrag.git.blame import unchanged_lines
 from gitrag.workspace import Workspace
 
@@ -56,9 +56,6 @@ def read_lines(workspace: Workspace, path: str, text: str | None) -> Lines:
 
     Args:
         text: What the editor shows of it; None where it is not open.
-
-    Raises:
-        GitragError: There is no such text file on the disk.
     """
     there = file_lines(workspace, path)
     if text is None:

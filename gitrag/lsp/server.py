@@ -36,9 +36,8 @@ from pygls.lsp.server import LanguageServer
 from gitrag import __version__
 from gitrag.callgraph.loading import TimeoutReachedError
 from gitrag.errors import GitragError, NotSetUpError
-from gitrag.lsp.answers import Request
+from gitrag.lsp.answers import Projects, Request
 from gitrag.lsp.lines import path_of
-from gitrag.lsp.projects import Projects
 from gitrag.machine.log import NAME as LOG
 from gitrag.machine.log import logged
 from gitrag.words.control_characters import sanitise_line

@@ -117,9 +117,6 @@ def read_apart(
     Args:
         function: Reads some of the files; a module-level function.
         failed: Makes the result for a file that kills its process even alone, given the reason.
-
-    Raises:
-        BusyError: Such processes die whatever they do.
     """
     if not jobs:
         return []

@@ -82,7 +82,6 @@ def wait_for(
     Args:
         take: Tries to take it, and returns whether it did; called at least once.
         deadline: When to give up, by `time.monotonic`.
-        waiting: Called before each sleep.
 
     Returns:
         Whether it was taken; False when others held it until the deadline.
@@ -135,11 +134,7 @@ class FileLock:
 
 @contextmanager
 def held_for_changes(path: Path, limit_s: float) -> Iterator[None]:
-    """Hold the lock beside a small file while it is read and written anew.
-
-    Raises:
-        BusyError: Others held it until the limit.
-    """
+    """Hold the lock beside a small file while it is read and written anew."""
     lock = FileLock(path.with_suffix(".lock"))
     if not wait_for(lock.try_acquire, time.monotonic() + limit_s, poll_s=0.01):
         raise BusyError(f"Another process has been changing {path.name} for {limit_s:.0f} s.", "Try again.")
@@ -176,14 +171,7 @@ class StoreLock:
 
     @contextmanager
     def shared(self, *, patience_s: float | None = None) -> Iterator[None]:
-        """Hold the lock together with other readers.
-
-        Args:
-            patience_s: Wait no longer than this, where it is less than the time limit.
-
-        Raises:
-            BusyError: A writer held it for longer than the time limit.
-        """
+        """Hold the lock together with other readers."""
         deadline = time.monotonic() + self._limit_s(patience_s)
         gate, lock = self._locks()
         self._wait(gate, deadline, shared=True)

@@ -21,11 +21,7 @@ _NAMES = frozenset({"MemoryError", "OutOfMemoryException"})
 
 
 def require_memory() -> None:
-    """Raise if the limit on the address space is too low for the libraries that are loaded next.
-
-    Raises:
-        OutOfMemoryError: The limit is too low.
-    """
+    """Raise if the limit on the address space is too low for the libraries that are loaded next."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

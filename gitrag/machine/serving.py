@@ -88,14 +88,7 @@ _WAITING = 64
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that listens on this machine's own address.
-
-    Args:
-        port: The port; 0 for one that is free.
-
-    Raises:
-        UsageError: The port is taken, or not for this user.
-    """
+    """Return a socket that listens on this machine's own address."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -21,7 +21,7 @@ from mcp_types import CallToolResult, ListRootsRequest, ListRootsResult, TextCon
 from msgspec import Struct
 from pydantic import ConfigDict, Field, ValidationError
 
-from gitrag.actions.options import Option, fields_of
+from gitrag.actions.requests import Option, fields_of
 from gitrag.machine.refusals import refusal
 from gitrag.mcp_server.replies import Freshness, WordData
 from gitrag.mcp_server.workbench import StoppedError, ToolCall, Workbench, advice

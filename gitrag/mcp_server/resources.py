@@ -9,7 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from gitrag.actions.core_context import MarkedFiles, core_context, marked_files, project_of
-from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.bearings import indexed_documents
 from gitrag.actions.lines import file_lines
 from gitrag.corpus.layout import CollectionKind
 from gitrag.errors import GitragError

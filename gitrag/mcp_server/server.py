@@ -234,9 +234,6 @@ def serve_http(
         place: ``127.0.0.1:PORT``; port 0 picks a free one.
         ready: Called with the URL once the server is listening.
         token: The token that requests need; None to accept all.
-
-    Raises:
-        UsageError: The place is not of this form, or the port is taken.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_of_one_who_stayed)
     listening = _listen(place)

@@ -31,7 +31,7 @@ from gitrag.machine.files import existing
 from gitrag.machine.log import open_log
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.memory.registry import Registry
 from gitrag.workspace import Workspace
 
@@ -69,9 +69,6 @@ class Project:
 
         Args:
             path: A pattern as in .gitignore, of paths from the directory or from the repository's top.
-
-        Raises:
-            UsageError: The pattern is longer than patterns may be.
         """
         if not self.directory:
             return (path,) if path else ()
@@ -175,11 +172,7 @@ class Workbench:
         return self._everywhere or (len(roots) > 1 and len(_repositories_at(roots)) > 1)
 
     def choose(self, call: ToolCall, names: Sequence[str]) -> list[Chosen]:
-        """Return the repositories that names and globs mean; see `several`.
-
-        Raises:
-            UsageError: A name is unknown.
-        """
+        """Return the repositories that names and globs mean; see `several`."""
         roots = _repositories_at(call.roots)
         everywhere = "*" in names or (not names and self._everywhere)
         of_roots = {root.name for root in roots}  # several may have one name: all of them are asked then
@@ -200,9 +193,6 @@ class Workbench:
 
         Args:
             names: Names and globs; none means the client's roots, or all where the server asks everywhere.
-
-        Raises:
-            UsageError: A name is unknown.
         """
         return partial(self._several.ask, self.choose(call, names))
 
@@ -211,11 +201,7 @@ class Workbench:
         return Explorations(home_directory(self._environ), self.workspace.encoder_if_ready)
 
     def project(self, name: str) -> Project:
-        """Return the project of a name; an empty name means the server's own repository.
-
-        Raises:
-            UsageError: No project of this name has been named by `open_path`.
-        """
+        """Return the project of a name; an empty name means the server's own repository."""
         own = project_of(self.workspace).name
         wanted = name.strip()
         if wanted in self._named:
@@ -238,9 +224,6 @@ class Workbench:
         Without a name the server's own repository and directories of it keep the repository's name, and are
         no project of their own; another repository is named after its origin or directory, or where that is
         another's name, after its parent directory too.
-
-        Raises:
-            UsageError: There is no such directory or file, no repository around it, or the name is taken.
         """
         place = existing(self.start / path)
         if place is None:

@@ -54,21 +54,13 @@ class CoreFile(Struct, frozen=True):
 
 
 class CoreFiles:
-    """The core files of a user, of all projects.
-
-    Args:
-        home: GITRAG_HOME; created when something is first marked.
-    """
+    """The core files of a user, of all projects."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / NAME
 
     def all(self, projects: str | Sequence[str] | None = None) -> list[CoreFile]:
-        """Return core files by project, in the order they were marked; only those `under` some keys if given.
-
-        Raises:
-            ConfigError: The file is malformed; the message names the line.
-        """
+        """Return core files by project, in the order they were marked; only those `under` some keys."""
         found = [
             _core_file(key, path, summary)
             for key, entries in self._parsed(self._content()).items()

@@ -44,10 +44,8 @@ def with_entry(content: bytes, name: str, most_bytes: int, project: str, path: s
     Args:
         content: The file's text, of the form ``{project: [{path, summary}]}``.
         name: The file's name for messages.
-        most_bytes: Larger files are refused.
 
     Raises:
-        ConfigError: The text is malformed.
         CannotEditError: The edit would change more than this entry.
     """
     edit = _Edit(content, name, most_bytes)

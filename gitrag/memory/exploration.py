@@ -95,11 +95,7 @@ _SEPARATING_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Pd", "Pc", "Ps", "P
 
 
 def given_sections(title: str, sections: Mapping[str, str | None]) -> dict[str, str]:
-    """Check what is to be saved; return the non-empty sections, unchanged, in the order of `SECTIONS`.
-
-    Raises:
-        UsageError: The title is blank, all sections are, or a text is not valid Unicode.
-    """
+    """Check what is to be saved; return the non-empty sections, unchanged, in the order of `SECTIONS`."""
     if not title.strip():
         raise UsageError("title is required", "Say in a few words what is being explored.")
     found = {name: text for name in SECTIONS if (text := sections.get(name)) and text.strip()}
@@ -259,9 +255,6 @@ def from_markdown(text: str, source: str) -> Observation:
 
     Args:
         text: The file's text, line ends unchanged.
-
-    Raises:
-        UsageError: The text is not an exported observation.
     """
     front = _FRONT.match(text)
     if front is None:

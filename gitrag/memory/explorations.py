@@ -21,9 +21,8 @@ from gitrag.late import np
 from gitrag.machine import files
 from gitrag.memory import exploration
 from gitrag.memory.exploration import SECTIONS
-from gitrag.memory.home import home_directory
 from gitrag.memory.observations import Identity, Observation, Observations
-from gitrag.memory.projects import Project, project_called
+from gitrag.memory.projects import Project, home_directory, project_called
 from gitrag.model import Chunk
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.question import Question
@@ -98,12 +97,7 @@ def open_explorations(
 
 
 class Explorations:
-    """The explorations of a user.
-
-    Args:
-        encoder: Returns the model, or None if it is not there.
-        clock: Returns the time, Unix seconds.
-    """
+    """The explorations of a user."""
 
     def __init__(
         self,
@@ -130,10 +124,6 @@ class Explorations:
             sections: Texts by name (``exploration.SECTIONS``); missing or blank ones keep the stored text.
             project: The project, or a key; empty for none.
             scope: Distinguishes topics with the same title and project.
-
-        Raises:
-            UsageError: There is no title, or no section.
-            StoreError: The memory cannot be written.
         """
         found = exploration.given_sections(title, sections)
         now = self._now()
@@ -171,11 +161,7 @@ class Explorations:
         return self.store.read(kind=exploration.KIND if kind is not None else None, projects=keys)
 
     def get(self, wanted: str, project: str | Project) -> Observation:
-        """Return an observation by its number, its topic key or its title.
-
-        Raises:
-            UsageError: There is no such observation.
-        """
+        """Return an observation by its number, its topic key or its title."""
         if wanted.isascii() and wanted.isdigit() and (found := self.store.get(int(wanted[:18]))):
             return found
         key = wanted if wanted.startswith(f"{exploration.KIND}/") else exploration.topic_key(wanted)
@@ -225,11 +211,7 @@ class Explorations:
         return recall(question, vector, observations, cut, vectors, limit=limit, min_score=min_score)
 
     def adopt(self, number: int, project: Project) -> Observation:
-        """Count an observation to a project; one with the same title there takes up what it does not say.
-
-        Raises:
-            UsageError: No observation has this number; or both say different things.
-        """
+        """Count an observation to a project; one with the same title there takes up what it does not say."""
         done = self.store.adopt(number, project.key(self.store.projects()))
         if done is None:
             raise _nothing_under(number)
@@ -243,20 +225,12 @@ class Explorations:
         return found
 
     def delete(self, number: int) -> None:
-        """Delete an observation.
-
-        Raises:
-            UsageError: No observation has this number.
-        """
+        """Delete an observation."""
         if not self.store.delete(number):
             raise _nothing_under(number)
 
     def export(self, directory: Path, *, project: str | Project | None = None) -> int:
-        """Write a Markdown file for each observation; return how many.
-
-        Raises:
-            StoreError: A file cannot be written.
-        """
+        """Write a Markdown file for each observation; return how many."""
         found = self.all(project=project)
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -274,9 +248,6 @@ class Explorations:
 
         All are read before any is saved. An existing observation of the same identity is updated if it
         differs.
-
-        Raises:
-            UsageError: A file is not an export; nothing has been imported.
         """
         read = [exploration.from_markdown(text, name) for name, text in _exports(place)]
         created = updated = same = 0

@@ -114,9 +114,6 @@ class Observations:
     """The observations of a user.
 
     Each call has its own connection, so that any thread may call, and sees other processes' changes at once.
-
-    Args:
-        home: GITRAG_HOME; created by the first write.
     """
 
     def __init__(self, home: Path, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -134,10 +131,6 @@ class Observations:
 
         Returns:
             The observation as stored now, and whether it was created.
-
-        Raises:
-            StoreError: The file cannot be written.
-            BusyError: Other processes were writing for too long.
         """
         with self._write() as db:
             found = _find(db, observation.identity)

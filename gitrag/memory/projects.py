@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,8 +24,28 @@ from gitrag.errors import GitragError, UsageError
 from gitrag.git import Repository
 from gitrag.git.identity import of_directory, written
 from gitrag.machine.files import read_regular
-from gitrag.memory.home import project_name
 from gitrag.memory.registry import RegisteredPlace, Registry
+
+DEFAULT_HOME = ".gitrag"
+"""GITRAG_HOME's default, in the home directory."""
+
+
+def home_directory(environ: Mapping[str, str]) -> Path:
+    """Return GITRAG_HOME, or ``~/.gitrag``."""
+    given = environ.get("GITRAG_HOME", "")
+    if given == "~" or given.startswith("~/"):
+        return Path(environ.get("HOME") or Path.home()) / given[2:]
+    return Path(given).absolute() if given else Path(environ.get("HOME") or Path.home()) / DEFAULT_HOME
+
+
+def project_name(given: str | None, repo: Repository | None, start: Path) -> str:
+    """Return a project's name: as given, else after origin, else after the directory."""
+    if given and given.strip():
+        return given.strip()
+    if repo is None:
+        return start.resolve().name
+    return repo.remote_name() or repo.default_directory_name
+
 
 _OF_REPOSITORY = re.compile(r"(?:[^/]*[.:][^/]*)?/.+", re.DOTALL)
 _MOST_BYTES = 1 << 20
@@ -106,9 +126,6 @@ def project_called(given: str | None, here: Project, stored: Collection[str]) ->
 
     Args:
         given: What the user said; blank for the project here.
-
-    Raises:
-        UsageError: Several are called so.
     """
     wanted = (given or "").strip()
     if wanted in {"", here.name}:

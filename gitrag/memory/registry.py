@@ -96,11 +96,7 @@ class Registered:
         return tuple(self._named)
 
     def find(self, wanted: str) -> tuple[Known, ...]:
-        """Return the repositories that a name, a glob or a path means, in order of names.
-
-        Raises:
-            UnknownRepositoryError: None has this name, or several.
-        """
+        """Return the repositories that a name, a glob or a path means, in order of names."""
         if _GLOB.isdisjoint(wanted):
             return (self._one(wanted),)
         found = tuple(
@@ -117,11 +113,7 @@ class Registered:
         return found
 
     def in_group(self, name: str) -> tuple[Known, ...]:
-        """Return the repositories of a group, in order of names.
-
-        Raises:
-            UnknownRepositoryError: There is no such group, or it is empty.
-        """
+        """Return the repositories of a group, in order of names."""
         group = next((each for each in self.groups if each.name == name), None)
         if group is None:
             names = [each.name for each in self.groups]
@@ -206,10 +198,6 @@ class Registry:
 
         Returns:
             Those that were not there.
-
-        Raises:
-            StoreError: The registry cannot be read or written.
-            BusyError: Another process has been changing it.
         """
         wanted = list(dict.fromkeys(entries))
         if set(wanted) <= set(self.read().entries):

@@ -17,7 +17,7 @@ PRESENTED: Final[Mapping[str, tuple[str, str, str]]] = {
     "Duplicates": ("governance", "duplicates_markdown", "duplicates_markdown"),
     "HistoryAnswer": ("commits", "history_text", "history_markdown"),
     "HubAnswer": ("hub", "as_text", "as_markdown"),
-    "Measured": ("measure", "as_text", "as_markdown"),
+    "Measured": ("commits", "measured_text", "measured_markdown"),
     "SessionStart": ("prime", "as_text", "as_markdown"),
     "Related": ("governance", "related_markdown", "related_markdown"),
     "Review": ("governance", "review_markdown", "review_markdown"),

@@ -16,12 +16,7 @@ from gitrag.words.numbers import count
 def elsewhere_lines(
     found: CallsElsewhere, style: Style = plain, *, with_tests: bool = False
 ) -> Iterator[str]:
-    """Yield a heading for each repository and direction, how its calls were found, and the calls.
-
-    Args:
-        style: Applies the style of a role to a text.
-        with_tests: Whether calls from tests are listed, instead of counted.
-    """
+    """Yield a heading for each repository and direction, how its calls were found, and the calls."""
     is_likely = False
     for between in found.found:
         does = "calls it" if between.by_other else "is called by it"
@@ -72,12 +67,7 @@ _NO_END = 1 << 30
 def reference_lines(
     found: References, style: Style = plain, *, columns: int | None = None, with_tests: bool = False
 ) -> Iterator[str]:
-    """Yield references by what the name does, each kind with its number; tests counted, or listed last.
-
-    Args:
-        style: Applies the style of a role to a text: path, number, name, likely, dim.
-        columns: The terminal's width, to which lines are shortened; None to leave them.
-    """
+    """Yield references by what the name does, each kind with its number; tests counted, or listed last."""
     yield _heading(found, style(found.name, "name"))
     has_unsure = has_folded = False
     for use, title in TITLES.items():

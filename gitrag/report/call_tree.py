@@ -90,9 +90,7 @@ class CallTree:
     """Draws the calls around what was asked for.
 
     Args:
-        style: Applies the style of a role to a text: path, number, name, likely, dim.
         columns: The terminal's width; None to align and shorten nothing.
-        with_tests: Whether calls from tests are listed, instead of counted.
     """
 
     def __init__(

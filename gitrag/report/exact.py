@@ -36,7 +36,6 @@ def exact_text(
 
     Args:
         answer: Its hits as they are to be shown: relative, with more lines around.
-        columns: The terminal's width, to which lines are shortened.
         gaps: Mark where lines are left out between two that are shown.
     """
     if not found.answer.hits:

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from gitrag.actions.hub.search import HubAnswer, away
 from gitrag.hub.hub import FRONT
-from gitrag.hub.upkeep import HubStatus
+from gitrag.hub.sending import Pushed
+from gitrag.hub.upkeep import Dropped, HubStatus
 from gitrag.report.parts import Style, plain, shown
 from gitrag.search.engine import Hit
 from gitrag.words.control_characters import Text, joined
@@ -91,3 +92,29 @@ def status_as_text(found: HubStatus, style: Style = plain) -> Text:
     if not found.branches and not found.absent:
         lines.append("  no repository that this role may read")
     return joined(lines)
+
+
+def pushed_as_text(done: Pushed, *, named: bool) -> Text:
+    """Say what was sent of a branch, by its name where it is one of several."""
+    of = f"{done.branch}: " if named else ""
+    lines = [
+        (
+            f"{of}Pushed {count(done.files, 'file')}: {count(done.contents, 'content')} of"
+            f" {count(done.chunks, 'chunk')} sent, the others were there"
+        )
+    ]
+    if not done.is_compared:
+        was = (done.replaced or "")[:_SHORT]
+        lines.append(f"The branch had {was}: whether that is later, this clone cannot tell.")
+    if done.searched != done.branch:
+        lines.append(f"Searched is the branch {done.searched}, not {done.branch}.")
+    return joined(lines)
+
+
+def dropped_as_text(found: Dropped, *, really: bool) -> str:
+    """Say what no branch has, and whether it is gone."""
+    if not found:
+        return "Nothing to drop."
+    unfinished = f", {count(found.unfinished, 'row')} of pushes that did not end" if found.unfinished else ""
+    done = "Dropped" if really else "To drop"
+    return f"{done}: {count(found.contents, 'content')}, {count(found.paths, 'path')}{unfinished}"

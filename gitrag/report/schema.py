@@ -137,11 +137,7 @@ def commands() -> list[documents.CommandRow]:
 
 
 def schema_of(command: str) -> dict[str, Any]:
-    """Return the JSON Schema of what a command prints.
-
-    Raises:
-        UsageError: It prints no JSON.
-    """
+    """Return the JSON Schema of what a command prints."""
     types = DOCUMENTS.get(command)
     if types is None:
         raise UsageError(

@@ -61,7 +61,6 @@ def companions(past: PastChanges, given: Sequence[str], most: int | None = None)
 
     Args:
         past: The commits that changed them, without those of very many files.
-        most: How many to return; None for all.
     """
     places = {path: place for place, path in enumerate(past.paths)}
     own = [places[path] for path in dict.fromkeys(given) if path in places]

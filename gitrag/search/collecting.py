@@ -94,7 +94,7 @@ def _definitions(
     if any(row.exact and row.parts == parts for row in defined):
         return found
     if term in question.words:
-        from gitrag.search.value_sites import value_sites
+        from gitrag.search.verbatim import value_sites
 
         having = postings.chunk_id[postings.term == question.words.index(term)]
         found += value_sites(source, scope, names[-1], having, is_code)

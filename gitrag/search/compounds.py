@@ -58,7 +58,6 @@ def as_two(
 
     Args:
         is_known: Tells whether a lower-case word is in the dictionary.
-        memo: Cache for the next question.
     """
     place_of = {word: place for place, word in enumerate(question.words)}
     words = dict.fromkeys(_WORD.findall(question.text[:_LONGEST]))

@@ -55,7 +55,6 @@ def rank(
     Args:
         scores: ``candidates`` of at least ``limit`` documents.
         ties: For each candidate its path, which decides between equals.
-        limit: Maximum number of documents.
     """
     found = facts(evidence, files)
     sums = np.round(total(evidence), 6)

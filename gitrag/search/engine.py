@@ -12,22 +12,15 @@ from gitrag.corpus.documents import Document
 from gitrag.corpus.layout import CollectionKind
 from gitrag.late import np
 from gitrag.model import Chunk, ChunkOfFile
-from gitrag.search import (
-    document_scores,
-    lookup,
-    meant_variant,
-    passages,
-    ranking,
-    variants,
-)
+from gitrag.search import document_scores, lookup, passages, ranking, variants
 from gitrag.search.collecting import allowed_paths, collect
 from gitrag.search.evidence import Evidence
 from gitrag.search.lookup import LookedUp, Named
-from gitrag.search.meant_variant import Page
 from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
 from gitrag.search.snippet import Line, lines_at, snippet
+from gitrag.search.variants import Page
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import Files, Filters, SearchScope
 from gitrag.store.content import ChunkPlace
@@ -151,12 +144,9 @@ class Scoped(Struct, frozen=True):
 
     Attributes:
         view_id: The view, or None.
-        filters: Kinds, languages, path globs.
         directory: Where relative paths in a question start, relative to the worktree's top; empty for that.
             None where a question names nothing, since no user asked it.
-        limit: How many hits at most.
         min_score: Hits below are left out; None for the least score of each kind of collection.
-        every_chunk: Return a hit for each chunk, not for each file.
         grouped: Return files of code that are nearly the same as one hit.
     """
 
@@ -238,7 +228,6 @@ class _Ranking(Struct, frozen=True):
     """The files of a page.
 
     Attributes:
-        found: They, best first.
         sums: By which files came in question.
         names: The paths of these.
         most: Best chunks of a file that are looked at; None for all.
@@ -283,7 +272,7 @@ def _rank_code(
     )
     sums = ranking.copies_behind(sums, bulky)
     page = ranking.page(sums, files.content_id, names, len(sums))
-    groups = meant_variant.arrange(
+    groups = variants.arrange(
         source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped.state, memo=memo
     )
     copies = {}

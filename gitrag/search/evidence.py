@@ -20,7 +20,7 @@ from gitrag.search.outside import is_beside_the_product, is_product_code, traits
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
-from gitrag.store.joins import runs
+from gitrag.store.columns import runs
 from gitrag.words import terms as word_terms
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 

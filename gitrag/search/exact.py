@@ -105,13 +105,8 @@ def find_lines(
     """Find the lines that match.
 
     Args:
-        db: An open connection; reading is enough.
         pattern: What to look for. Blank lines are in no chunk, and never match.
         limit: How many lines to return; all are counted.
-        memo: Cache for the next question.
-
-    Raises:
-        UsageError: The expression is none, or takes too long.
     """
     memo = memo or Memo()
     filters = scoped.filters

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from gitrag.late import np
 from gitrag.search.bm25 import B_OF_A_MESSAGE, K1, idf, saturated, scaled
-from gitrag.store.joins import runs
+from gitrag.store.columns import runs
 from gitrag.words.terms import query_terms, stems_of
 
 if TYPE_CHECKING:

@@ -63,7 +63,6 @@ class Ranked(Struct, frozen=True):
 
     Attributes:
         file: Its number in the scope.
-        score: Relevance in [0, 1].
         chunks: Indices in the evidence of its chunks to show, best first.
         reasons: What each feature contributes to its rank, largest first; features that contribute nothing
             are left out.
@@ -90,7 +89,6 @@ def page(
         sums: ``candidates`` of at least ``limit`` files.
         twins: For each file a number shared by files with the same content.
         ties: For each candidate its path, which decides between equals.
-        limit: Maximum number of files.
     """
     order = sorted(sums, key=lambda file: (-sums[file], ties[file]))
     return without_twins(_implementations_first(order, sums, ties, limit), twins)[:limit]

@@ -18,7 +18,8 @@ from gitrag.embedding.draft import drafter
 from gitrag.late import np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
-from gitrag.search.report_reading import Name, Place, Reading
+from gitrag.search.report_names import Name, Place
+from gitrag.search.report_reading import Reading
 from gitrag.search.templates import filled
 from gitrag.search.tracebacks import Frame
 from gitrag.store import candidates
@@ -146,11 +147,7 @@ def look_up(
     near: Near,
     memo: Memo | None = None,
 ) -> ReportEvidence:
-    """Find what a report names among the files that it may find.
-
-    Args:
-        memo: Cache for the next question.
-    """
+    """Find what a report names among the files that it may find."""
     columns: dict[str, Column] = {name: np.zeros(len(scope.files), dtype=np.float32) for name in FEATURES}
     paths = _Paths(source, scope, reading)
     frames = paths.own_frames(reading.frames)

@@ -8,15 +8,14 @@ person says.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from enum import IntEnum
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
 from gitrag.chunking.languages import language_of
 from gitrag.late import late_re
 from gitrag.search import tracebacks
+from gitrag.search.report_names import Name, names_in
 from gitrag.search.tracebacks import Frame, Traced
 
 _LEAST_LINES = 2
@@ -34,29 +33,6 @@ _MOST_MESSAGES = 24
 _MOST_FRAMES = 64
 _FEWEST_WORDS = 3
 """Words that a message has at least; two in a row are not a quotation."""
-
-
-class Place(IntEnum):
-    """Where a report names something; what its writer says counts more than what is pasted."""
-
-    OUTPUT = 0
-    CODE = 1
-    PROSE = 2
-    MARKED = 3
-    TITLE = 4
-
-
-class Name(Struct, frozen=True):
-    """A name in code.
-
-    Attributes:
-        text: Parts joined by dots; what is imported, and what an alias stands for, in full.
-        used: Whether it is called, imported, or marked as code, not only mentioned.
-    """
-
-    text: str
-    place: Place
-    used: bool = False
 
 
 class Reading(Struct, frozen=True):
@@ -171,40 +147,6 @@ _QUOTE = late_re(
 _SPOKEN = late_re(r"[^\W\d_]{2,}")
 _LONGEST_MESSAGE = 300
 
-_IMPORT_FROM = late_re(
-    r"^[^\w\n]*from\s+(?P<module>\.*[\w.]+)\s+import\s+(?P<names>\(?[\w*, .]+(?:\s+as\s+\w+)?[^\n#;]*)",
-    re.MULTILINE,
-)
-_IMPORT = late_re(
-    r"^[^\w\n]*import[ \t]+(?P<names>[\w.]+(?: +as +\w+)?(?: *, *[\w.]+(?: +as +\w+)?)*)(?: *+;)? *+"
-    r"(?:#.*)?$",
-    re.MULTILINE,
-)
-_IN_PARENTHESES = late_re(r"\(([\w,\s]{1,500})\)")
-_DEFINED = late_re(r"\b(?:def|class|function|func|fn|struct|interface|trait|enum|const|let|var|val)\s+(\w+)")
-_ASSIGNED = late_re(r"^[^\w\n]*(\w+)(?: ?, ?(\w+))* ?(?::[\w\[\], .|]{1,80})?=(?!=)", re.MULTILINE)
-_BOUND = late_re(r"\bfor\s+(\w+)\s+in\b|\bas\s+(\w+)\s*:")
-_DOTTED = late_re(
-    r"(?<![\w/.\\@-])(?P<name>[A-Za-z_]\w*+(?:(?:\.|::|#|->)[A-Za-z_]\w*+)*+)(?P<call>\()?(?![\w/\\]*/)"
-)
-_MARKED = late_re(r"``?([^`\n]{1,120})``?")
-_IDENTIFIER = late_re(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|::|^_|[A-Za-z]\d[A-Za-z_]")
-_LITERAL = late_re(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
-_SEPARATOR = late_re(r"::|#|->")
-_ONESELF = frozenset({"self", "cls", "this"})
-_SHORTEST_NAME = 3
-_KEYWORDS = frozenset(
-    """
-    and as assert async await break case catch class const continue def default del do elif else except
-    export extends false finally fn for foreach from func function global if impl import in interface is
-    lambda let match mut new nil none nonlocal not null or package pass print private protected public pub
-    raise return self static struct super switch this throw throws trait true try type typeof use using val
-    var void while with yield i.e e.g etc int str float bool list dict tuple set len range object array
-    isinstance open repr string number boolean
-    """.split()
-)
-"""Words of languages and builtins, which nobody reports a bug in."""
-
 
 def read(text: str) -> Reading | None:
     """Read a report; None for any other question: a line, or a few short ones without code or a traceback."""
@@ -228,12 +170,13 @@ def read(text: str) -> Reading | None:
         sentences = [each for each in sentences if each != title]
     frames = tuple(dict.fromkeys(body.frames))[:_MOST_FRAMES]
     traced = {frame.path for frame in frames}
+    names = names_in(body.code, body.output, prose, title)
     return Reading(
         title=title,
         sentences=tuple(sentences),
         frames=frames,
         messages=tuple(dict.fromkeys(_messages(body, f"{title}\n{prose}")))[:_MOST_MESSAGES],
-        names=tuple(_Names(body, prose, title).sorted()[:_MOST_NAMES]),
+        names=tuple(names[:_MOST_NAMES]),
         paths=tuple(path for path in dict.fromkeys(_paths(text)) if path not in traced),
         raised=tuple(filter(None, dict.fromkeys(body.errors)))[:_MOST_MESSAGES],
     )
@@ -431,86 +374,3 @@ def _paths(text: str) -> Iterator[str]:
     for found in _PATH.finditer(_URL.sub(" ", text)):
         if language_of(f"a.{found['suffix'].lower()}"):
             yield found[0].replace("\\", "/")
-
-
-class _Names:
-    """The names in code of a report, with the best place of each."""
-
-    def __init__(self, body: _Body, prose: str, title: str) -> None:
-        code = "\n".join(body.code)
-        self._found: dict[str, tuple[Place, bool]] = {}
-        self._aliases, imported = _imports(f"{code}\n{prose}")
-        self._own = _own_names(code) - set(self._aliases)
-        for name in imported:
-            self._add(name, Place.CODE, used=True)
-        self._take_prose(title, Place.TITLE)
-        self._take_prose(prose, Place.PROSE)
-        for found in _DOTTED.finditer(_LITERAL.sub(" ", code)):
-            self._add(found["name"], Place.CODE, used=bool(found["call"]))
-        for found in chain.from_iterable(map(_DOTTED.finditer, body.output)):
-            if _IDENTIFIER.search(found["name"]):
-                self._add(found["name"], Place.OUTPUT, used=False)
-
-    def sorted(self) -> list[Name]:
-        """List the names, the best place first."""
-        names = [Name(text, place, used) for text, (place, used) in self._found.items()]
-        return sorted(names, key=lambda name: -name.place)
-
-    def _take_prose(self, text: str, place: Place) -> None:
-        for marked in _MARKED.findall(text):
-            for found in _DOTTED.finditer(marked):
-                self._add(found["name"], max(place, Place.MARKED), used=True)
-        for found in _DOTTED.finditer(_MARKED.sub(" ", text)):
-            if found["call"] or _IDENTIFIER.search(found["name"]):
-                self._add(found["name"], place, used=bool(found["call"]))
-
-    def _add(self, written: str, place: Place, *, used: bool) -> None:
-        text = self._in_full(_SEPARATOR.sub(".", written), place)
-        if len(text) < _SHORTEST_NAME or text.casefold() in _KEYWORDS or _is_file(text):
-            return
-        known, was_used = self._found.get(text, (Place.OUTPUT, False))
-        self._found[text] = max(place, known), used or was_used
-
-    def _in_full(self, text: str, place: Place) -> str:
-        """Replace an alias by what it stands for; of an object of the report's own leave the member."""
-        first, _, rest = text.partition(".")
-        if first in self._aliases:
-            return ".".join(filter(None, [self._aliases[first], rest]))
-        if first in _ONESELF or (first in self._own and place < Place.MARKED):
-            return rest
-        return text
-
-
-def _is_file(text: str) -> bool:
-    """Tell a file's name, ``test.py``, from a member's, ``re.compile``."""
-    _, dot, suffix = text.rpartition(".")
-    return bool(dot) and suffix.islower() and len(suffix) > 1 and language_of(f"a.{suffix}") is not None
-
-
-def _own_names(code: str) -> set[str]:
-    """List what a report's own code defines."""
-    pairs: Collection[tuple[str, str]] = (*_ASSIGNED.findall(code), *_BOUND.findall(code))
-    return {*_DEFINED.findall(code), *filter(None, chain.from_iterable(pairs))}
-
-
-def _imports(code: str) -> tuple[Mapping[str, str], list[str]]:
-    """Return what imported names stand for, and all that is imported."""
-    aliases: dict[str, str] = {}
-    imported: list[str] = []
-    code = _IN_PARENTHESES.sub(lambda found: " ".join(found[1].split()), code)
-    for found in _IMPORT_FROM.finditer(code):
-        module = found["module"].lstrip(".")
-        for each in found["names"].strip("( )").split(","):
-            name, _, alias = each.strip().partition(" as ")
-            if re.fullmatch(r"\w+", name):
-                aliases[alias.strip() or name] = f"{module}.{name}"
-                imported.append(f"{module}.{name}")
-            elif name == "*":
-                imported.append(module)
-    for found in _IMPORT.finditer(code):
-        for each in found["names"].split(","):
-            name, _, alias = each.strip().partition(" as ")
-            imported.append(name)
-            if alias:
-                aliases[alias.strip()] = name
-    return aliases, imported

@@ -21,9 +21,9 @@ from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
 from gitrag.late import np
 from gitrag.search import engine, wording
 from gitrag.search.engine import Hit, Scoped
+from gitrag.search.passages import relevance
 from gitrag.search.question import Question
 from gitrag.search.ranking import LEAST_ALONE
-from gitrag.search.relevance import relevance
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
 from gitrag.store.candidates import Filters, LeftOutRow
 from gitrag.store.memo import Memo

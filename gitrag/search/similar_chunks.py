@@ -1,4 +1,4 @@
-"""Find chunks similar to a text by their vectors alone.
+"""Find chunks, and parts of documents, similar to a text by their vectors alone.
 
 The cosine compares the texts only, without the path that a search mixes in: of copies edited later 99.5 %
 have 0.7 or more, of two definitions of one repository 0.7 % (`scripts/bench/duplicates.py`).
@@ -6,17 +6,24 @@ have 0.7 or more, of two definitions of one repository 0.7 % (`scripts/bench/dup
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from gitrag.corpus.documents import Document
+from gitrag.corpus.layout import READERS, CollectionKind
 from gitrag.late import np
 from gitrag.model import Chunk, ChunkOfFile
+from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Scoped
+from gitrag.search.sections import Wanted, choose, with_ids_of_folders
 from gitrag.store import candidates, content, vectors
+from gitrag.store.candidates import Filters, SearchScope
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
+from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,9 +53,7 @@ def similar_chunks(
     """Find the chunks most similar to each of some texts.
 
     Args:
-        db: An open connection; reading is enough.
         texts: Their vectors, float32 (n, 384), L2-normalised.
-        limit: Maximum number per text.
         at_least: Minimum cosine.
 
     Returns:
@@ -85,3 +90,51 @@ def similar_chunks(
         sorted(each, key=lambda one: (-round(one.cosine, 6), one.path, one.chunk.line_start))
         for each in found
     ]
+
+
+def read_with_parts(
+    db: Connection, view_id: int, overlay: ViewOverlay, kinds: Sequence[CollectionKind]
+) -> Documents:
+    """Read the documents in some kinds of collection with their parts, by kind and path."""
+    source = IndexFile(db)
+    present = {*source.touched(view_id), *overlay.collections}
+    held: list[tuple[CollectionKind, Document, str]] = []
+    parts: list[DocumentPart] = []
+    known: list[NDArray[np.float32]] = []
+    for kind, names in choose(Wanted(tuple(kinds)), present).items():
+        scope = candidates.open_scope(db, view_id, overlay, Filters(collections=names))
+        path_ids, content_ids = (column.tolist() for column in (scope.files.path_id, scope.files.content_id))
+        paths = candidates.read_paths(db, path_ids)
+        texts = content.read_texts(db, content_ids)
+        order = sorted(range(len(path_ids)), key=lambda file: paths[path_ids[file]])
+        documents = [READERS[kind](paths[path_ids[file]], texts.get(content_ids[file], "")) for file in order]
+        if kind is CollectionKind.SPECS:
+            documents = with_ids_of_folders(source, Scoped(view_id, overlay, Filters()), documents)
+        number = {file: len(held) + place for place, file in enumerate(order)}
+        rows = sorted(range(len(scope.chunk_id)), key=lambda row: number[int(scope.file[row])])
+        chunks = content.read_chunks(db, scope.chunk_id.tolist())
+        ids = [int(scope.chunk_id[row]) for row in rows]
+        owners = [number[int(scope.file[row])] for row in rows]
+        parts += [DocumentPart(own, chunks[each], each) for own, each in zip(owners, ids, strict=True)]
+        known.append(_vectors(db, scope)[rows])
+        held += [
+            (kind, document, texts.get(content_ids[file], ""))
+            for file, document in zip(order, documents, strict=True)
+        ]
+    every = np.concatenate(known) if known else np.zeros((0, 0), dtype=np.float32)
+    return Documents(
+        tuple(kind for kind, _, _ in held),
+        tuple(document for _, document, _ in held),
+        tuple(text for _, _, text in held),
+        tuple(parts),
+        every if every.any() else None,
+    )
+
+
+def _vectors(db: Connection, scope: SearchScope) -> NDArray[np.float32]:
+    """Return the vector or draft of each of a scope's chunks, float32 (n, 384); zeros where there is none."""
+    known = vectors.read(db, np.unique(scope.text_id), Memo())
+    there, place = known.find(scope.text_id)
+    found = np.zeros((len(scope.text_id), known.small.shape[1]), dtype=np.float32)
+    found[there] = known.small[place[there]].astype(np.float32) * known.scale[place[there], None]
+    return found

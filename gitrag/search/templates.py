@@ -241,11 +241,7 @@ def filled(
     postings: Postings,
     memo: Memo | None = None,
 ) -> NDArray[np.int32]:
-    """Find the product's chunks with a template of a message, or with the name of one; ids, ascending.
-
-    Args:
-        memo: Cache for the next question.
-    """
+    """Find the product's chunks with a template of a message, or with the name of one; ids, ascending."""
     found: list[int] = []
     for said in messages:
         message = read_message(said)

@@ -16,9 +16,6 @@ def open_place(address: str, repo: Repository, directory: Path, environ: Mapping
     Args:
         address: A value of the setting ``share`` other than ``off``.
         directory: The index's directory, for what is kept of a git remote.
-
-    Raises:
-        NoPlaceError: There is no such remote.
     """
     if address.startswith("file://"):
         from gitrag.sharing.directory import Directory

@@ -165,11 +165,7 @@ class GitRemote:
 
 
 def open_remote(name: str, repo: Repository, directory: Path, environ: Mapping[str, str]) -> GitRemote:
-    """Return the place at a remote of a repository; nothing is asked yet.
-
-    Raises:
-        NoPlaceError: There is no such remote.
-    """
+    """Return the place at a remote of a repository; nothing is asked yet."""
     entries = repo.configuration.entries()
     key = f"remote.{name}."
     urls = [entry.value for entry in entries if entry.key == f"{key}url"]

@@ -245,9 +245,6 @@ _SMALLEST_ROWS: Final = 256
 def to_merge(sizes: Mapping[str, int]) -> list[tuple[str, ...]]:
     """Choose which packs to merge, as a log-structured merge tree does.
 
-    Args:
-        sizes: The numbers of vectors, by name.
-
     Returns:
         Groups of packs of about one size, ``FAN`` or as many as fill one, each to become one. Where there
         is none, there are at most three packs of each of five sizes, and those that are more than half full.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.columns import decode_path, integers, objects, pairs, run
 from gitrag.store.content import INDEXED
-from gitrag.store.paths import decode_path
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ class FileFacts(Struct, frozen=True):
 
     Attributes:
         blob: The content's object id.
-        language: The file's language; empty if unknown.
         data: The packed facts; None if not extracted yet.
     """
 
@@ -47,12 +45,7 @@ def of_view(
     *,
     missing_only: bool = False,
 ) -> list[FileFacts]:
-    """Read the files of a view and its overlay in some languages, by path.
-
-    Args:
-        overlay: The uncommitted changes on top of it.
-        collection: The only collection; None for all.
-    """
+    """Read the files of a view and its overlay in some languages, by path."""
     columns = [
         *pairs(overlay.entries),
         objects(overlay.collections or [""] * len(overlay.entries)),
@@ -81,9 +74,7 @@ def not_in_view(
     """Read the files of a view and its overlay that `of_view` leaves out.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         languages: The languages of `of_view`.
-        collection: The only collection; None for all.
 
     Returns:
         Path, language (empty if not known), and the content's state or why the file is left out.
@@ -110,11 +101,7 @@ def not_in_view(
 def of_names(
     db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, names: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Read the files of a view and its overlay that have some names: path and blob, by path.
-
-    Args:
-        overlay: The uncommitted changes on top of it.
-    """
+    """Read the files of a view and its overlay that have some names: path and blob, by path."""
     columns = pairs(overlay.entries)
     rows = run(
         db,

@@ -20,12 +20,23 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.columns import hashes, integers, objects, pairs, run
+from gitrag.store.columns import (
+    decode_path,
+    distinct,
+    encode_path,
+    ends,
+    hashes,
+    integers,
+    joined_at,
+    matches,
+    objects,
+    pairs,
+    run,
+    runs,
+)
 from gitrag.store.content import IS_OUTLINED, WHY
 from gitrag.store.held_texts import read_chunk_columns
-from gitrag.store.joins import distinct, ends, joined_at, matches, runs
 from gitrag.store.memo import Memo, Recent
-from gitrag.store.paths import decode_path, encode_path
 from gitrag.store.views import ViewOverlay
 from gitrag.words.control_characters import in_whole_characters
 from gitrag.words.path_traits import NAMED_LIKE_PACKAGES, Trait, as_package, traits_within
@@ -235,12 +246,9 @@ def open_scope(
     """Read which files a question may find, and their chunks.
 
     Args:
-        db: An open connection; reading is enough.
         view_id: The view; None for the overlay alone.
-        overlay: The uncommitted changes on top of it.
         filters: Languages, collections and kinds of chunk.
         path_ids: The only paths allowed; None for all.
-        memo: Cache that keeps the scope for the next question.
     """
     only = None if path_ids is None else tuple(path_ids)
     return (memo or Memo()).get(
@@ -444,10 +452,7 @@ def nearest(
     signs of two vectors differ in h of n components, the angle is about πh/n (Charikar, 2002).
 
     Args:
-        db: An open connection; reading is enough.
         question: float32 (384,), L2-normalised.
-        limit: Maximum number of chunks.
-        memo: Cache that keeps vectors for the next question.
     """
     memo = memo or Memo()
     if np.count_nonzero(scope.text_id) > SURPLUS * limit:
@@ -479,9 +484,7 @@ def similarities(
     """Compare some chunks with several questions.
 
     Args:
-        db: An open connection; reading is enough.
         questions: float32 (m, 384), each L2-normalised.
-        memo: Cache that keeps vectors for the next question.
 
     Returns:
         Of each place (n) of these chunks that has a vector: the chunk, the number of the file, and its
@@ -744,7 +747,6 @@ def words_like(
     """Find the words in definitions' names that differ from another word in few letters.
 
     Args:
-        db: An open connection; reading is enough.
         word: The other word, in lower case.
         most: Maximum Damerau-Levenshtein distance: letters wrong, missing, too many or exchanged.
 

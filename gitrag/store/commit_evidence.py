@@ -8,16 +8,86 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.store import commit_drafts, vectors
+from gitrag.model import DIMENSIONS
+from gitrag.store import vectors
 from gitrag.store.candidates import SearchScope, read_postings, with_terms
-from gitrag.store.columns import integers, run
+from gitrag.store.columns import integers, matches, run, runs
 from gitrag.store.histories import TELLING, History, among, by_commit, read_history
-from gitrag.store.joins import matches, runs
 from gitrag.store.memo import Memo
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
+
+_SIGNS = tuple(f"b{i}" for i in range(DIMENSIONS // 64))
+_UNDRAFTED = "FROM commits ANTI JOIN commit_drafts USING (commit_number)"
+
+
+def count_undrafted(db: DuckDBPyConnection) -> int:
+    row = db.execute(f"SELECT count(*) {_UNDRAFTED}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def undrafted(db: DuckDBPyConnection, most: int) -> list[tuple[int, str]]:
+    """Return number and message of commits without a draft."""
+    sql = f"SELECT commit_number, message {_UNDRAFTED} ORDER BY commit_number LIMIT ?"
+    return db.execute(sql, [most]).fetchall()
+
+
+def write(db: DuckDBPyConnection, numbers: Sequence[int], drafts: NDArray[np.float32]) -> None:
+    """Store the drafts, float32 (n, 384), of commits that are still there and have none."""
+    run(
+        db,
+        [integers(numbers), *vectors.signs(drafts).T.copy()],
+        "INSERT INTO commit_drafts SELECT * FROM columns ANTI JOIN commit_drafts ON commit_number = column0"
+        " SEMI JOIN commits ON commits.commit_number = column0",
+    )
+
+
+class Drafts(Struct, frozen=True):
+    """The drafts of an index.
+
+    Attributes:
+        number: int32 (n,), the commits.
+        signs: uint64 (n,), six columns.
+    """
+
+    number: NDArray[np.int32]
+    signs: tuple[NDArray[np.uint64], ...]
+
+
+def read(db: DuckDBPyConnection, added: int = 0) -> Drafts:
+    """Read all drafts, with something added to the numbers of the commits."""
+    rows = db.execute(f"SELECT commit_number, {', '.join(_SIGNS)} FROM commit_drafts").fetchnumpy()
+    return Drafts(rows["commit_number"] + np.int32(added), tuple(rows[name] for name in _SIGNS))
+
+
+def nearest(
+    drafts: Sequence[Drafts], numbers: NDArray[np.int32], asked: NDArray[np.float32], most: int
+) -> tuple[NDArray[np.int32], int]:
+    """Return the commits whose drafts have the most signs in common with a question's vector.
+
+    Args:
+        numbers: int32 (n,), ascending: the commits that may be found.
+        asked: float32 (384,).
+
+    Returns:
+        Their numbers, the nearest first; and how many of those that may be found have no draft.
+    """
+    wanted = vectors.signs(asked.reshape(1, -1))[0]
+    own: list[NDArray[np.int32]] = []
+    apart: list[NDArray[np.int64]] = []
+    for each in drafts:
+        ours = np.isin(each.number, numbers)
+        own.append(each.number[ours])
+        differing = np.zeros(len(own[-1]), dtype=np.int64)
+        for column, bits in zip(each.signs, wanted, strict=True):
+            differing += np.bitwise_count(column[ours] ^ bits)
+        apart.append(differing)
+    found = np.concatenate(own)
+    order = np.lexsort((found, np.concatenate(apart)))[:most]
+    return found[order], len(numbers) - len(found)
+
 
 FEW_PATHS = 12
 """Most paths of a commit whose subject counts by its meaning: of each of many it says less."""
@@ -72,7 +142,6 @@ def messages(
     """Find what the messages of a commit's history say about a question and a scope's files.
 
     Args:
-        db: An open connection; reading is enough.
         vector: Its vector, float32 (384,), L2-normalised; None to go by words alone.
 
     Returns:
@@ -148,7 +217,7 @@ def _subjects(
         Their signs, uint64 (6, n); and, a row for each path that one of them changes, which it is and the
         number of the path.
     """
-    drafts = commit_drafts.read(db)
+    drafts = read(db)
     few = every["commit_number"][every["changed"] <= FEW_PATHS]
     ours = np.flatnonzero(among(history.reached, drafts.number) & np.isin(drafts.number, few))
     ours = ours[np.argsort(drafts.number[ours])]
@@ -158,11 +227,7 @@ def _subjects(
 
 
 def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
-    """Return how many commits changed each of some files, one a year old counting half; 0 without history.
-
-    Args:
-        db: An open connection; reading is enough.
-    """
+    """Return how many commits changed each of some files, one a year old counting half; 0 without history."""
     history = read_history(db, commit)
     if history is None:
         return [0.0] * len(files)
@@ -246,8 +311,6 @@ def branch_history(
     """Read a commit's history for somewhere else; None where it has not been read.
 
     Args:
-        db: An open connection; reading is enough.
-        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         place_of: int64 (f,), the place of each of the scope's files there.
     """
     history = read_history(db, commit)
@@ -272,7 +335,7 @@ def branch_history(
     own = np.minimum(np.searchsorted(number, words["commit_number"]), max(len(number) - 1, 0))
     said = number[own] == words["commit_number"] if len(number) else np.zeros(len(own), dtype=bool)
     of_path = place[history.paths]
-    drafts = commit_drafts.read(db)
+    drafts = read(db)
     row, drafted = matches(number, drafts.number)
     signs = np.zeros((len(number), len(drafts.signs)), dtype=np.uint64)
     signs[drafted] = np.stack(drafts.signs, axis=1)[row]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.store.columns import integers, next_id, objects, run
-from gitrag.store.paths import decode_path, encode_path
+from gitrag.store.columns import decode_path, encode_path, integers, next_id, objects, run
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -20,8 +19,6 @@ class CommitRecord(Struct, frozen=True):
     """A commit to be stored.
 
     Attributes:
-        authored: When it was written, Unix seconds.
-        committed: When it was committed, Unix seconds.
         changed: How many paths it changes.
         changes: Path, status and, where it was moved, the old path.
         terms: uint64, the distinct hashed terms of its message.

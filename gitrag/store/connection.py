@@ -137,7 +137,6 @@ class Store:
             another recipe is unusable.
         model: Whose vectors it has: a model of the user's; empty for ours.
         lock_timeout_s: How long to wait for other processes.
-        say: Called with one line when something happens that the user should know.
         resident: Keep the index in memory while it does not change: for processes that answer many questions.
         file_mode: Returns the permissions of the files; called when something is first written.
     """
@@ -219,11 +218,7 @@ class Store:
         self._lock.while_held = entered
 
     def exists(self) -> bool:
-        """Tell whether there is an index file, valid or not, whose making was not cut off.
-
-        Raises:
-            DiskError: Its directory is closed to this user.
-        """
+        """Tell whether there is an index file, valid or not, whose making was not cut off."""
         try:
             size = self.path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
@@ -328,10 +323,6 @@ class Store:
 
         Returns:
             Whether that is so; an index that is too large is not held.
-
-        Raises:
-            StoreError: The index cannot be read.
-            BusyError: A writer held it for too long.
         """
         import duckdb
 
@@ -573,11 +564,6 @@ class Store:
 
         Returns:
             The bytes freed; 0 when another process wrote to it or compacted it meanwhile, or it was left.
-
-        Raises:
-            StoreMissingError: There is no index.
-            StoreError: It cannot be written.
-            BusyError: Other processes held it for too long.
         """
         import duckdb
 
@@ -619,10 +605,6 @@ class Store:
 
         Returns:
             The bytes freed.
-
-        Raises:
-            StoreError: It cannot be deleted.
-            BusyError: Other processes held it for too long.
         """
         patterns = (f"{NAME}*", _ASIDE, f"{_NEW}*", f"{_RENEWED}*")
         paths = [path for pattern in patterns for path in self.directory.glob(pattern)]

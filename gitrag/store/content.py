@@ -260,7 +260,6 @@ def merge_postings(db: DuckDBPyConnection, least: int = _LEAST_RUN) -> None:
     one after the other, and no posting is sorted twice.
 
     Args:
-        db: An open connection, writing.
         least: Minimum number of postings that are worth it.
     """
     merged = int(schema.get(db, _MERGED) or 0)
@@ -447,7 +446,6 @@ def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str
     r"""Find the chunks of some contents of which a line may match an expression; DuckDB's are RE2 too.
 
     Args:
-        db: An open connection; reading is enough.
         expression: It must not ask where the text begins or ends (``\A``, ``\z``, ``(?-m)``): to the caller a
             text is a line, here it is a chunk.
 

@@ -26,7 +26,6 @@ class ViewFile(Struct, frozen=True):
     """A file of a view.
 
     Attributes:
-        language: Its language; empty for none.
         written: As patterns of paths expect it (``candidates.path_pattern``).
         collection: Its collection, without the repository's slug.
         traits: ``gitrag.words.path_traits.Trait``.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gitrag.late import np
-from gitrag.store.joins import distinct, matches
+from gitrag.store.columns import distinct, matches
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -61,12 +61,10 @@ def count_by_group(
     """Count the distinct texts that each group of files needs.
 
     Args:
-        db: An open connection; reading is enough.
         path_ids: The files' paths, int32 (n,).
         content_ids: Their contents, int32 (n,).
         groups: The number of each file's group, (n,).
         counted: By text id, whether it counts; ids beyond the end do.
-        memo: Cache for what else is asked of the same state.
     """
     chunks = read_chunk_columns(db, memo)
     paths = _read_path_texts(db, memo)

@@ -1,6 +1,11 @@
 """A history says which of the stored commits are reachable from one: the newest ones.
 
 A question is asked of one commit, and only commits in its history count, whatever else has been read.
+
+Those that are older than those whose messages a search of files reads are in an index file of their own, so
+that no search of files opens, copies or waits for it. Its tables are those of any index
+(`gitrag/store/schema.py`); used are those about commits. A row of ``histories`` says which of them a commit
+leads to; ``telling`` is how many there are to be read.
 """
 
 from __future__ import annotations
@@ -13,10 +18,9 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.store import schema
 from gitrag.store.candidates import with_terms
-from gitrag.store.columns import integers, objects, run
+from gitrag.store.columns import decode_path, encode_path, integers, objects, run
 from gitrag.store.commits import StoredCommit, numbers_of, read_stored
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -62,7 +66,6 @@ def set_boundary(db: DuckDBPyConnection, boundary: str) -> None:
     """Drop the histories that were read when the clone ended elsewhere.
 
     Args:
-        db: An open connection, writing.
         boundary: Identifies where the clone ends; empty if it is whole.
     """
     if schema.get(db, _BOUNDARY) != boundary:
@@ -161,8 +164,6 @@ def reachable(
     """Return the commits that a commit leads to, itself included; None where that has not been read.
 
     Args:
-        db: An open connection; reading is enough.
-        memo: What is cached of this state of the index: of one that is kept in memory, the postings.
         ancestor: A commit that it leads to, whose history counts too as far as it has been read.
     """
     histories = [read_history(db, each) for each in dict.fromkeys([commit, ancestor or commit])]
@@ -252,9 +253,6 @@ def changes_with(
 
     Merges do not count, since what they bring has commits of its own; nor do commits of very many paths. A
     path that was moved has its last name.
-
-    Args:
-        db: An open connection; reading is enough.
 
     Returns:
         None where the history has not been read.
@@ -377,7 +375,6 @@ def drop_unneeded(db: DuckDBPyConnection, since_s: float, kept: Sequence[str] = 
     """Drop the histories that no view has, unless read since then, and the commits in none.
 
     Args:
-        db: An open connection, writing.
         since_s: Unix seconds.
     """
     numbers, needed = _needed(db, since_s, kept)
@@ -404,3 +401,71 @@ def _needed(
     for (reached,) in db.execute(sql, [since_s, list(kept)]).fetchall():
         needed |= among(np.frombuffer(reached, dtype="<i4").reshape(-1, 2), numbers)
     return numbers, needed
+
+
+_UNLISTED = "older commits not listed"
+_WANTED = "wanted commits"
+_MOST_WANTED = 8
+"""Histories whose older commits are still to be read: those asked last."""
+
+_KEPT_OLDER = 32
+"""Commits whose older ones are known: the newest of branches that one returns to."""
+
+
+class CommitsRead(Struct, frozen=True):
+    """How far the older commits have been read.
+
+    Attributes:
+        known: How many are stored of those that a commit leads to.
+        listed: How many there are to be read; the same where that is done.
+    """
+
+    known: int
+    listed: int
+
+
+def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is_all: bool) -> None:
+    """Store which older commits a commit leads to, as far as they are stored."""
+    known = numbers_of(db, ids)
+    own = bytes.fromhex(commit)
+    db.execute("DELETE FROM histories WHERE id = ?", [own])
+    db.execute(
+        "INSERT INTO histories VALUES (?, ?, '', '', '', ?, 0, 0, now())",
+        [own, runs_of([*known.values()]), len(known) if is_all else len(ids)],
+    )
+    db.execute(
+        "DELETE FROM histories WHERE id NOT IN"
+        f" (SELECT id FROM histories ORDER BY made DESC, id LIMIT {_KEPT_OLDER})"
+    )
+
+
+def known_from(db: DuckDBPyConnection) -> list[str]:
+    """Return the commits whose older ones are known, the one that was read last first."""
+    rows = db.execute("SELECT id FROM histories ORDER BY made DESC, id").fetchall()
+    return [bytes(own).hex() for (own,) in rows]
+
+
+def progress(db: DuckDBPyConnection, commit: str) -> CommitsRead:
+    """Return how far those have been read that a commit leads to."""
+    row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
+    return CommitsRead(size_of_history(db, commit), int(row[0]) if row else 0)
+
+
+def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:
+    """Store the commit whose older commits git could not list; an empty one where it could."""
+    schema.put(db, _UNLISTED, commit)
+
+
+def unlisted(db: DuckDBPyConnection) -> str:
+    """Return the commit whose older commits git could not list when this was last tried; else empty."""
+    return schema.get(db, _UNLISTED)
+
+
+def wanted(db: DuckDBPyConnection) -> list[str]:
+    """Return the histories whose older commits are to be read though they are of no worktree's HEAD."""
+    return schema.get(db, _WANTED).split()
+
+
+def set_wanted(db: DuckDBPyConnection, ids: Sequence[str]) -> None:
+    """Store the commits whose older ones are to be read; of more than eight the last ones."""
+    schema.put(db, _WANTED, " ".join(ids[-_MOST_WANTED:]))

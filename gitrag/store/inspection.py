@@ -11,11 +11,10 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.model import Skip
 from gitrag.store import views
-from gitrag.store.columns import next_id, objects, pairs, run
+from gitrag.store.columns import decode_path, next_id, objects, pairs, run
 from gitrag.store.content import INDEXED, PENDING, WHY
 from gitrag.store.held_texts import count_by_group, flags, held_texts
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
 from gitrag.store.vectors import UNEMBEDDED
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ class FileOutline(Struct, frozen=True):
     """What is known at a glance of an indexed file.
 
     Attributes:
-        language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
         defines: Whether it defines a function or method of the name asked for.
     """
@@ -112,7 +110,6 @@ class MappedFile(Struct, frozen=True):
     """What a map shows of an indexed file.
 
     Attributes:
-        language: Its language; empty if unknown.
         lines: Lines, up to the last one that is not blank.
         drafts: How many of them have a draft vector as yet.
         commits: How many of the commits that were read change it under this name.
@@ -200,7 +197,6 @@ def outlines(
     """Read what is known at a glance of each indexed file of a view and its overlay, by path.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         name: A function's name in lower case, for ``defines``.
         within: A text, for ``has``.
     """
@@ -233,7 +229,6 @@ def unread(db: DuckDBPyConnection, view: View, overlay: ViewOverlay, mark: bytes
     """List the files of a view and its overlay that could not be read, by path.
 
     Args:
-        overlay: The uncommitted changes on top of it.
         mark: Prefix of the facts of a content that could not be read; the reason follows.
     """
     columns = pairs(overlay.entries)

@@ -44,7 +44,6 @@ def giving_a_value(
     """Find the modules and classes among some chunks whose texts match; ``member`` counts in classes only.
 
     Args:
-        db: An open connection; reading is enough.
         chunk_ids: int32, the chunks.
         given: An expression (RE2) for a name that is given a value.
         member: One for a member of a class.

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.columns import objects, pairs, run
-from gitrag.store.paths import encode_path
+from gitrag.store.columns import encode_path, objects, pairs, run
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

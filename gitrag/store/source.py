@@ -203,7 +203,6 @@ class IndexFile(Struct, frozen=True):
     """An index file that is open, as a source.
 
     Attributes:
-        db: The connection; reading is enough.
         memo: What is kept of its index.
     """
 

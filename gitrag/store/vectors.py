@@ -16,10 +16,9 @@ from msgspec.structs import replace
 
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
-from gitrag.store.columns import integers, objects, pairs, run
+from gitrag.store.columns import decode_path, integers, objects, pairs, run
 from gitrag.store.held_texts import flags, held_texts
 from gitrag.store.memo import Memo
-from gitrag.store.paths import decode_path
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
 
 if TYPE_CHECKING:
@@ -68,7 +67,6 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
     A text that another process embedded first keeps its vector.
 
     Args:
-        db: An open connection, writing.
         vectors: float32 (n, 384), L2-normalised.
     """
     columns = columns_of(text_ids, shrink(vectors))
@@ -82,11 +80,7 @@ def write(db: DuckDBPyConnection, text_ids: Sequence[int], vectors: NDArray[np.f
 
 
 def settle_for_drafts(db: DuckDBPyConnection, failures: Mapping[int, str]) -> None:
-    """Keep the drafts of texts that cannot be embedded for good, and record why.
-
-    Args:
-        db: An open connection, writing.
-    """
+    """Keep the drafts of texts that cannot be embedded for good, and record why."""
     columns: list[NDArray[Any]] = [integers(failures), objects(failures.values())]
     drafted = "SELECT drafts.* FROM drafts SEMI JOIN columns ON text_id = column0"
     run(db, columns, f"INSERT INTO vectors {drafted}")
@@ -341,7 +335,6 @@ def pending_counts(
     Args:
         entries: Pairs of path id and content id in addition to the view's; 0 for no path.
         view_id: The view; None for all views.
-        memo: Cache for what else is asked of the same state.
     """
     memo = memo or Memo()
     drafts = memo.get("drafts", lambda: db.execute("SELECT text_id FROM drafts").fetchnumpy())["text_id"]

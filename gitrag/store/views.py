@@ -10,9 +10,8 @@ from msgspec.structs import replace as replaced
 
 from gitrag.late import np
 from gitrag.store import content, vectors
-from gitrag.store.columns import hashes, integers, next_id, objects, run
+from gitrag.store.columns import decode_path, encode_path, hashes, integers, next_id, objects, run
 from gitrag.store.content import ContentKey
-from gitrag.store.paths import decode_path, encode_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -158,7 +157,6 @@ def replace(
     """Build the view of a tree from a base view and the difference, and point a worktree at it.
 
     Args:
-        db: An open connection, writing.
         wanted: The view; until now the worktree's is of its id, 0 for none.
         difference: What it differs in from the base.
         ids: The ids of the paths that differ, and of what is added.

@@ -80,7 +80,6 @@ class Tracker(Protocol):
         """Return a page of the issues updated at or after a time.
 
         Args:
-            since: The time; None for all issues.
             cursor: The cursor of the previous page; None for the first page.
 
         Raises:
@@ -132,11 +131,7 @@ class TrackerPlace(Struct, frozen=True):
 
 
 class TrackerSetting(Struct, frozen=True):
-    """The arguments for opening a tracker.
-
-    Attributes:
-        environ: The environment of programs it starts.
-    """
+    """The arguments for opening a tracker."""
 
     place: TrackerPlace
     root: Path

@@ -73,11 +73,7 @@ class IssueFolder:
         self.path = root.joinpath(*PARTS)
 
     def make(self) -> None:
-        """Create the directory.
-
-        Raises:
-            StoreError: It cannot be created, or a symbolic link in the repository leads elsewhere.
-        """
+        """Create the directory."""
         place = self.root
         for name in PARTS:
             place = place / name
@@ -165,10 +161,6 @@ class IssueFolder:
 
         Args:
             waiting: Called every tenth of a second while it waits.
-
-        Raises:
-            BusyError: Another sync held the lock for longer than the time limit.
-            StoreError: The directory cannot be locked.
         """
         path = self.path / _LOCK
         with self._open_lock(path) as file:

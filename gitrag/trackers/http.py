@@ -166,7 +166,6 @@ class Http:
         """Request a page.
 
         Raises:
-            TrackerError: The server refuses, or fails repeatedly.
             NetworkError: The server cannot be reached.
         """
         import httpx2
@@ -381,7 +380,6 @@ class Walk(Struct, frozen=True):
 
     Attributes:
         since: Issues updated at or after this time are requested; None for all.
-        page: 1-based.
         after: The server's own cursor, used instead of the page number; empty if it has none.
     """
 

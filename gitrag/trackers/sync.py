@@ -118,12 +118,6 @@ def sync(
         deadline: Limits in time and in pages; none by default.
         begun: Called once, with how many issues are coming: ``12``, ``up to 300`` where the tracker counts
             more than issues, ``100+`` where it does not say.
-        advance: Called with how many have arrived, of how many.
-
-    Raises:
-        TrackerError: The tracker gives no answer, or an unexpected one; what was written stays.
-        NetworkError: The tracker cannot be reached.
-        StoreError: A file cannot be written.
     """
     begin = time.monotonic()
     known = folder.read_meta()

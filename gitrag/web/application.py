@@ -20,8 +20,17 @@ from gitrag.web.addresses import REPOSITORY, Addresses
 from gitrag.web.calls_page import calls_page
 from gitrag.web.desk import Desk
 from gitrag.web.facets import Choices
-from gitrag.web.file_page import calls_beside, depth, documents_beside, file_page, history_beside
-from gitrag.web.files_page import LONGEST, files_in, files_meant, references_to
+from gitrag.web.file_page import (
+    LONGEST,
+    calls_beside,
+    depth,
+    documents_beside,
+    file_page,
+    files_in,
+    files_meant,
+    history_beside,
+    references_to,
+)
 from gitrag.web.map_page import COLOURS, map_page
 from gitrag.web.repositories import Repositories
 from gitrag.web.search_page import USUAL, search_page

@@ -29,7 +29,6 @@ class CallsPage(Struct, frozen=True):
         pictures: The elements of the picture, as markup; empty where there is none.
         folded: How many tests are folded into counts.
         notes: What lines mean, what is not drawn, or why there is no picture; a line each.
-        problem: Why there is no picture; empty where there is one.
     """
 
     target: str

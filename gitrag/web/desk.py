@@ -54,11 +54,7 @@ class Desk:
 
     @contextmanager
     def turn(self) -> Iterator[Workspace]:
-        """Wait for one's turn, and have the repository for oneself.
-
-        Raises:
-            RepositoryError: The repository is gone.
-        """
+        """Wait for one's turn, and have the repository for oneself."""
         with self._lock:
             self.heard.clear()
             self.workspace.require_repository()
@@ -66,11 +62,7 @@ class Desk:
 
     @contextmanager
     def slow_turn(self) -> Iterator[Workspace]:
-        """Wait for one's turn at what takes seconds and drafts no vectors, beside questions: calls, history.
-
-        Raises:
-            RepositoryError: The repository is gone.
-        """
+        """Wait for one's turn at what takes seconds and drafts no vectors: calls, history."""
         with self._slow_lock:
             self._slow.require_repository()
             yield self._slow

@@ -88,11 +88,6 @@ class Repositories:
         """Return a repository to ask, by name; empty for the one here.
 
         Names alone are taken, no paths: an address leads to nothing that the user has not indexed.
-
-        Raises:
-            UnknownRepositoryError: gitrag knows none of that name.
-            StoreError: The list of repositories cannot be read.
-            RepositoryError: It is not there any more.
         """
         if not name:
             return self.here
@@ -111,11 +106,7 @@ class Repositories:
 
     @contextmanager
     def looked_at(self, chosen: Chosen) -> Iterator[Workspace]:
-        """Open a repository for a look beside questions; it is not kept.
-
-        Raises:
-            RepositoryError: It is not there any more.
-        """
+        """Open a repository for a look beside questions; it is not kept."""
         if self.is_here(chosen):
             with self.here.slow_turn() as workspace:
                 yield workspace
@@ -134,10 +125,6 @@ class Repositories:
         Yields:
             Who answers with such choices of repositories, and what the user should know of the answers, a
             line each. Where no name is chosen, all are asked.
-
-        Raises:
-            UnknownRepositoryError: gitrag knows none of that name.
-            StoreError: The list of repositories cannot be read.
         """
         if not choices.are_several:
             with self.here.turn() as workspace:
@@ -150,12 +137,7 @@ class Repositories:
             yield lambda own: partial(self._several.ask, self._named(own.of(REPOSITORY))), self._heard
 
     def require(self, name: str) -> None:
-        """Raise where no repository has a name.
-
-        Raises:
-            UnknownRepositoryError: gitrag knows none of that name.
-            StoreError: The list of repositories cannot be read.
-        """
+        """Raise where no repository has a name."""
         self._named([name])
 
     def _named(self, names: Sequence[str]) -> list[Chosen]:

@@ -126,8 +126,6 @@ class SearchPage(Struct, frozen=True):
 
     Attributes:
         lines: How many lines an exact search shows; 0 for a question.
-        notes: What the user should know beside it, a line each.
-        problem: Why there is no answer; empty where there is one.
         more: Where more files are; empty where there are no more.
     """
 
@@ -151,9 +149,6 @@ def search_page(
 
     Args:
         unfinished: Whether it is being typed, and asked once more when it is not.
-
-    Raises:
-        UsageError: What it is narrowed to makes no sense.
     """
     begin = time.perf_counter()
     query = query[:LONGEST_QUERY].strip()

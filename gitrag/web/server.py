@@ -52,9 +52,6 @@ class Guard:
     The token comes once in the address and then as a cookie. Cookies hold for all ports of a host, so its
     name has the port: two pages of gitrag do not take each other's.
 
-    Args:
-        clock: Tells the time, in seconds.
-
     Attributes:
         last_used: When the last request was passed on, by the clock; those of an open page that looks for
             news by itself do not count.
@@ -166,7 +163,6 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None], *, idle_s: float 
     """Serve a page, and return once nobody uses it any more.
 
     Args:
-        port: The port; 0 for one that is free.
         ready: Called with the address, token included, once it can be opened.
         idle_s: Seconds without a request after which it ends.
 
@@ -174,7 +170,6 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None], *, idle_s: float 
         Whether it ended because nobody used it.
 
     Raises:
-        UsageError: The port is taken.
         KeyboardInterrupt: It was interrupted.
     """
     listening = listen(port)

@@ -26,9 +26,6 @@ def compiled(expression: str, *, called: str = "expression", ignores_case: bool 
 
     Args:
         ignores_case: Whether upper and lower case are the same.
-
-    Raises:
-        UsageError: RE2 cannot compile it, or it is too long.
     """
     if len(expression) > MOST_CHARACTERS:
         raise UsageError(

@@ -26,8 +26,7 @@ from pathlib import Path
 from questions import run
 
 from gitrag.actions import history
-from gitrag.indexing.draft_commits import draft
-from gitrag.indexing.history import read_history
+from gitrag.indexing.history import draft, read_history
 from gitrag.indexing.refresh import refresh
 from gitrag.workspace import Workspace
 

@@ -23,8 +23,7 @@ from gitrag.actions import catch_up
 from gitrag.actions.history import history
 from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import older_commits
-from gitrag.indexing.draft_commits import draft
-from gitrag.indexing.history import read_history
+from gitrag.indexing.history import draft, read_history
 from gitrag.workspace import Workspace
 
 QUESTIONS = (

@@ -37,7 +37,7 @@ import numpy as np
 from gitrag.chunking import chunk, language_of
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.local_model import model_directory
-from gitrag.embedding.published import TOKENIZER
+from gitrag.embedding.manifest import TOKENIZER
 from gitrag.embedding.sessions import open_cpu
 from gitrag.embedding.text import chunk_text, path_text, split_words
 from gitrag.git import DEFAULT_MAX_BYTES, Rules, content_skip

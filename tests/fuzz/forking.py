@@ -18,16 +18,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_LOADED = (
-    *"boundary check config core doctor explore gc graph index issues prime related search status".split(),
-)
+_LOADED = (*"boundary check config core doctor explore gc graph index issues prime search status".split(),)
 _BELOW = (
     "duckdb",
     "gitrag.actions.governance.check",
     "gitrag.actions.graph",
     "gitrag.actions.issues",
     "gitrag.actions.search",
-    "gitrag.trackers.registry",
+    "gitrag.trackers.detection",
     "httpx2",
     "numpy",
     "pygit2",

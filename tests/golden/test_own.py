@@ -46,7 +46,7 @@ QUESTIONS = {
     "stem of an English word": "words/stems.py",
     "settings and where their values come from": "config/loading.py",
     "nearest known name of a mistyped setting": "words/spelling.py",
-    "yaml file of the team with limits": "config/team_file.py",
+    "yaml file of the team with limits": "config/loading.py",
     "exit codes of errors": "errors.py",
     "progress bar on a terminal": "cli/progress.py",
     "one error boundary that prints the log's path": "cli/boundary.py",

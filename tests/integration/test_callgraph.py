@@ -22,7 +22,7 @@ from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import DiskFullError, NotSetUpError
 from gitrag.machine.log import close_log
 from gitrag.report.beside_calls import MOST_LISTED
-from gitrag.report.pictures.drawn import MOST_DRAWN
+from gitrag.report.pictures.layout import MOST_DRAWN
 from gitrag.store.connection import Store
 from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app

@@ -16,7 +16,7 @@ from gitrag.actions.history import HistoryAnswer, HistoryOptions, history
 from gitrag.actions.search import SearchOptions, search
 from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
-from gitrag.indexing.draft_commits import draft
+from gitrag.indexing.history import draft
 from gitrag.store import commit_evidence, histories
 from gitrag.store.candidates import open_scope
 from gitrag.workspace import Workspace

@@ -8,7 +8,6 @@ from gitrag.actions.catch_up import catch_up
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.errors import UsageError
-from gitrag.indexing import pending_contents
 from gitrag.indexing.known import lacking
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look, look_at
@@ -98,7 +97,7 @@ def test_a_long_lived_process_keeps_revisions_and_worktree_apart(history):
 
 
 def test_what_a_search_of_a_revision_had_no_time_for_is_done_by_the_worker(history, monkeypatch):
-    monkeypatch.setattr(pending_contents, "_BATCH_BYTES", 1)  # a file a batch; the first is always cut
+    monkeypatch.setattr("gitrag.indexing.refresh._BATCH_BYTES", 1)  # a file a batch; the first is always cut
     history.git("config", "gitrag.catchUpS", "0")
     workspace = open_app(history)
     history.commit({f"m{n}.py": f"def m{n}(): pass\n" for n in range(3)})
@@ -166,7 +165,7 @@ def test_what_was_cut_for_one_index_is_not_written_into_another(history, tmp_pat
 
 def test_what_is_lacking_of_a_tree_is_the_same_with_a_view_of_it_and_without(history, monkeypatch):
     history.commit({f"more{number}.py": f"def more{number}(): pass\n" for number in range(3)})
-    monkeypatch.setattr(pending_contents, "_BATCH_BYTES", 0)
+    monkeypatch.setattr("gitrag.indexing.refresh._BATCH_BYTES", 0)
     workspace = open_app(history)
     refresh(
         workspace.store, workspace.snapshot(), budget_s=0

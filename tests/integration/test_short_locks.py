@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from gitrag.git import Repository
-from gitrag.indexing import difference, pending_contents
+from gitrag.indexing import difference
+from gitrag.indexing import refresh as refreshing
 from gitrag.indexing.refresh import refresh
 from gitrag.machine.locks import is_held
 from tests.support.indexes import open_app
@@ -33,7 +34,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, make_repository):
 
     watch(difference, "decide")
     watch(difference, "prepare_paths")
-    watch(pending_contents, "prepare_all")
+    watch(refreshing, "prepare_all")
     watch(Repository, "diff")
     return repo, workspace, done
 

@@ -14,8 +14,7 @@ import duckdb
 import platformdirs
 import pytest
 
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import KINDS
+from gitrag.actions.governance.bearings import KINDS, indexed_documents
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search
 from gitrag.store import connection
@@ -140,8 +139,8 @@ def test_a_long_lived_process_returns_to_the_file_once_it_can_be_written(behind)
 
 
 def test_a_long_lived_process_that_cannot_write_goes_on_where_its_time_ended(make_repository, monkeypatch):
-    monkeypatch.setattr("gitrag.indexing.pending_contents._BATCH_BYTES", 1)
-    monkeypatch.setattr("gitrag.indexing.pending_contents._FEW_BYTES", 0)
+    monkeypatch.setattr("gitrag.indexing.refresh._BATCH_BYTES", 1)
+    monkeypatch.setattr("gitrag.indexing.refresh._FEW_BYTES", 0)
     repo = make_repository({"door.py": "def open_door(): pass\n"})
     opened(repo, []).update()
     repo.commit({f"part{n}.py": f"def part_{n}(): pass\n" for n in range(3)})

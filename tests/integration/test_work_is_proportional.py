@@ -89,7 +89,7 @@ def test_a_commit_costs_the_chunks_it_changes(project):
 
 
 def test_a_large_change_drafts_the_texts_it_changes(project, monkeypatch):
-    monkeypatch.setattr("gitrag.indexing.pending_contents._FEW_BYTES", 0)
+    monkeypatch.setattr("gitrag.indexing.refresh._FEW_BYTES", 0)
     drafted: list[str] = []
     draft = Drafter.draft
     monkeypatch.setattr(Drafter, "draft", lambda self, texts: drafted.extend(texts) or draft(self, texts))

@@ -21,10 +21,9 @@ from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
 from gitrag.actions.status import read_status
 from gitrag.indexing import coverage
-from gitrag.indexing.turn import EmbeddingTurn
+from gitrag.indexing.turn import EmbeddingTurn, Strain
 from gitrag.indexing.worker import Worker, processors, running
 from gitrag.machine.locks import FileLock, Holder, read_holder
-from gitrag.machine.strain import Strain
 from gitrag.store import inspection, vectors
 from gitrag.workspace import Workspace
 from tests.support.command import program
@@ -264,7 +263,7 @@ def test_the_setting_ends_the_wait_for_the_machine_at_once(project, tmp_path, mo
 
 def test_only_more_than_a_commits_texts_are_said_to_wait(project, monkeypatch):
     workspace = Workspace.open(project.path, environ=project.environment | {"GITRAG_EMBED_WHEN": "auto"})
-    monkeypatch.setattr("gitrag.machine.strain.is_on_battery", lambda _supplies: True)
+    monkeypatch.setattr("gitrag.indexing.turn.is_on_battery", lambda _supplies: True)
     assert catching_up.awaited(workspace, catching_up._FEW_TEXTS + 1) == "for mains power"
     assert catching_up.awaited(workspace, catching_up._FEW_TEXTS) == ""
 

@@ -16,8 +16,7 @@ from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
-from gitrag.store.columns import run
-from gitrag.store.paths import decode_path
+from gitrag.store.columns import decode_path, run
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 

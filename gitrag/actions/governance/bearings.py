@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.documents import indexed_documents
 from gitrag.chunking import chunk, language_of
-from gitrag.corpus import code
 from gitrag.corpus.documents import Document
 from gitrag.corpus.governing import named
 from gitrag.corpus.layout import CollectionKind
 from gitrag.embedding.text import chunk_text, path_text
-from gitrag.errors import RepositoryError
+from gitrag.errors import DiskError, RepositoryError
+from gitrag.indexing.known import recorded
 from gitrag.late import np
 from gitrag.model import Chunk
 from gitrag.search.bearing import Documents, ScoredDocument, Target
-from gitrag.search.relevance import relevance
+from gitrag.search.passages import relevance
+from gitrag.store.source import IndexFile
 from gitrag.words import terms
 from gitrag.words.numbers import count
 from gitrag.workspace import Workspace
@@ -154,9 +155,6 @@ def bearings(workspace: Workspace, targets: Sequence[FileTarget | str]) -> list[
 
     Returns:
         For each target all documents, best first, those of equal score by path.
-
-    Raises:
-        NotSetUpError: There is no index.
     """
     documents, asked = ask(workspace, targets)
     return [list(each.answer(documents)) for each in asked]
@@ -178,7 +176,7 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
         (
             Bearing(
                 section.kind,
-                hit.document or code.read(hit.path, ""),
+                hit.document or Document(hit.path, hit.path, hit.path),
                 hit.score,
                 hit.chunk.qualified_name,
                 hit.note,
@@ -192,7 +190,7 @@ def searched(workspace: Workspace, text: str, options: SearchOptions) -> list[tu
 
 def ask(workspace: Workspace, targets: Sequence[FileTarget | str]) -> tuple[Documents, list[Asked]]:
     """Read the documents and embed what is asked about; see ``bearings``."""
-    from gitrag.search.document_parts import read_with_parts
+    from gitrag.search.similar_chunks import read_with_parts
 
     def read(db: Connection, view_id: int, overlay: ViewOverlay) -> Documents:
         return read_with_parts(db, view_id, overlay, KINDS)
@@ -392,11 +390,7 @@ def find_unreached(
 
 
 class Preset(Struct, frozen=True):
-    """What is searched for a purpose.
-
-    Attributes:
-        min_score: Results with a lower score are left out.
-    """
+    """What is searched for a purpose."""
 
     kinds: tuple[CollectionKind, ...]
     limit: int
@@ -435,3 +429,29 @@ USES: Mapping[str, tuple[str, ...]] = {
 }
 """The presets of each purpose that can be named: a decision or specification to be written, a decision that
 the code seems to have taken, a plan, code to be written, a comparison of the code with what governs it."""
+
+
+def indexed_documents(
+    workspace: Workspace, kinds: Sequence[CollectionKind]
+) -> list[tuple[CollectionKind, Document, str]]:
+    """Return the indexed documents of some kinds of collection, of all modules, sorted by kind and path.
+
+    What is indexed is first made so by these settings, if others did it last.
+
+    Returns:
+        Kind, document and text of each.
+    """
+    from gitrag.search.sections import read_documents
+    from gitrag.store import views
+
+    now = workspace.snapshot()
+    for again in (True, False):
+        with workspace.store.read() as db:
+            view = views.current(db, workspace.repo.worktree)
+            if view is None:
+                break
+            if view.rules == now.rules_key or not again:
+                return read_documents(IndexFile(db), view.view_id, recorded(db, now, view), kinds)
+        with suppress(DiskError):  # then as it is
+            workspace.update()  # a session of other settings was the last to index
+    return []

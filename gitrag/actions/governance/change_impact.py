@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from gitrag.actions import impact as impact_action
 from gitrag.actions.current_view import CurrentView
-from gitrag.actions.documents import indexed_documents
-from gitrag.actions.governance.bearings import PRESETS, Bearing, Unreached
+from gitrag.actions.governance.bearings import PRESETS, Bearing, Unreached, indexed_documents
 from gitrag.actions.governance.likeness import MOST_COMPARED, alike, is_compared
 from gitrag.actions.governance.meant_change import current_content, meant_change
 from gitrag.actions.governance.related import THRESHOLD
@@ -243,15 +242,7 @@ def change_impact(
     asked: ChangeRequest,
     advance: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ChangeImpact:
-    """Find out what a change may break, and what it forgets.
-
-    Args:
-        advance: Called with how many steps are done, of how many.
-
-    Raises:
-        NotSetUpError: There is no index, or no commit.
-        UsageError: git knows no such range, or there is nothing to compare with.
-    """
+    """Find out what a change may break, and what it forgets."""
     begin = time.monotonic()
     workspace.require_index()
     notes, unread = list[str](), list[str]()

@@ -90,10 +90,6 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
 
     Args:
         with_impact: Whether to find out who calls what it defines, which takes the most time.
-
-    Raises:
-        NotSetUpError: There is no index, or no working tree.
-        UsageError: The repository has no such file.
     """
     workspace.require_index()
     read_target = _read_target(workspace, target)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
@@ -70,11 +69,8 @@ def like(
 
     Args:
         texts: As they are embedded (``chunk_text`` for code).
-
-    Raises:
-        NotSetUpError: There is no index.
     """
-    return _compare(workspace, texts, filters, limit, at_least).near
+    return _compare(workspace, texts, filters, limit, at_least)[0]
 
 
 def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) -> list[SimilarChunk]:
@@ -83,9 +79,9 @@ def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) ->
     Returns:
         Best first. A document found as a whole is its first chunk, named by the document's heading.
     """
-    compared = _compare(workspace, [text], NO_FILTERS, limit, at_least, with_documents=True)
-    best = {(each.path, each.chunk_id): each for each in compared.near[0]}
-    for each in _documents_like(workspace, text, compared.documents, at_least):
+    (near,), documents = _compare(workspace, [text], NO_FILTERS, limit, at_least, with_documents=True)
+    best = {(each.path, each.chunk_id): each for each in near}
+    for each in _documents_like(workspace, text, documents, at_least):
         known = best.get((each.path, each.chunk_id))
         if known is None or known.cosine < each.cosine:
             best[each.path, each.chunk_id] = each
@@ -93,11 +89,8 @@ def covering(workspace: Workspace, text: str, *, limit: int, at_least: float) ->
     return order[:limit]
 
 
-class _Compared(Struct, frozen=True):
-    """Chunks like each text, best first, and every document of the same view if asked for."""
-
-    near: list[list[SimilarChunk]]
-    documents: Documents | None
+_Compared: TypeAlias = "tuple[list[list[SimilarChunk]], Documents | None]"
+"""Chunks like each text, best first, and every document of the same view if asked for."""
 
 
 def _compare(
@@ -110,11 +103,11 @@ def _compare(
     with_documents: bool = False,
 ) -> _Compared:
     from gitrag.embedding.draft import drafter
-    from gitrag.search.document_parts import read_with_parts
+    from gitrag.search.similar_chunks import read_with_parts
 
     workspace.require_index()
     if not texts:
-        return _Compared([], None)
+        return [], None
     view = CurrentView(workspace)
     try:
         encoder = workspace.encoder
@@ -125,17 +118,18 @@ def _compare(
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Compared:
         scoped = Scoped(view_id, overlay, filters)
         near = similar_chunks(db, scoped, own, limit=limit * _LOOKED_AT, at_least=at_least - _MARGIN)
-        return _Compared(near, read_with_parts(db, view_id, overlay, DOCUMENTS) if with_documents else None)
+        return near, read_with_parts(db, view_id, overlay, DOCUMENTS) if with_documents else None
 
     result = view.read(ask)
-    candidates = [each.chunk_id for found in result.found.near for each in found]
+    candidates = [each.chunk_id for found in result.found[0] for each in found]
     budget_s = workspace.config.refine_s * min(len(texts), _MOST_TEXTS)
     result = view.refine(ask, result, candidates, encoder, budget_s)
-    near = [[each for each in found if each.cosine >= at_least][:limit] for found in result.found.near]
+    every, documents = result.found
+    near = [[each for each in found if each.cosine >= at_least][:limit] for found in every]
     if result.unembedded and not all(near):  # a draft too far away to be replaced may be wrong
         drafts = count(result.unembedded, "text")
         workspace.say(f"{drafts} compared by draft vectors: `gitrag index embed` computes the model's.")
-    return _Compared(near, result.found.documents)
+    return near, documents
 
 
 def _documents_like(

@@ -139,10 +139,6 @@ def related(workspace: Workspace, text: str, uses: Sequence[str] = ("adr", "spec
 
     Args:
         uses: What it is for, as in ``USES``; ``adr`` and ``spec`` where it is not known.
-
-    Raises:
-        NotSetUpError: There is no index.
-        UsageError: The text has no words.
     """
     if not terms.query_terms(text):
         raise UsageError(
@@ -244,11 +240,7 @@ def _words(text: str) -> set[str]:
 
 
 def duplicates(workspace: Workspace, text: str, threshold: float = THRESHOLD) -> Duplicates:
-    """List what covers a text already, by cosine alone: code, and documents by title, section or as a whole.
-
-    Raises:
-        UsageError: The text is empty.
-    """
+    """List what covers a text already, by cosine alone: code, documents by title, section or as a whole."""
     if not text.strip():
         raise UsageError(
             "There is no text to compare.", 'For example: gitrag related --duplicates "parse an id"'

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec.structs import replace
 
-from gitrag.actions.documents import indexed_documents
 from gitrag.actions.governance.bearings import (
     KINDS,
     NEAREST,
@@ -19,6 +18,7 @@ from gitrag.actions.governance.bearings import (
     bearings,
     best_first,
     find_unreached,
+    indexed_documents,
     searched,
 )
 from gitrag.actions.touched import Touched
@@ -55,7 +55,6 @@ def unnamed(
     Args:
         queries: What is asked about it, as `queries_of` returns.
         sought: For which of them issues are searched.
-        advance: Called with how many searches are begun.
 
     Returns:
         Those that it does not name, best first; ids of those that it names; what comes nearest where there is

@@ -40,11 +40,7 @@ SET_IT = "git config --global gitrag.hub postgresql://host/database"
 
 
 def address_of(hub: str) -> str:
-    """Return the address that the setting ``hub`` has.
-
-    Raises:
-        NotSetUpError: It is off.
-    """
+    """Return the address that the setting ``hub`` has."""
     if hub == OFF:
         raise NotSetUpError("No hub is set: the setting hub is off.", SET_IT)
     return hub
@@ -79,15 +75,7 @@ def push_head(
         branch: The branch's name there; None for the one that is checked out.
         force: Push also where the branch has a later commit there.
         moved: It is the repository that has the name there, whatever its remote was.
-        advance: Called with how many contents have been sent, and of how many.
         embedding: Called with how many texts were embedded first.
-
-    Raises:
-        NotSetUpError: No hub is set, this role may not push there, or nothing tells repositories apart.
-        UsageError: HEAD is on no branch, and none was given; the branch has a later commit there, or another
-            repository the name.
-        ModelError: The model is not there.
-        BusyError: HEAD has moved meanwhile.
     """
     address_of(workspace.config.hub)
     own = branch or workspace.repo.head().branch
@@ -109,16 +97,8 @@ def push_configured(
 
     A branch is the local one of that name, else origin's.
 
-    Args:
-        advance: Called with how many contents of a branch have been sent, and of how many.
-
     Yields:
         What was pushed of each branch; then the names and globs that match none.
-
-    Raises:
-        NotSetUpError: No hub is set, this role may not push there, or nothing tells repositories apart.
-        UsageError: No branch matches; another repository has the name; or a branch has a later commit there:
-            those before it are pushed.
     """
     address_of(workspace.config.hub)
     wanted = workspace.config.hub_branches
@@ -261,11 +241,7 @@ def _branch(
 
 
 def require_name(name: str) -> None:
-    """Refuse what cannot be a repository's name in a hub.
-
-    Raises:
-        UsageError: It is empty, has a slash, or is not printable.
-    """
+    """Refuse what cannot be a repository's name in a hub."""
     if not name or "/" in name or not name.isprintable() or len(name) > 100:
         raise UsageError(
             f'"{name[:60]}" cannot be the name of a repository in a hub.',

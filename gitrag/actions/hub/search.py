@@ -56,11 +56,9 @@ def search(
 
     Args:
         repositories: Names of the repositories to search; none means all that may be read.
-        encoder: The model; None to load it where it is there.
 
     Raises:
         UsageError: The query has no words.
-        NotSetUpError: There is no hub, nothing to search in it, or no such repository for this role.
     """
     question = read_question(query, example=_EXAMPLE)
     encoder = encoder or load_encoder(config)

@@ -92,9 +92,6 @@ def ask(
         limit: Most hits of each kind in all, where the options say none: of each its settings do.
         budget_s: Seconds in which they have to answer; those that have not are named.
         keep: Whether the repositories are asked again: else what each has in memory is given back at once.
-
-    Raises:
-        UsageError: The question has no words.
     """
     question = read_question(query)
     drafter()  # once, not in each thread
@@ -260,9 +257,6 @@ def merge(query: str, answers: Mapping[str, Answer], limit: int | None, *, of_re
 
     A word is misspelt only where no repository knows it: who corrected the question is left out where
     another one has all its words.
-
-    Args:
-        limit: Most hits of each kind; None for all.
     """
     is_known = any(not each.wording.searched_for and not each.wording.missing for each in answers.values())
     heard = {name: each for name, each in answers.items() if not (is_known and each.wording.searched_for)}

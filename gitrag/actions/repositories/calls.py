@@ -53,11 +53,7 @@ _Id = tuple[str, int]
 
 
 class _Side(Struct, frozen=True):
-    """A repository's files, and the packages that it offers.
-
-    Attributes:
-        packages: Its packages, of the families of languages asked about.
-    """
+    """A repository's files, and the packages that it offers."""
 
     loaded: Loaded
     texts: Mapping[str, bytes]

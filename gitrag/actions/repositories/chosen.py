@@ -88,10 +88,8 @@ def choose(
 
     Args:
         here: The repository around; None outside of all.
-        say: Called with a line on what was not looked at.
 
     Raises:
-        UsageError: A name or a group is unknown.
         NotSetUpError: No repository is known, or there is none around.
     """
     held = registry.read()
@@ -140,7 +138,6 @@ def nested(
 
     Args:
         git_dir: The git directory that its worktrees share.
-        say: Called with a line where there is more than was looked through.
     """
     for seen, (folder, directories, names) in enumerate(os.walk(root)):
         if seen >= _MOST_DIRECTORIES:

@@ -42,12 +42,7 @@ class KeptRepositories:
         self._kept: dict[Path, _Kept] = {}  # those that were asked last are last
 
     def ask(self, chosen: Sequence[Chosen], query: str, options: SearchOptions) -> Answer:
-        """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`.
-
-        Raises:
-            UsageError: The question has no words, or is none.
-            NotSetUpError: None has answered.
-        """
+        """Ask repositories a question; see `gitrag.actions.repositories.ask.ask`."""
         if options.exact:
             raise UsageError("An exact search is for one repository, and several are asked.", "Ask one.")
         resident = self._resident(chosen)

@@ -68,9 +68,6 @@ def add(registry: Registry, places: Sequence[Path]) -> tuple[list[Known], list[K
 
     Returns:
         Those that are new, and those that were known.
-
-    Raises:
-        RepositoryError: A directory is in none; then nothing is added.
     """
     entries = [RegisteredPlace.of(Repository.discover(place)) for place in places]
     new = set(registry.add(entries))
@@ -88,9 +85,6 @@ def regroup(registry: Registry, name: str, repositories: Sequence[str], *, remov
 
     Returns:
         Who is in the group then.
-
-    Raises:
-        UsageError: The name cannot be one, or there is no such group or repository.
     """
     _require_name(name)
     held = registry.read()

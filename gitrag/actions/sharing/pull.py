@@ -82,9 +82,6 @@ def pull(
     Args:
         entries: Path and content ids of the uncommitted changes, whose texts may have vectors too.
         advance: Called with the number of texts after each transaction.
-
-    Raises:
-        GitragError: The place cannot be read, the model not be loaded, the index not be written.
     """
     done = Pulled()
     team.drop_refused()

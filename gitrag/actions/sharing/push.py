@@ -45,9 +45,6 @@ def push(team: Shared, tree: str) -> Pushed:
     """Add the vectors of a commit's texts that were computed here and are not there yet.
 
     Texts of uncommitted changes are not pushed, nor vectors that came from a pack.
-
-    Raises:
-        GitragError: The place cannot be read or written, or the index not be read.
     """
     require_writable(team)
     files = list(team.workspace.repo.entries(tree))

@@ -55,11 +55,7 @@ class Shared(Struct):
 
     @classmethod
     def open(cls, workspace: Workspace) -> Shared:
-        """Open the place that the user has set; nothing is asked over a network yet.
-
-        Raises:
-            NotSetUpError: None is set, or there is no such remote.
-        """
+        """Open the place that the user has set; nothing is asked over a network yet."""
         address = workspace.config.share
         if address == OFF:
             raise NotSetUpError("No vectors are shared: the setting share is off.", SET_IT)
@@ -90,7 +86,6 @@ class Shared(Struct):
 
         Raises:
             GoneError: One of them is not there any more.
-            GitragError: The place cannot be read.
         """
         checked, kept = self.ledger.checked, self.catalogue.kept()
         waiting = sorted(names, key=lambda name: (name not in checked, name not in kept))
@@ -117,9 +112,6 @@ class Shared(Struct):
         """Act, and again with a new list where a pack is not there: mostly it was merged meanwhile.
 
         One that is still listed then, as where a merge was cut off, is left out.
-
-        Raises:
-            BusyError: There are ever more such packs.
         """
         missed: set[str] = set()
         for _ in range(_MOST_MISSES):

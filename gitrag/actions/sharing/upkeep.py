@@ -242,12 +242,7 @@ def _verify_taken(team: Shared, done: Verified, pack: str, every: bool) -> None:
 
 
 def tidy(team: Shared, *, really: bool, other_models: bool = False, damaged: bool = False) -> Tidied:
-    """Merge small packs, and remove refused ones.
-
-    Raises:
-        GitragError: The place cannot be read or written.
-        BusyError: Others change it at the same time.
-    """
+    """Merge small packs, and remove refused ones."""
     push.require_writable(team)
     return team.settled(lambda: _tidy(team, really=really, other_models=other_models, damaged=damaged))
 

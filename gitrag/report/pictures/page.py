@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from gitrag.actions.graph_answer import Source
 from gitrag.callgraph.graph import Graph, Node
-from gitrag.report.pictures.drawn import Drawn, choose
-from gitrag.report.pictures.layout import HEADER, ROW, Card, Layout, Line, Row, badge, lay_out
+from gitrag.report.pictures.layout import HEADER, ROW, Card, Drawn, Layout, Line, Row, badge, choose, lay_out
 from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.numbers import count
 

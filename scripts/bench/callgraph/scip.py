@@ -24,8 +24,8 @@ from gitrag.callgraph.extraction import LANGUAGES, extract
 from gitrag.callgraph.graph import Node
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.callgraph.scip import CompiledCalls, documents_of, occurrences_of
-from gitrag.chunking.decoding import decode
 from gitrag.chunking.languages import language_of
+from gitrag.chunking.notebooks import decode
 
 INDEXERS = {
     "typescript": ("@sourcegraph/scip-typescript@0.4.0", "scip-typescript index"),

@@ -157,8 +157,8 @@ def test_a_server_that_drips_holds_no_thread_for_ever(make_tracked, where, monke
     """Of a process that lives long, such as the server of an agent."""
     from gitrag.machine import receiving
     from gitrag.trackers.base import TrackerError, TrackerPlace, TrackerSetting
+    from gitrag.trackers.detection import TRACKERS
     from gitrag.trackers.folder import IssueFolder
-    from gitrag.trackers.registry import TRACKERS
     from gitrag.trackers.sync import Bound, SyncDeadline, sync
 
     monkeypatch.setattr(receiving, "WINDOW_S", 0.5)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.actions.repositories import dependencies
-from gitrag.actions.repositories.dependencies import Dependency
+from gitrag.actions.repositories import elsewhere
+from gitrag.actions.repositories.elsewhere import Dependency
 from gitrag.errors import UsageError
 
 SITE = ".venv/lib/python3.11/site-packages"
 
 
 def find(name: str, start: Path) -> Dependency:
-    return dependencies.find(name, start, {})
+    return elsewhere.find(name, start, {})
 
 
 def installed(place: Path, name: str, record: str) -> Path:

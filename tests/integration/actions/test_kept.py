@@ -15,7 +15,7 @@ from gitrag.actions.kept import COUNTS, TEXTS
 from gitrag.actions.prime import expect_text, keep_text, known_text, prime, want_text
 from gitrag.cli import prime as command
 from gitrag.memory.core_files import CoreFiles
-from gitrag.memory.home import home_directory
+from gitrag.memory.projects import home_directory
 from gitrag.report.prime import as_markdown
 from gitrag.workspace import Workspace
 from tests.support.golden_project import decided_project

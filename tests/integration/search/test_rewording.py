@@ -10,9 +10,8 @@ import pytest
 from gitrag.actions.answer import Answer
 from gitrag.actions.search import SearchOptions, search
 from gitrag.report.parts import notes_of
-from gitrag.search.rewording import foreign_language
+from gitrag.search.rewording import foreign_language, translated
 from gitrag.store.source import IndexFile
-from gitrag.words.translations import translated
 from gitrag.workspace import Workspace
 from tests.support.indexes import of_texts
 

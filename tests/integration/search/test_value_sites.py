@@ -6,7 +6,7 @@ import pytest
 
 from gitrag.actions.search import SearchOptions, search
 from gitrag.chunking.languages import is_code
-from gitrag.search.value_sites import value_sites
+from gitrag.search.verbatim import value_sites
 from gitrag.store.source import IndexFile
 from tests.support.indexes import of_texts, scoped
 

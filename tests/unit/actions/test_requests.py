@@ -8,16 +8,17 @@ from msgspec.structs import asdict
 
 import gitrag
 from gitrag.actions.graph_request import GraphCommand
-from gitrag.actions.options import Option, fields_of
 from gitrag.actions.requests import (
     FETCHED,
     WAYS,
     HistoryOptions,
     InitRequest,
+    Option,
     Scope,
     SearchCommand,
     SearchRequest,
     Sections,
+    fields_of,
 )
 from gitrag.actions.search import SearchOptions
 from gitrag.cli import explore, findings, graph, history, hub, init, search, similar, ui

@@ -18,9 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag import __version__
-from gitrag.agents import jsonc, yaml_entries
-from gitrag.agents.clients import CLIENTS, SERVER, Client, Form
-from gitrag.agents.launch import command_for, is_ours
+from gitrag.agents import jsonc, text_blocks
+from gitrag.agents.clients import CLIENTS, SERVER, Client, Form, command_for, is_ours
 from gitrag.agents.setup import (
     SKILLS,
     apply,
@@ -600,18 +599,18 @@ YAML_FILES = [
 
 @pytest.mark.parametrize("text", YAML_FILES)
 def test_a_yaml_entry_is_added_and_taken_out_byte_for_byte(text: str):
-    after = yaml_entries.with_entry(text, "extensions", SERVER, {"cmd": "gitrag", "args": ["mcp"]})
+    after = text_blocks.with_entry(text, "extensions", SERVER, {"cmd": "gitrag", "args": ["mcp"]})
     before = yaml.safe_load(text) or {}
     table = {**(before.get("extensions") or {}), SERVER: {"cmd": "gitrag", "args": ["mcp"]}}
     assert yaml.safe_load(after) == {**before, "extensions": table}
-    assert yaml_entries.with_entry(after, "extensions", SERVER, {"cmd": "x"}) != after
-    assert yaml_entries.without_entry(after) == text
+    assert text_blocks.with_entry(after, "extensions", SERVER, {"cmd": "x"}) != after
+    assert text_blocks.without_entry(after) == text
 
 
 @pytest.mark.parametrize("text", ["extensions: {x: 1}\n", "- 1\n", "a: [\n", "{extensions: {}}\n"])
 def test_yaml_that_takes_no_line_is_refused(text: str):
-    with pytest.raises(yaml_entries.NotYamlError):
-        yaml_entries.with_entry(text, "extensions", SERVER, {"cmd": "x"})
+    with pytest.raises(text_blocks.NotYamlError):
+        text_blocks.with_entry(text, "extensions", SERVER, {"cmd": "x"})
 
 
 @pytest.mark.parametrize(

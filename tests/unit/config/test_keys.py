@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from gitrag.config.keys import KEYS, Config, find_key
-from gitrag.config.loading import load
+from gitrag.config.loading import TEAM_FILE_BYTES, load, read_team
 from gitrag.config.rules import duration, show_duration
-from gitrag.config.team_file import TEAM_FILE_BYTES, read_team
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import MOST_LEVELS
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from gitrag.embedding.brought import Brought as BroughtEncoder
-from gitrag.embedding.brought import is_static, load_encoder
+from gitrag.embedding.brought import _turned, is_static, load_encoder
 from gitrag.embedding.draft import drafter, has_table
 from gitrag.embedding.encoder import open_tokenizer
-from gitrag.embedding.fitting import _turned
 from gitrag.embedding.safetensors import write_tensors
 from gitrag.embedding.text import text_key
 from gitrag.embedding.version import ENCODER_VERSION, _version_of, encoder_version

@@ -9,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gitrag.embedding.brought import load_encoder
+from gitrag.embedding.brought import Served, load_encoder
 from gitrag.embedding.draft import drafter, has_table
-from gitrag.embedding.served import Served
 from gitrag.errors import ModelError
 from gitrag.indexing.embed_texts import encode_texts
 from gitrag.store.vectors import PendingText
@@ -173,7 +172,7 @@ def stuck():
 
 
 def test_a_server_that_says_nothing_is_asked_once(stuck, monkeypatch):
-    monkeypatch.setattr("gitrag.embedding.served._READ_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("gitrag.embedding.brought._READ_TIMEOUT_S", 0.2)
     model, taken = stuck
     with pytest.raises(ModelError, match=r"does not answer: said nothing for 0\.2 s"):
         Served(model)
@@ -181,7 +180,7 @@ def test_a_server_that_says_nothing_is_asked_once(stuck, monkeypatch):
 
 
 def test_who_waits_for_a_server_keeps_nobody_else_waiting(stuck, serve, tmp_path, monkeypatch):
-    monkeypatch.setattr("gitrag.embedding.served._READ_TIMEOUT_S", 3.0)
+    monkeypatch.setattr("gitrag.embedding.brought._READ_TIMEOUT_S", 3.0)
     asked, other = Served(serve().model), str(static_model(tmp_path / "m", 8))
     asked._url = f"{stuck[0].partition('#')[0]}/v1/embeddings"  # it answers no more
     with ThreadPoolExecutor(2) as pool:

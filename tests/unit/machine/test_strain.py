@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitrag.indexing.turn import EmbeddingTurn
-from gitrag.machine.strain import Strain, is_on_battery
+from gitrag.indexing.turn import EmbeddingTurn, Strain, is_on_battery
 
 BATTERY = {"type": "Battery", "status": "Discharging"}
 

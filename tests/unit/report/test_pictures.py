@@ -11,8 +11,7 @@ from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.graph import Edge, Node, graph
 from gitrag.report.call_tree import ASCII, CallTree
 from gitrag.report.pictures import as_page
-from gitrag.report.pictures.drawn import MOST_DRAWN, choose
-from gitrag.report.pictures.layout import lay_out
+from gitrag.report.pictures.layout import MOST_DRAWN, choose, lay_out
 
 
 def node(name, path="a.py", line=1):

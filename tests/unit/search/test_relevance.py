@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gitrag.search.passages import relevance
 from gitrag.search.question import read
-from gitrag.search.relevance import relevance
 
 DECISION = """## Decision
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitrag.search import question
-from gitrag.search.report_reading import Place, read
+from gitrag.search.report_names import Place
+from gitrag.search.report_reading import read
 from gitrag.search.tracebacks import Frame
 
 GITHUB = """\

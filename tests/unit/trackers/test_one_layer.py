@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import gitrag
-from gitrag.trackers.registry import TRACKERS
+from gitrag.trackers.detection import TRACKERS
 from tests.support.tracker_fakes import FAKES
 
 PACKAGE = Path(gitrag.__file__).parent

@@ -9,13 +9,20 @@ import pytest
 
 from gitrag.trackers import http
 from gitrag.trackers.base import Secret, TrackerPlace, TrackerSetupError
-from gitrag.trackers.detection import RemoteOrigin, Wishes, find_place, of_host, read_origin
+from gitrag.trackers.detection import (
+    TRACKERS,
+    RemoteOrigin,
+    Wishes,
+    find_place,
+    find_secret,
+    may_have,
+    of_host,
+    read_origin,
+)
 from gitrag.trackers.github import api_of
 from gitrag.trackers.http import Walk
 from gitrag.trackers.jira import to_markdown
-from gitrag.trackers.registry import TRACKERS
 from gitrag.trackers.tasks_md import parse_tasks, to_issues
-from gitrag.trackers.tokens import find_secret, may_have
 
 NOW = 1_700_000_000.0
 
