@@ -185,6 +185,7 @@ class Project:
 
     def copied(self, directory: Path, environment: Mapping[str, str]) -> Project:
         """Copy the repository and its index; the copy is another user's, who has done nothing yet."""
+        wait_until(lambda: not (self.store / "worker.holder").exists(), "a worker still writes")
         shutil.copytree(self.path, directory, symlinks=True)
         git = GitRepository(directory, dict(environment), list(self.git.ticks))
         return Project(git, Gitrag(directory, environment))
