@@ -10,6 +10,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.confidence import (
     COMMON,
+    MANY,
     MAX_NAMED_FAMILIES,
     MAX_NAMESAKES,
     MAX_OVERRIDES,
@@ -19,6 +20,7 @@ from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
 from gitrag.callgraph.python.values import (
+    HANDED,
     NOTHING,
     Argument,
     BuiltinInstance,
@@ -35,6 +37,7 @@ from gitrag.callgraph.python.values import (
     Values,
     ordered,
 )
+from gitrag.words.path_traits import Trait, traits
 
 _MOST_DIRECT = 500
 """Of a class with more direct subclasses (``TestCase``, ``Model``), none is likely enough to be looked at.
@@ -48,6 +51,7 @@ _MOST_DESCENDANTS = 500
 _LEAST_ALIKE = 3
 """Letters of a name by which an object may be called like its class."""
 
+_SELVES = frozenset({"self", "cls"})
 _DYNAMIC = frozenset({"__getattr__", "__getattribute__"})
 
 _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
@@ -333,12 +337,15 @@ class Classes(Names):
         Of what has a name only a few families of classes may have one; that all is known by now is taken for
         granted.
         """
-        named = self._program.namesakes(name)
-        if named is None or not self._may_be_another(values):
+        handed = self._of_handed(values, name) if self._program.is_last_pass else ()
+        named = handed or self._program.namesakes(name)
+        if named is None or not (handed or self._may_be_another(values)):
             return NOTHING
         if not named:
             found = self._held_as(name)
-        elif not self._are_of_few(name, named) or not self._is_backed(name, named, frame.own[0], on):
+        elif not handed and not (
+            self._are_of_few(name, named) and self._is_backed(name, named, frame.own[0], on)
+        ):
             return NOTHING
         else:
             found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
@@ -346,7 +353,38 @@ class Classes(Names):
                 for own in named:
                     if self.is_property(own):
                         self._program.edge(frame, own, line, NAMESAKE)
+            found = found if handed else self._likeliest(found, frame, on)
         return frozenset([Namesake(tuple(found))]) if found else NOTHING
+
+    def _likeliest(self, methods: Sequence[Id], frame: Frame, on: str) -> Sequence[Id]:
+        """Return the methods of a name; of many those of a class, or its family, called like the object.
+
+        A test has one object, whichever it is; other code may go through objects of all classes. A method
+        that calls another of its name calls that of something else.
+        """
+        methods = [own for own in methods if own != frame.own or on in _SELVES]
+        if len(methods) <= MANY:
+            return methods
+        word = on.replace("_", "").lower()
+        alike = [own for own in methods if word and word in self._called(own)]
+        return alike or ([] if traits(frame.own[0]) & Trait.TEST else methods)
+
+    def _called(self, own: Id) -> set[str]:
+        """Return what a method's class, its ancestors and its subclasses are called, in small letters."""
+        cls = self.owner(own)
+        family = (*self.order(cls), *self.subclasses(cls)) if cls is not None else ()
+        return {self._program.scope(each).own_name.lower() for each in family}
+
+    def _of_handed(self, values: Values, name: str) -> list[Id]:
+        """Return the methods of a name that the classes have by which something outside made some values."""
+        found: dict[Id, None] = {}
+        for value in ordered(values):
+            for cls in ordered(value.held) if type(value) is OutsideWith and value.name == HANDED else ():
+                member = self.find(cls.cls, name) if type(cls) is ClassObject else None
+                if member is not None and type(cls) is ClassObject:
+                    own = [each.function for each in ordered(member[1]) if type(each) is Function]
+                    found |= dict.fromkeys([*own, *self.overrides(cls.cls, name)])
+        return list(found)
 
     def _may_be_another(self, values: Values) -> bool:
         """Tell whether what has an attribute may be none of some values, which do not have it.

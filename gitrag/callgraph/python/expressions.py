@@ -8,7 +8,8 @@ from typing import ClassVar
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
-from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
+from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER, ONE_OF_SEVERAL
+from gitrag.callgraph.python.names import is_known_decorator
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Alternatives,
@@ -36,6 +37,7 @@ from gitrag.callgraph.python.records import (
     written_name,
 )
 from gitrag.callgraph.python.values import (
+    HANDED,
     MAX_DEPTH,
     NOTHING,
     YIELDED,
@@ -49,6 +51,7 @@ from gitrag.callgraph.python.values import (
     LambdaFunction,
     ListOf,
     Outside,
+    OutsideWith,
     PickedByPrefix,
     Super,
     Text,
@@ -92,6 +95,9 @@ _STRING = BuiltinInstance("str")
 _ADDING_TO_LIST = frozenset({"append", "add", "insert", "appendleft"})
 _ADDING_TO_DICT = frozenset({"setdefault"})
 
+_NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
+"""Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
+
 _MAX_DEPTH = 120
 """Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
@@ -131,19 +137,35 @@ class Expressions(CallEvaluator):
             found |= self.value(each, frame, line)
         return limited(found)
 
+    def named_as_value(
+        self, expression: Expression | None, values: Values, frame: Frame, line: int, rule: str
+    ) -> None:
+        """Note the functions among values that an expression names, to be called by something else."""
+        name = bare_name(expression) if self._program.is_last_pass else ""
+        for value in values if name else ():
+            if type(value) is Function:
+                scope = self._program.scope(value.function)
+                if scope.own_name == name and all(map(is_known_decorator, scope.decorators)):
+                    self._program.edge(frame, value.function, line, AS_VALUE, rule)
+
+    def _part_of(self, expression: Expression | None, frame: Frame, line: int) -> Values:
+        found = self.value(expression, frame, line)
+        self.named_as_value(expression, found, frame, line, IN_CONTAINER)
+        return found
+
     def _list(self, expression: ListDisplay | TupleDisplay, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
         for each in expression.parts:
             if type(each) is Starred:
                 found |= self._iterated(each.value, frame, line)
             else:
-                found |= self.value(each, frame, line)
+                found |= self._part_of(each, frame, line)
         return list_of(found)
 
     def _tuple(self, expression: TupleDisplay, frame: Frame, line: int) -> Values:
         if len(expression.parts) > _LONGEST_TUPLE or any(type(each) is Starred for each in expression.parts):
             return self._list(expression, frame, line)
-        parts = tuple([self.value(each, frame, line) for each in expression.parts])
+        parts = tuple([self._part_of(each, frame, line) for each in expression.parts])
         if all(depth(part) < MAX_DEPTH for part in parts):
             return frozenset([TupleOf(parts)])
         return list_of(NOTHING.union(*parts))
@@ -154,7 +176,7 @@ class Expressions(CallEvaluator):
             if type(each) is Starred:
                 found |= items(self.value(each.value, frame, line))
             else:
-                found |= self.value(each, frame, line)
+                found |= self._part_of(each, frame, line)
         for key in expression.keys:
             self.held_as_keys(self.value(key, frame, line), frame, line)
         return dict_of(found)
@@ -262,13 +284,26 @@ class Expressions(CallEvaluator):
             self.formatted(NOTHING.union(*given), frame, line)
         if named == "setattr" and len(arguments.positional) == 3:
             self._setattr(arguments.positional, frame, line)
-        before = self._program.ceiling, self._program.taker
-        self._program.taker = written_name(function)
+        found = self._call_named(expression, called, arguments, frame)
+        if not called and frame.scope.kind == "class" and bare_name(function) in models.RELATIONS:
+            return self.related(arguments, frame)
+        return found or _queried(function, arguments) or _handed(function, called, arguments)
+
+    def _call_named(self, expression: Call, called: Values, arguments: Arguments, frame: Frame) -> Values:
+        program, function = self._program, expression.function
+        before = program.ceiling, program.taker
+        program.taker = written_name(function)
+        if any(type(value) is Function or type(value) is ClassObject for value in called):
+            given = () if arguments.is_open else arguments.positional
+            for each, values in zip(expression.positional, given, strict=False):
+                self.named_as_value(each, values, frame, expression.line, program.taker)
+            for keyword, (_, values) in zip(expression.keywords, arguments.keywords, strict=True):
+                self.named_as_value(keyword.value, values, frame, expression.line, program.taker)
         if self._is_handed_down(function, called, frame):
-            self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
-        found = self.call(called, arguments, frame, line)
-        self._program.ceiling, self._program.taker = before
-        return found or _queried(function, arguments)
+            program.ceiling = min(before[0], ONE_OF_SEVERAL)
+        found = self.call(called, arguments, frame, expression.line)
+        program.ceiling, program.taker = before
+        return found
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
         """Tell whether a method calls itself, but of another object: of what it wraps, most often.
@@ -309,6 +344,8 @@ class Expressions(CallEvaluator):
                 found |= self.read_attribute(bases, name.text, frame, line)
             elif type(name) is Text:
                 found |= self._beginning(bases, name.text)
+            elif type(name) is Argument:
+                self._program.naming.add(name)
         if not any(type(name) is Text for name in names):
             self.read_unnamed(bases, frame, line)
         return limited(found)
@@ -375,6 +412,16 @@ class Expressions(CallEvaluator):
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
+
+
+def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
+    """Return what something outside makes that is handed classes: one with their methods, it may be."""
+    name = bare_name(function).lower()
+    if any(type(value) is not Outside for value in called) or any(each in name for each in _NO_MAKERS):
+        return NOTHING
+    given = [*arguments.positional, *(values for _, values in arguments.keywords)]
+    classes = frozenset(each for values in given for each in values if type(each) is ClassObject)
+    return frozenset([OutsideWith(HANDED, classes)]) if classes else NOTHING
 
 
 def _queried(function: Expression | None, arguments: Arguments) -> Values:
