@@ -177,14 +177,13 @@ class Evaluator(Expressions):
     # statements
 
     def _assign(self, statement: Assign, frame: Frame) -> None:
-        value = self.value(statement.value, frame, statement.line)
-        if type(statement.target) is not Name:
-            self.named_as_value(
-                statement.value, value, frame, statement.line, written_name(statement.target) or IN_CONTAINER
-            )
+        line, target = statement.line, statement.target
+        value = self.value(statement.value, frame, line)
+        if type(target) is not Name:
+            self.named_as_value(statement.value, value, frame, line, written_name(target) or IN_CONTAINER)
         elif frame.scope.kind == "class" and self._program.is_last_pass:
-            self._note_members(statement.target.name, statement.value, frame, statement.line)
-        self.assign(statement.target, value, frame, statement.line)
+            self._note_members(target.name, statement.value, frame, line)
+        self.assign(target, value, frame, line)
 
     def _note_members(self, name: str, value: Expression | None, frame: Frame, line: int) -> None:
         """Note the methods of a class that strings in its body name, or a convention."""
