@@ -40,6 +40,7 @@ from gitrag.callgraph.python.values import (
     HANDED,
     MAX_DEPTH,
     NOTHING,
+    WRAPPED,
     YIELDED,
     Annotation,
     Argument,
@@ -143,10 +144,13 @@ class Expressions(CallEvaluator):
         """Note the functions among values that an expression names, to be called by something else."""
         name = bare_name(expression) if self._program.is_last_pass else ""
         for value in values if name else ():
-            if type(value) is Function:
-                scope = self._program.scope(value.function)
-                if scope.own_name == name and all(map(is_known_decorator, scope.decorators)):
-                    self._program.edge(frame, value.function, line, AS_VALUE, rule)
+            is_wrapping = type(value) is OutsideWith and value.name == WRAPPED
+            for each in value.held if type(value) is OutsideWith and is_wrapping else (value,):
+                if type(each) is Function:
+                    scope = self._program.scope(each.function)
+                    is_itself = is_wrapping or all(map(is_known_decorator, scope.decorators))
+                    if scope.own_name == name and is_itself:
+                        self._program.edge(frame, each.function, line, AS_VALUE, rule)
 
     def _part_of(self, expression: Expression | None, frame: Frame, line: int) -> Values:
         found = self.value(expression, frame, line)

@@ -197,6 +197,7 @@ class PythonView:
         decorators: set[str] = set()
         owners: set[str] = set()
         makers: set[str] = set()
+        found: set[Id] = set()
         for path, index in wanted:
             owner, _, name = self._facts[path].definitions[index].name.rpartition(".")
             cls = owner.rpartition(".")[2]
@@ -207,9 +208,10 @@ class PythonView:
             module = self._modules[path]
             if owner and module.scope(module.scope(index).parent).kind == "function":
                 decorators.update(owner.split("."))
+            elif owner:
+                found.add((path, module.scope(index).parent))  # its body may say the name in a string
         names = (names | self._family(makers) | set(self._decorated(decorators))) - {""}
         family = self._family(owners)
-        found: set[Id] = set()
         for path, facts in self._facts.items():
             mentioned = names & facts.mentions
             if mentioned:

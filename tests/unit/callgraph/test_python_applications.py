@@ -422,6 +422,21 @@ BY_EVIDENCE = {
         """,
         "Skill.bind -> Skill.answer",
     ),
+    "handed by its name though it is wrapped": (
+        """
+        from functools import wraps
+        def tracked(f):
+            @wraps(f)
+            def inner(*given): return f(*given)
+            return inner
+        class Skill:
+            def add_event(self, name, handler): self.handlers[name] = handler
+            def bind(self): self.add_event("run", self.answer)
+            @tracked
+            def answer(self): pass
+        """,
+        "Skill.bind -> Skill.answer",
+    ),
     "put into a container": (
         """
         class Plugin:
@@ -479,6 +494,13 @@ def test_what_is_called_by_evidence_is_likely_and_no_more(kind):
     assert edge in edges_of({"a.py": source})
     if kind != "by a name that a caller gives":
         assert edge not in edges_of({"a.py": source}, least=CERTAIN)
+
+
+def test_callers_by_a_convention_are_found_though_no_line_has_the_name():
+    own, _ = BY_EVIDENCE["by a field's convention"]
+    calls = calls_of({**CACHED, "a.py": own})
+    method = next(each for each, node in calls.nodes() if node.name == "Invite.get_sent")
+    assert [edge.lines for edge in calls.callers([method])] == [(4,)]
 
 
 def test_what_is_called_is_not_told_to_be_put_into_a_container():
