@@ -179,9 +179,9 @@ class Evaluator(Expressions):
     def _assign(self, statement: Assign, frame: Frame) -> None:
         line, target = statement.line, statement.target
         value = self.value(statement.value, frame, line)
-        if type(target) is not Name:
+        if self._program.is_last_pass and type(target) is not Name:
             self.named_as_value(statement.value, value, frame, line, written_name(target) or IN_CONTAINER)
-        elif frame.scope.kind == "class" and self._program.is_last_pass:
+        elif self._program.is_last_pass and frame.scope.kind == "class" and type(target) is Name:
             self._note_members(target.name, statement.value, frame, line)
         self.assign(target, value, frame, line)
 

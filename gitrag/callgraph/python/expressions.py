@@ -96,6 +96,7 @@ _STRING = BuiltinInstance("str")
 _ADDING_TO_LIST = frozenset({"append", "add", "insert", "appendleft"})
 _ADDING_TO_DICT = frozenset({"setdefault"})
 
+_OF_THE_VIEW = frozenset({Function, ClassObject})
 _NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
 """Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
 
@@ -142,7 +143,7 @@ class Expressions(CallEvaluator):
         self, expression: Expression | None, values: Values, frame: Frame, line: int, rule: str
     ) -> None:
         """Note the functions among values that an expression names, to be called by something else."""
-        name = bare_name(expression) if self._program.is_last_pass else ""
+        name = bare_name(expression)
         for value in values if name else ():
             is_wrapping = type(value) is OutsideWith and value.name == WRAPPED
             for each in value.held if type(value) is OutsideWith and is_wrapping else (value,):
@@ -154,7 +155,8 @@ class Expressions(CallEvaluator):
 
     def _part_of(self, expression: Expression | None, frame: Frame, line: int) -> Values:
         found = self.value(expression, frame, line)
-        self.named_as_value(expression, found, frame, line, IN_CONTAINER)
+        if self._program.is_last_pass:
+            self.named_as_value(expression, found, frame, line, IN_CONTAINER)
         return found
 
     def _list(self, expression: ListDisplay | TupleDisplay, frame: Frame, line: int) -> Values:
@@ -297,7 +299,7 @@ class Expressions(CallEvaluator):
         program, function = self._program, expression.function
         before = program.ceiling, program.taker
         program.taker = written_name(function)
-        if any(type(value) is Function or type(value) is ClassObject for value in called):
+        if program.is_last_pass and not _OF_THE_VIEW.isdisjoint(map(type, called)):
             given = () if arguments.is_open else arguments.positional
             for each, values in zip(expression.positional, given, strict=False):
                 self.named_as_value(each, values, frame, expression.line, program.taker)
@@ -420,12 +422,14 @@ class Expressions(CallEvaluator):
 
 def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
     """Return what something outside makes that is handed classes: one with their methods, it may be."""
-    name = bare_name(function).lower()
-    if any(type(value) is not Outside for value in called) or any(each in name for each in _NO_MAKERS):
+    given = [values for values in arguments.positional if values]
+    given += [values for _, values in arguments.keywords if values]
+    classes = [each for values in given for each in values if type(each) is ClassObject]
+    if not classes or any(type(value) is not Outside for value in called):
         return NOTHING
-    given = [*arguments.positional, *(values for _, values in arguments.keywords)]
-    classes = frozenset(each for values in given for each in values if type(each) is ClassObject)
-    return frozenset([OutsideWith(HANDED, classes)]) if classes else NOTHING
+    name = bare_name(function).lower()
+    is_none = any(each in name for each in _NO_MAKERS)
+    return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
 
 
 def _queried(function: Expression | None, arguments: Arguments) -> Values:
