@@ -90,8 +90,9 @@ class Attributes(Classes):
             elif type(value) is ModuleObject:
                 found |= self.in_module(value.path, name)
             elif type(value) is Outside:
-                found.add(self.outside(f"{value.name}.{name}", frame.own[0]))
-                found |= self._program.put.get(f"{value.name}.{name}", NOTHING)
+                dotted = f"{value.name}.{name}"
+                found.add(self.outside(dotted, frame.own[0]))
+                found |= self._program.put.get(dotted, NOTHING)
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:

@@ -51,7 +51,6 @@ _MOST_DESCENDANTS = 500
 _LEAST_ALIKE = 3
 """Letters of a name by which an object may be called like its class."""
 
-_SELVES = frozenset({"self", "cls"})
 _DYNAMIC = frozenset({"__getattr__", "__getattribute__"})
 
 _CALLABLE = frozenset({ClassObject, Function, Instance, LambdaFunction})
@@ -362,7 +361,7 @@ class Classes(Names):
         A test has one object, whichever it is; other code may go through objects of all classes. A method
         that calls another of its name calls that of something else.
         """
-        methods = [own for own in methods if own != frame.own or on in _SELVES]
+        methods = [own for own in methods if own != frame.own or on in {"self", "cls"}]
         if len(methods) <= MANY:
             return methods
         word = on.replace("_", "").lower()
@@ -371,19 +370,20 @@ class Classes(Names):
 
     def _called(self, own: Id) -> set[str]:
         """Return what a method's class, its ancestors and its subclasses are called, in small letters."""
-        cls = self.owner(own)
-        family = (*self.order(cls), *self.subclasses(cls)) if cls is not None else ()
-        return {self._program.scope(each).own_name.lower() for each in family}
+        if own not in self._called_so:
+            cls = self.owner(own)
+            family = (*self.order(cls), *self.subclasses(cls)) if cls is not None else ()
+            self._called_so[own] = {self._program.scope(each).own_name.lower() for each in family}
+        return self._called_so[own]
 
     def _of_handed(self, values: Values, name: str) -> list[Id]:
         """Return the methods of a name that the classes have by which something outside made some values."""
+        given = [value.held for value in values if type(value) is OutsideWith and value.name == HANDED]
         found: dict[Id, None] = {}
-        for value in ordered(values):
-            for cls in ordered(value.held) if type(value) is OutsideWith and value.name == HANDED else ():
-                member = self.find(cls.cls, name) if type(cls) is ClassObject else None
-                if member is not None and type(cls) is ClassObject:
-                    own = [each.function for each in ordered(member[1]) if type(each) is Function]
-                    found |= dict.fromkeys([*own, *self.overrides(cls.cls, name)])
+        for cls in ordered(NOTHING.union(*given)) if given else ():
+            if type(cls) is ClassObject and (member := self.find(cls.cls, name)) is not None:
+                own = [each.function for each in ordered(member[1]) if type(each) is Function]
+                found |= dict.fromkeys([*own, *self.overrides(cls.cls, name)])
         return list(found)
 
     def _may_be_another(self, values: Values) -> bool:
