@@ -13,6 +13,7 @@ from gitrag.callgraph.python import values
 from gitrag.callgraph.python.confidence import IN_CONTAINER, MAX_NAMESAKES
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
+from gitrag.callgraph.python.models import METHOD_OF_FIELD
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.records import decorator_name
 from gitrag.machine.isolation import reason_of
@@ -206,10 +207,11 @@ class PythonView:
             if name in _ENTRY_METHODS or name.startswith("__"):
                 makers.add(cls)  # they are called by who makes an instance
             module = self._modules[path]
-            if owner and module.scope(module.scope(index).parent).kind == "function":
+            parent = module.scope(index).parent
+            if owner and module.scope(parent).kind == "function":
                 decorators.update(owner.split("."))
-            elif owner:
-                found.add((path, module.scope(index).parent))  # its body may say the name in a string
+            elif owner and parent in module.mentioning((name, *METHOD_OF_FIELD)):
+                found.add((path, parent))  # its body says the name in a string, or calls it by a convention
         names = (names | self._family(makers) | set(self._decorated(decorators))) - {""}
         family = self._family(owners)
         for path, facts in self._facts.items():
