@@ -22,7 +22,6 @@ from typing import Literal, Self
 from msgspec.structs import replace
 
 from gitrag import workspace as composition
-from gitrag.actions import graph as graph_action
 from gitrag.actions import issues as issues_action
 from gitrag.actions import lines as lines_action
 from gitrag.actions import search as search_action
@@ -35,7 +34,7 @@ from gitrag.actions.governance.change_impact import change_impact, reviewing
 from gitrag.actions.left_out import of_path
 from gitrag.actions.model import fetch_failure, forget_fetch_failure
 from gitrag.actions.prime import prime as prime_action
-from gitrag.actions.references import graph_or_references
+from gitrag.actions.references import graph_or_references, target_file
 from gitrag.actions.requests import MOST_HITS
 from gitrag.actions.sharing.background import pull_before
 from gitrag.actions.status import read_status
@@ -250,7 +249,7 @@ class Workspace:
                 with_references=references,
                 globs=_texts(paths),
                 module=module,
-                about=graph_action.target_file(inner, target),
+                about=target_file(inner, target),
             )
             heard = self._notes()
         more = [*found.remarks, *found.negatives, *([found.error] if found.error else [])]

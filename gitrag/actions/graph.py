@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -20,7 +19,7 @@ from gitrag.actions.graph_answer import SKIPPED, GraphAnswer, NoCall, Source
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
 from gitrag.actions.search import SearchOptions
-from gitrag.actions.uncalled import without_callers
+from gitrag.actions.uncalled import left_unresolved, without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
@@ -28,21 +27,19 @@ from gitrag.callgraph.graph import MODULE, Followed, Graph, Node, graph
 from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
-from gitrag.callgraph.reach import Reach, Uncalled, no_callee, no_caller, reach
+from gitrag.callgraph.reach import Reach, Uncalled, no_callee, no_caller, reach, unresolved_in
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
 from gitrag.callgraph.subjects import Subject, is_test, subjects, tests_within
 from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind, slug
 from gitrag.errors import GitragError
-from gitrag.git import matcher, meant_path
-from gitrag.git.meant import followed, globs_meant
+from gitrag.git import matcher
+from gitrag.git.meant import globs_meant
 from gitrag.indexing.call_facts import facts_of, manifests_of, not_in_graph, rows_of, texts_of
-from gitrag.machine.files import existing, within
 from gitrag.model import CallGraph
 from gitrag.search.graph_filter import graph_filter, is_graphed
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits
-from gitrag.words.typed_paths import typed
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -112,8 +109,8 @@ def call_graph(
             else:
                 found = answering.answer(calls, question)
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
-            asked = paths is None
-            none = tuple(_missing(workspace, question, found, calls, loaded, unread, others)) if asked else ()
+            asked = question if paths is None else replace(question, target=None)
+            none = tuple(_missing(workspace, asked, found, calls, loaded, unread, others))
     except answering.NoMatchError as error:
         tell_absent(workspace)
         if not skipped:
@@ -158,36 +155,6 @@ class UnreadError(answering.NoMatchError):
         super().__init__(
             f"{path} could not be read for the call graph: {reason}.", "`gitrag doctor` lists such files."
         )
-
-
-def meant_target(workspace: Workspace, target: str | None, start: Path) -> str | None:
-    """Return a target from the worktree's top if it is a path: from where one stands, or the end of one."""
-    root = workspace.repo.root
-    if not target or root is None or "\0" in target:
-        return target
-    path, colon, name = target.rpartition(":")
-    if colon and (existing(start / path) or language_of(typed(path))):
-        place = meant_path(workspace.repo, start, path)
-        if existing(place):
-            return f"{followed(root, within(root, place) or path)}:{name}"
-    if not ("/" in target or language_of(typed(target)) or existing(start / target)):
-        return target
-    place = meant_path(workspace.repo, start, target, directories=True)
-    inside = within(root, place) if existing(place) else None
-    return followed(root, inside) if inside else target
-
-
-def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str]]:
-    """Return a target as a file shown to the reader, language unknown; none if it names no file.
-
-    ``Session.sh`` may be a script or the method ``sh``: only of a file is it said that its language has no
-    call graph.
-    """
-    root = workspace.repo.root
-    if not target or root is None or "\0" in target:
-        return []
-    place = existing(root / target)
-    return [(target, "")] if place is not None and place.is_file() else []
 
 
 def _paths(
@@ -259,9 +226,24 @@ def _missing(
     unread: Sequence[str],
     others: Callable[[], list[tuple[str, str, str]]],
 ) -> Iterator[NoCall]:
+    """Yield what the definitions asked for by name do not have, and where else they may be called."""
+    if question.target is not None:
+        none = list(_without_any(workspace, question, found, calls, loaded, unread, others))
+        yield from none
+        if question.direction is not Direction.CALLEES:
+            yield from _unresolved(workspace, question.target, found, calls, loaded, none)
+
+
+def _without_any(
+    workspace: Workspace,
+    question: GraphQuestion,
+    found: Graph,
+    calls: ResolvedCalls,
+    loaded: Loaded,
+    unread: Sequence[str],
+    others: Callable[[], list[tuple[str, str, str]]],
+) -> Iterator[NoCall]:
     """Yield what the definitions asked for by name do not have, with what was looked at."""
-    if question.target is None:
-        return
     about = subjects(found.matches, question.target)
     place = {node: number for number, each in enumerate(about) for node in each.members}
     called, tested, calling = set[int | None](), set[int | None](), set[int | None]()
@@ -301,6 +283,26 @@ def _missing(
     for each in no_callees:
         looked = looked_at(files[each.own.path])
         yield NoCall(each, False, no_callee(looked.looked_at), looked.looked_at, looked.gaps)
+
+
+def _unresolved(
+    workspace: Workspace,
+    target: str,
+    found: Graph,
+    calls: ResolvedCalls,
+    loaded: Loaded,
+    none: Sequence[NoCall],
+) -> Iterator[NoCall]:
+    """Yield the functions asked for by name that are called, with the other places that may call them."""
+    said = {each.subject.own for each in none if each.is_caller}
+    alone = {each.own: each for each in subjects(found.matches, target) if each.kind == "function"}
+    called: dict[Node, set[str]] = {}
+    for edge in found.edges:
+        if edge.callee in alone.keys() - said:
+            called.setdefault(edge.callee, set()).update(f"{edge.caller.path}:{line}" for line in edge.lines)
+    for node, places in left_unresolved(workspace, calls, loaded, called).items():
+        if places:
+            yield NoCall(alone[node], True, unresolved_in(places), known=Uncalled(places), is_called=True)
 
 
 def _without_callers(

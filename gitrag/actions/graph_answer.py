@@ -178,6 +178,7 @@ class NoCall(Struct, frozen=True):
 
     Attributes:
         known: What else is known of who calls it; None where it is calls of its own that are missing.
+        is_called: Whether it has callers, and only some places are unresolved.
     """
 
     subject: Subject
@@ -186,6 +187,7 @@ class NoCall(Struct, frozen=True):
     looked_at: str = ""
     gaps: tuple[str, ...] = ()
     known: Uncalled | None = None
+    is_called: bool = False
 
 
 class NoCaller(Struct, frozen=True):
@@ -221,11 +223,12 @@ def no_callers(found: Iterable[tuple[Node, str, Uncalled, str]]) -> tuple[NoCall
     return tuple(replace(first, also=tuple(others)) for first, *others in alike.values())
 
 
-def uncalled(none: Sequence[NoCall]) -> tuple[NoCaller, ...]:
+def uncalled(none: Sequence[NoCall], *, called: bool = False) -> tuple[NoCaller, ...]:
+    """Return what is known of definitions without a call that was resolved; or of those with one."""
     return no_callers(
         (each.subject.own, each.subject.name, each.known, each.looked_at)
         for each in none
-        if each.known is not None
+        if each.known is not None and each.is_called == called
     )
 
 
@@ -341,6 +344,11 @@ class GraphAnswer(Struct, frozen=True):
     def without_callers(self) -> tuple[NoCaller, ...]:
         """What was asked for by name and has no call that was resolved, if anything."""
         return uncalled(self.none)
+
+    @property
+    def unresolved(self) -> tuple[NoCaller, ...]:
+        """What was asked for by name and is called, with the other places that may call it, if any."""
+        return uncalled(self.none, called=True)
 
     @property
     def remarks(self) -> tuple[str, ...]:

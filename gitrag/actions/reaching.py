@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 
 from gitrag.actions.lines import file_lines
+from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
+from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.indirect import (
@@ -24,7 +27,7 @@ from gitrag.callgraph.indirect import (
     takes_any_of,
 )
 from gitrag.callgraph.loading import Loaded
-from gitrag.callgraph.uses import may_reach, may_use
+from gitrag.callgraph.uses import OUTSIDE, may_reach, may_use
 from gitrag.chunking.languages import is_code, language_of, needs_first_line
 from gitrag.errors import GitragError
 from gitrag.git.grep import GrepLine, grep
@@ -43,6 +46,9 @@ _LINES_OF_HEAD = 8
 
 PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
+
+
+BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
 
 
 class Beyond:
@@ -144,6 +150,57 @@ class Beyond:
             if line.path.endswith(".py") and line.path != path and loads_modules(line.text):
                 yield f"what {line.path}:{line.number} imports by a computed name"
                 return
+
+
+def bases_in(loaded: Loaded, family: str) -> dict[str, list[str]]:
+    """Return the last parts of the names of the bases of all classes of a family of languages."""
+    every: list[tuple[str, DefinitionFacts]] = []
+    ours: set[str] = set()  # names of which not only extensions are here, as Swift has them
+    for path, (language, facts) in loaded.files.items():
+        if family_of(language) != family:
+            continue
+        extending = unpacked_body(facts.read_rows()[0]).statics if language == "swift" else ()
+        for index, each in enumerate(facts.definitions):
+            if each.kind == "class":
+                every.append((path, each))
+                ours |= set() if index in extending else {each.name.rpartition(".")[2]}
+    around: dict[str, set[str]] = {}  # by name what may stand before it: its module, or what it is in
+    named = Counter(each.name.rpartition(".")[2] for _, each in every)
+    alone = set[tuple[str, str]]()  # names that need nothing before them, and in which file; empty: in all
+    for path, each in every:
+        outer, _, own = each.name.rpartition(".")
+        around.setdefault(own, set()).update(outer.split("."), re.split(r"[/.]", path))
+        alone |= {(path, own)} if outer and path.endswith(".swift") else {("", own)}
+    above: dict[str, list[str]] = {}
+    for path, each in every:
+        own = each.name.rpartition(".")[2]
+        bases = above.setdefault(own, [])
+        for base in each.bases:
+            qualifier, _, name = base.lstrip("~").rpartition(".")
+            outer = qualifier.rpartition(".")[2]
+            is_ours = (
+                outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})
+            )
+            is_outside = name in around and (
+                not is_ours or (name == own and named[own] < 2) or name not in ours
+            )
+            bases.append(f"{OUTSIDE if is_outside else ''}{name}")
+    return above
+
+
+def overridden(loaded: Loaded, asked: Iterable[Node], bases_of: BasesOf) -> set[tuple[str, str]]:
+    """Return the methods that some methods may override, by class and name."""
+    found: set[tuple[str, str]] = set()
+    for node in asked:
+        if owner := owner_of(node):
+            above = bases_of(family_of(loaded.files[node.path][0]))
+            waiting, seen = [owner], {owner}
+            while waiting and len(seen) < MOST_NAMES:
+                bases = {each for each in above.get(waiting.pop(), ()) if each in above} - seen
+                seen |= bases
+                waiting += sorted(bases)
+            found.update((each, last_of(node)) for each in seen - {owner})
+    return found
 
 
 def owner_of(node: Node) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,13 +23,17 @@ from gitrag.callgraph.extraction import LANGUAGES
 from gitrag.callgraph.graph import Graph, Node
 from gitrag.callgraph.loading import Deadline, TimeoutReachedError
 from gitrag.callgraph.subjects import subjects
+from gitrag.chunking.languages import language_of
 from gitrag.chunking.occurrences import Occurrence, Use, occurrences
-from gitrag.git import matcher
+from gitrag.git import matcher, meant_path
+from gitrag.git.meant import followed
 from gitrag.indexing.call_facts import facts_of, rows_of
 from gitrag.late import np
+from gitrag.machine.files import existing, within
 from gitrag.store import candidates, content
 from gitrag.store.call_facts import FileFacts
 from gitrag.store.candidates import SearchScope
+from gitrag.words.typed_paths import typed
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -275,3 +280,37 @@ def _comes_from(statement: str, definers: Collection[str]) -> bool:
         if stem in words or (len(parts) > 1 and parts[-2] in words):
             return True
     return False
+
+
+def meant_target(workspace: Workspace, target: str | None, start: Path) -> str | None:
+    """Return a target from the worktree's top if it is a path: from where one stands, or the end of one.
+
+    Raises:
+        UsageError: Several files are meant.
+    """
+    root = workspace.repo.root
+    if not target or root is None or "\0" in target:
+        return target
+    path, colon, name = target.rpartition(":")
+    if colon and (existing(start / path) or language_of(typed(path))):
+        place = meant_path(workspace.repo, start, path)
+        if existing(place):
+            return f"{followed(root, within(root, place) or path)}:{name}"
+    if not ("/" in target or language_of(typed(target)) or existing(start / target)):
+        return target
+    place = meant_path(workspace.repo, start, target, directories=True)
+    inside = within(root, place) if existing(place) else None
+    return followed(root, inside) if inside else target
+
+
+def target_file(workspace: Workspace, target: str | None) -> list[tuple[str, str]]:
+    """Return a target as a file shown to the reader, language unknown; none if it names no file.
+
+    ``Session.sh`` may be a script or the method ``sh``: only of a file is it said that its language has no
+    call graph.
+    """
+    root = workspace.repo.root
+    if not target or root is None or "\0" in target:
+        return []
+    place = existing(root / target)
+    return [(target, "")] if place is not None and place.is_file() else []

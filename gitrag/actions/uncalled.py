@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from itertools import groupby, islice
+from itertools import groupby, islice, product
 
 from msgspec.structs import replace
 
@@ -15,22 +15,23 @@ from gitrag.actions.lines import file_lines
 from gitrag.actions.reaching import (
     MOST_NAMES,
     PRIVATE,
+    BasesOf,
     Beyond,
+    bases_in,
     head_of,
     is_prose,
     last_of,
     lines_of,
     names_of,
+    overridden,
     owner_of,
     said,
     spoken_in,
     with_word,
     word,
 )
-from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.crates import shared
-from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.indirect import (
@@ -47,7 +48,6 @@ from gitrag.callgraph.loading import Loaded, TimeoutReachedError
 from gitrag.callgraph.reach import Uncalled
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.callgraph.uses import (
-    OUTSIDE,
     implemented,
     interface_outside,
     is_accessor_of_a_bean,
@@ -81,7 +81,8 @@ _OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
 _DECLARING = (".kt", ".java", ".cs", ".swift", ".php", ".scala", ".dart", ".ts")
 """Ends of files whose methods have a body in braces, or none."""
 
-_BasesOf = Callable[[str], Mapping[str, Sequence[str]]]
+_ABOVE = re.compile(r"\b(?:super|parent|base)\b")
+"""What calls the method of a base, whatever overrides it."""
 
 _MOST_MENTIONING = 200
 """Definitions with such a line whose own calls are resolved, to know which lines mean another of the name."""
@@ -100,13 +101,12 @@ def without_callers(
         asked: The definitions; each alone, or a class or a file with all that is in it.
         outside: Tells whether a place in a file can call a definition.
     """
-    names = {name: None for members in asked for node in members for name in names_of(node)}
-    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
-    there, is_whole = grep(workspace.repo, list(map(said, wanted)), names=True)
-    by_name = {name: with_word(name, there) for name in wanted}
+    by_name, is_whole = _with_names(workspace, [node for members in asked for node in members])
     spoken = spoken_in(workspace, loaded)
     read = _properties(workspace, loaded, asked)
-    uses = _Uses(workspace, calls, loaded, by_name, spoken)
+    bases_of = cache(partial(bases_in, loaded))
+    above = overridden(loaded, [node for members in asked for node in members], bases_of)
+    uses = _Uses(workspace, calls, loaded, by_name, spoken, above)
     alone = Counter(names_of(members[0]) for members in asked if len(members) == 1)
 
     @cache  # a name is often that of many
@@ -114,7 +114,6 @@ def without_callers(
         reading = _reading(read, property_of(name, language), language)
         return [*uses.lines_with(name, language), *((line, True) for line in reading)]
 
-    bases_of = cache(partial(_bases, loaded))
     found = []
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
@@ -145,6 +144,39 @@ def without_callers(
             known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
         found.append(known)
     return _looked_further(asked, found, Beyond(workspace, loaded, spoken))
+
+
+def left_unresolved(
+    workspace: Workspace, calls: ResolvedCalls, loaded: Loaded, called: Mapping[Node, Collection[str]]
+) -> dict[Node, tuple[str, ...]]:
+    """Return the other places that may call definitions which are called, by the rule of those that are not.
+
+    Args:
+        called: The places, ``path:line``, from which each is known to be called.
+    """
+    by_name, _ = _with_names(workspace, list(called))
+    above = overridden(loaded, called, cache(partial(bases_in, loaded)))
+    uses = _Uses(workspace, calls, loaded, by_name, spoken_in(workspace, loaded), above)
+    lines_with = cache(uses.lines_with)
+    found = {}
+    for node, known in called.items():
+        lines = (
+            line
+            for name in names_of(node)
+            for line, is_use in lines_with(name, loaded.files[node.path][0])
+            if is_use and not _lies_in(line, node)
+        )
+        places = dict.fromkeys(f"{line.path}:{line.number}" for line in lines)
+        found[node] = tuple(_nearest_first((each for each in places if each not in known), [node]))
+    return found
+
+
+def _with_names(workspace: Workspace, nodes: Sequence[Node]) -> tuple[dict[str, list[GrepLine]], bool]:
+    """Return the lines with the names of definitions, by name, and whether all were looked for."""
+    names = dict.fromkeys(name for node in nodes for name in names_of(node))
+    wanted = [name for name in names if len(name) >= _SHORTEST_NAME][:MOST_NAMES]
+    there, is_whole = grep(workspace.repo, list(map(said, wanted)), names=True)
+    return {name: with_word(name, there) for name in wanted}, is_whole
 
 
 def _looked_further(
@@ -211,6 +243,7 @@ class _Uses:
         loaded: Loaded,
         by_name: Mapping[str, Sequence[GrepLine]],
         spoken: Callable[[str], str],
+        above: Collection[tuple[str, str]],
     ) -> None:
         self._by_name, self._spoken = by_name, spoken
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
@@ -228,13 +261,14 @@ class _Uses:
         if len(around) <= _MOST_MENTIONING:
             with suppress(TimeoutReachedError):
                 edges = calls.callees(list(around))
-        self._resolved = {
-            (edge.caller.path, line, part)
-            for edge in edges
-            for line in edge.lines
-            for part in edge.callee.name.split(".")[-2:]
-            if edge.confidence == 1 and not _is_bodiless(workspace, edge.callee)
-        }
+        sure = (each for each in edges if each.confidence == 1 and not _is_bodiless(workspace, each.callee))
+        self._resolved: dict[tuple[str, int, str], bool] = {}
+        """Places that call a definition, and whether only as what a base of the one asked about has."""
+        for edge in sure:
+            is_of_base = (owner_of(edge.callee), last_of(edge.callee)) in above
+            names = edge.callee.name.split(".")[-2:]
+            for place in product([edge.caller.path], edge.lines, names):
+                self._resolved[place] = self._resolved.get(place, True) and is_of_base
         self._heads: set[tuple[str, int, str]] = set()
         for name, lines in by_name.items():
             for path in {line.path for line in lines}:
@@ -257,8 +291,9 @@ class _Uses:
         key = (line.path, line.number, name)
         if key in self._heads:
             return True
-        if key in self._resolved and len(word(name).findall(line.text)) == 1:  # not `a.run(b.run())`
-            return True
+        is_of_base = self._resolved.get(key)  # which its override may run instead of, but not by `super`
+        if is_of_base is False or (is_of_base and _ABOVE.search(line.text)):
+            return len(word(name).findall(line.text)) == 1  # not `a.run(b.run())`
         # A method that an interface of Go lists without a body.
         if not line.path.endswith(".go") or not line.text.lstrip().startswith(f"{name}("):
             return False
@@ -296,7 +331,7 @@ def _lies_in(line: GrepLine, node: Node) -> bool:
 
 
 def _registered(
-    workspace: Workspace, members: Sequence[Node], loaded: Loaded, bases_of: _BasesOf
+    workspace: Workspace, members: Sequence[Node], loaded: Loaded, bases_of: BasesOf
 ) -> tuple[tuple[str, ...], str]:
     """Return what a framework, or the language, calls definitions by, from their names and first lines.
 
@@ -406,36 +441,3 @@ def _beside(owner: str, above: Mapping[str, Sequence[str]]) -> list[str]:
         }
         own, grown = own | more, bool(more)
     return sorted({base for name in own - {owner} for base in above[name]} - own)
-
-
-def _bases(loaded: Loaded, family: str) -> dict[str, list[str]]:
-    """Return the last parts of the names of the bases of all classes of a family of languages."""
-    every: list[tuple[str, DefinitionFacts]] = []
-    ours: set[str] = set()  # names of which not only extensions are here, as Swift has them
-    for path, (language, facts) in loaded.files.items():
-        if family_of(language) != family:
-            continue
-        extending = unpacked_body(facts.read_rows()[0]).statics if language == "swift" else ()
-        for index, each in enumerate(facts.definitions):
-            if each.kind == "class":
-                every.append((path, each))
-                ours |= set() if index in extending else {each.name.rpartition(".")[2]}
-    around: dict[str, set[str]] = {}  # by name what may stand before it: its module, or what it is in
-    alone = set[tuple[str, str]]()  # names that need nothing before them, and in which file; empty: in all
-    for path, each in every:
-        outer, _, own = each.name.rpartition(".")
-        around.setdefault(own, set()).update(outer.split("."), re.split(r"[/.]", path))
-        alone |= {(path, own)} if outer and path.endswith(".swift") else {("", own)}
-    above: dict[str, list[str]] = {}
-    for path, each in every:
-        own = each.name.rpartition(".")[2]
-        bases = above.setdefault(own, [])
-        for base in each.bases:
-            qualifier, _, name = base.lstrip("~").rpartition(".")
-            outer = qualifier.rpartition(".")[2]
-            is_ours = (
-                outer in around.get(name, ()) if outer else not alone.isdisjoint({("", name), (path, name)})
-            )
-            is_outside = name in around and (not is_ours or name == own or name not in ours)
-            bases.append(f"{OUTSIDE if is_outside else ''}{name}")
-    return above

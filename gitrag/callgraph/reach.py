@@ -157,14 +157,18 @@ def no_caller(looked_at: str, found: Uncalled, where: str = "") -> str:
             else f"{found.base_outside}, a base outside of the repository, may call it"
         )
     if found.unresolved:
-        number = count(len(found.unresolved), "place")
-        said.append(f"unresolved in {number}: {_listed(found.unresolved)}")
+        said.append(unresolved_in(found.unresolved))
     said.append(f"{found.verdict}{where} in {looked_at}")
     if not found.is_searched:
         said.append("not all of the text was searched")
     if found.mentioned:
         said.append(f"{count(len(found.mentioned), 'textual mention')} in {_listed(found.mentioned)}")
     return "; ".join(said)
+
+
+def unresolved_in(places: Sequence[str]) -> str:
+    """Return where something may be called, by lines that were not resolved."""
+    return f"unresolved in {count(len(places), 'place')}: {_listed(places)}"
 
 
 def _listed(places: Sequence[str]) -> str:

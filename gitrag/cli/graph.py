@@ -69,9 +69,8 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
     if form == "html" and terminal.is_interactive:
         problem = "html is for a file, not for a terminal."
         raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
-    from gitrag.actions.graph import meant_target, target_file
     from gitrag.actions.graph_answer import CallsElsewhere
-    from gitrag.actions.references import graph_or_references
+    from gitrag.actions.references import graph_or_references, meant_target, target_file
 
     scope = asked.scope
     workspace = session.index_first(session.workspace())

@@ -93,6 +93,7 @@ class Calls(Struct, frozen=True):
     matches_left_out: int = 0
     elsewhere: list[CallsOfRepository] = []
     without_callers: Sequence[NoCaller] = ()
+    unresolved: Sequence[NoCaller] = ()
     not_indexed: Sequence[str] = ()
 
 
@@ -240,6 +241,7 @@ def calls(found: GraphAnswer, limit: int, freshness: Freshness, *, is_drawn: boo
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in found.elsewhere.found] if found.elsewhere else [],
         without_callers=uncalled(found.none[:limit]),
+        unresolved=uncalled(found.none[:limit], called=True),
         not_indexed=found.not_indexed,
     )
 

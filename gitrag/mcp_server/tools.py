@@ -20,7 +20,7 @@ from gitrag.actions.graph_request import GraphCommand
 from gitrag.actions.hit_lines import PACKED_HITS, for_report
 from gitrag.actions.left_out import of_path
 from gitrag.actions.prime import prime as gather
-from gitrag.actions.references import graph_or_references
+from gitrag.actions.references import graph_or_references, meant_target, target_file
 from gitrag.actions.repositories.calls import calls_elsewhere
 from gitrag.actions.requests import MOST_TOKENS, SearchRequest
 from gitrag.actions.search import SearchOptions
@@ -155,10 +155,10 @@ def call_graph(
         raise UsageError("Neither target nor filter is given.", "Name a definition, or give a filter.")
     if repositories and (not target or asked.filter or asked.to):
         raise UsageError("repositories is for the calls of one target.", "Leave filter and to out.")
-    target = graph_action.meant_target(workspace, target, workspace.place) or ""
-    to = graph_action.meant_target(workspace, asked.to, workspace.place)
+    target = meant_target(workspace, target, workspace.place) or ""
+    to = meant_target(workspace, asked.to, workspace.place)
     question = asked.question(target or None)
-    about = graph_action.target_file(workspace, target)
+    about = target_file(workspace, target)
     found = graph_or_references(
         workspace,
         question,

@@ -101,7 +101,8 @@ TOLD: Final[Mapping[str, str]] = {
     "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion"
     " helpers@Alike twins@Alike removed@StillNamed impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
-    " references@NamedLine references_left_out matches_left_out elsewhere without_callers not_indexed",
+    " references@NamedLine references_left_out matches_left_out elsewhere without_callers"
+    " unresolved@Unresolved not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
     "mcp_server.replies.Core": "project files@CoreLine changed",
     "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"
@@ -120,7 +121,8 @@ TOLD: Final[Mapping[str, str]] = {
     "actions.graph_answer.CallsBetween": "repository direction packages files found_by calls",
     "actions.graph_answer.GraphAnswer": "nodes=marked_nodes edges=numbered_edges files=given(files)?"
     " left_out=given(left_out)? references=beside? elsewhere=between?"
-    " without_callers=given(without_callers)? not_indexed=given(not_indexed)?",
+    " without_callers=given(without_callers)? unresolved=given(unresolved)@Unresolved?"
+    " not_indexed=given(not_indexed)?",
     "actions.graph_answer.GraphEdge": f"caller callee {_CALL}",
     "actions.graph_answer.GraphNode": "path=node.path name=node.name kind=node.kind"
     " line_start=node.line_start line_end=node.line_end matched",
@@ -166,6 +168,7 @@ TOLD: Final[Mapping[str, str]] = {
     " spec_matches=found.specifications@DocumentMatch code_snippets=found.code@CodeMatch"
     " call_graphs=found.call_graphs freshness words issue_matches=many(found.issues)@DocumentMatch"
     " variants=variants(found.hits) not_indexed=found.not_indexed",
+    "Unresolved": "path name line_start unresolved=known.unresolved also@PlacedName",
     "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
     "StandingReply": "project indexed=known(found.view) fresh=found.fresh files=number(found.view.files)"
     " chunks=number(found.view.chunks) embedded=number(found.view.embedded) texts=number(found.view.texts)"

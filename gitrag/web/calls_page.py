@@ -7,7 +7,8 @@ from functools import partial
 from markupsafe import Markup
 from msgspec import Struct
 
-from gitrag.actions.graph import call_graph, meant_target, sources_of, tests_of
+from gitrag.actions.graph import call_graph, sources_of, tests_of
+from gitrag.actions.references import meant_target
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.errors import GitragError

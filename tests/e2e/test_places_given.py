@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from gitrag.actions.core_context import core_path
-from gitrag.actions.graph import meant_target
 from gitrag.actions.history import HistoryOptions, history
 from gitrag.actions.lines import read_range
+from gitrag.actions.references import meant_target
 from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.similar import similar
 from gitrag.git import meant_path

@@ -172,7 +172,7 @@ def test_the_code_of_templates_is_read(make_repository):
         ("scaled", [], ["a.py:9"]),
         ("page", [], ["@app.route"]),
         ("check", [], ["@model_validator"]),
-        ("listed", [], ["a.py:19"]),
+        ("listed", ["a.py:19"], []),
     ],
 )
 def test_calls_that_tools_of_this_kind_miss(missed, target, callers, may):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitrag.actions import graph, uncalled
-from gitrag.actions.graph import call_graph
+from gitrag.actions.graph import call_graph, calls_of
 from gitrag.actions.impact import callers_from_outside
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.indexing import records
@@ -142,7 +142,8 @@ def test_calls_by_tests_do_not_hide_what_other_code_may_call(make_repository, ta
     document = json.loads(json_text(found))
     if unresolved is None:
         assert "without_callers" not in document
-        assert not any("resolved" in line for line in [*shown, *every])
+        assert [each["unresolved"] for each in document["unresolved"]] == [["spec/gateway_spec.rb:7"]]
+        assert "unresolved in 1 place: spec/gateway_spec.rb:7" in shown
         return
     (known,) = document["without_callers"]
     assert (known["unresolved"], known["is_without_caller"]) == (unresolved, False)
@@ -401,12 +402,12 @@ def test_what_may_use_a_name_is_asked_once_for_all_definitions_of_it(make_reposi
         monkeypatch.setattr(uncalled, name, lambda *given: asked.append(name) or real(*given))
 
     recorded("may_use")
-    recorded("_bases")
+    recorded("bases_in")
     workspace = open_app(make_repository(files))
     workspace.update()
     found = call_graph(workspace, GraphQuestion("Serve", direction=Direction.CALLERS))
     assert {each.known.unresolved for each in found.none} == {("use.go:3", "use.go:4")}
-    assert sorted(asked) == ["_bases", "may_use", "may_use"]
+    assert sorted(asked) == ["bases_in", "may_use", "may_use"]
     (known,) = json.loads(json_text(found))["without_callers"]
     assert known["unresolved"] == ["use.go:3", "use.go:4"]
     assert [known["name"], *(each["name"] for each in known["also"])] == [f"T{n}.Serve" for n in range(9)]
@@ -464,3 +465,55 @@ def test_the_scripts_of_a_page_call_what_they_name(make_repository):
     workspace.update()
     found = call_graph(workspace, GraphQuestion("raised", direction=Direction.CALLERS))
     assert not found.none
+
+
+CALLED = {
+    "shop/store.py": (
+        "class Base:\n    def keep(self):\n        pass\n\n\n"
+        "class Files(Base):\n    def keep(self):\n        super().keep()\n\n\n"
+        "class Own(m.Own):\n    def keep(self):\n        pass\n\n\n"
+        "def kept():\n    pass\n"
+    ),
+    "shop/m.py": "class Own:\n    def keep(self):\n        pass\n",
+    "shop/use.py": (
+        "from shop.store import Base, Files, kept\n\n\n"
+        "def one():\n    Base().keep()\n\n\n"
+        "def any(given):\n    given.kept(1)\n    given.kept(2)\n    kept()\n"
+    ),
+}
+
+
+def test_what_is_called_is_told_with_the_other_places_that_may_call_it(make_repository):
+    workspace = open_app(make_repository(CALLED))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("kept"))
+    places = ["shop/use.py:9", "shop/use.py:10"]
+    (known,) = json.loads(json_text(found))["unresolved"]
+    assert (known["path"], known["name"], known["unresolved"]) == ("shop/store.py", "kept", places)
+    assert found.without_callers == ()
+    said = f"unresolved in 2 places: {', '.join(places)}"
+    assert said in list(CallTree(found.graph, found.none).lines("kept"))
+    assert f"kept: {said}" in found.negatives
+    (told,) = replies.calls(found, 9, None, is_drawn=False).unresolved
+    assert told.known.unresolved == tuple(places)
+    assert call_graph(workspace, GraphQuestion("kept", direction=Direction.CALLEES)).unresolved == ()
+
+
+def test_a_call_of_a_bases_method_may_call_its_override_but_by_super(make_repository):
+    """Where the override is not told as likely, the place is told as unresolved."""
+    workspace = open_app(make_repository(CALLED))
+    workspace.update()
+    with calls_of(workspace, None, lambda: None) as (calls, loaded, _):
+        nodes = {node.name: node for _, node in calls.nodes()}
+        left = uncalled.left_unresolved(workspace, calls, loaded, {nodes["Files.keep"]: []})
+        base = uncalled.left_unresolved(workspace, calls, loaded, {nodes["Base.keep"]: []})
+    assert left == {nodes["Files.keep"]: ("shop/use.py:5",)}
+    assert base == {nodes["Base.keep"]: ()}
+
+
+@pytest.mark.parametrize(("there", "base"), [(CALLED["shop/m.py"], ""), ("pass\n", "Own")])
+def test_a_class_named_like_its_base_has_no_base_outside_if_both_are_here(make_repository, there, base):
+    workspace = open_app(make_repository({**CALLED, "shop/m.py": there}))
+    workspace.update()
+    own = call_graph(workspace, GraphQuestion("shop/store.py:Own.keep", direction=Direction.CALLERS))
+    assert [each.known.base_outside for each in own.none] == [base]

@@ -90,7 +90,9 @@ class Attributes(Classes):
             elif type(value) is ModuleObject:
                 found |= self.in_module(value.path, name)
             elif type(value) is Outside:
-                found.add(self.outside(f"{value.name}.{name}", frame.own[0]))
+                dotted = f"{value.name}.{name}"
+                found.add(self.outside(dotted, frame.own[0]))
+                found |= self._program.put.get(dotted, NOTHING)
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
@@ -283,6 +285,8 @@ class Attributes(Classes):
                 self._program.frame((value.path, 0)).bind(name, given)
             elif type(value) is Instance:
                 self._set_of(value, name, given, frame, line)
+            elif type(value) is Outside:
+                self._program.put_outside(f"{value.name}.{name}", given)
 
     def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:
         override = self.find(value.cls, "__setattr__")

@@ -26,6 +26,7 @@ from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import Call, decorator_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
+    HANDED,
     NOTHING,
     UNTRACED,
     WRAPPED,
@@ -116,6 +117,9 @@ class CallEvaluator(Attributes):
     def call_with(self, value: OutsideWith, arguments: Arguments, frame: Frame, line: int) -> Values:
         """Call a method of a container, or a decorator that was given something."""
         name, _, kind = value.name.rpartition(".")
+        if value.name == HANDED:
+            self.call_unknown(arguments, frame, line)
+            return NOTHING
         if kind == "wraps":
             return arguments.positional[0] if arguments.positional else NOTHING
         if value.name == WRAPPED:
@@ -151,7 +155,7 @@ class CallEvaluator(Attributes):
         if name in PROPERTIES:
             return frozenset([_property(arguments)])
         if name in models.RELATIONS:
-            return self._related(arguments, frame)
+            return self.related(arguments, frame)
         if name in models.ONE_OR_404:
             return models.one_of(first)
         if name == "from_queryset":
@@ -178,7 +182,7 @@ class CallEvaluator(Attributes):
             return dict_of(items(first) | NOTHING.union(*(each for _, each in arguments.keywords)))
         return NOTHING
 
-    def _related(self, arguments: Arguments, frame: Frame) -> Values:
+    def related(self, arguments: Arguments, frame: Frame) -> Values:
         """Return what relates to a class, which may be named: ``"users.User"``, ``"self"``."""
         given = next((v for k, v in arguments.keywords if k in {"to", "argument"}), NOTHING)
         found = set(arguments.positional[0] if arguments.positional else given)
@@ -424,7 +428,7 @@ class CallEvaluator(Attributes):
                 instance = frozenset(v for v in result if type(v) is Instance) or instance
         bases = self.base_names(cls)
         if not bases.isdisjoint(models.RELATIONS):
-            return instance | self._related(arguments, frame)
+            return instance | self.related(arguments, frame)
         return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:

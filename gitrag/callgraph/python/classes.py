@@ -10,6 +10,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.confidence import (
     COMMON,
+    MANY,
     MAX_NAMED_FAMILIES,
     MAX_NAMESAKES,
     MAX_OVERRIDES,
@@ -20,6 +21,7 @@ from gitrag.callgraph.python.names import Names
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
 from gitrag.callgraph.python.values import (
+    HANDED,
     NOTHING,
     Argument,
     BuiltinInstance,
@@ -36,6 +38,7 @@ from gitrag.callgraph.python.values import (
     Values,
     ordered,
 )
+from gitrag.words.path_traits import Trait, traits
 
 _MOST_DIRECT = 500
 """Of a class with more direct subclasses (``TestCase``, ``Model``), none is likely enough to be looked at.
@@ -353,12 +356,15 @@ class Classes(Names):
         Of what has a name only a few families of classes may have one; that all is known by now is taken for
         granted.
         """
-        named = self._program.namesakes(name)
-        if named is None or not self._may_be_another(values):
+        handed = self._of_handed(values, name) if self._program.is_last_pass else ()
+        named = handed or self._program.namesakes(name)
+        if named is None or not (handed or self._may_be_another(values)):
             return NOTHING
         if not named:
             found = self._held_as(name)
-        elif not self._are_of_few(name, named) or not self._is_backed(name, named, frame.own[0], on):
+        elif not handed and not (
+            self._are_of_few(name, named) and self._is_backed(name, named, frame.own[0], on)
+        ):
             return NOTHING
         else:
             found = [own for own in named if not self.is_property(own) and not self.is_accessor(own)]
@@ -369,15 +375,38 @@ class Classes(Names):
                 is_of = is_of and owner != self.owner(frame.own)  # else it wraps another of its name
                 if self.is_property(own) and (is_of or not self._program.is_assigned(name)):
                     self._program.edge(frame, own, line, NAMESAKE)
-        return frozenset([Namesake(tuple(self._called_like(on, found)))]) if found else NOTHING
+            found = found if handed else self._likeliest(found, frame, on)
+        return frozenset([Namesake(tuple(found))]) if found else NOTHING
 
-    def _called_like(self, on: str, methods: Sequence[Id]) -> Sequence[Id]:
-        """Return the methods of the class, and its family, that an object is called like; if of none, all."""
+    def _likeliest(self, methods: Sequence[Id], frame: Frame, on: str) -> Sequence[Id]:
+        """Return the methods of a name: those of a class, or its family, called like the object; else all.
+
+        Of many a test calls no likely one: it has one object, whichever it is; other code may go through
+        objects of all classes. A method that calls another of its name calls that of something else.
+        """
+        methods = [own for own in methods if own != frame.own or on in {"self", "cls"}]
         word = on.replace("_", "").lower()
-        owners = {owner for own in methods if (owner := self.owner(own)) is not None}
-        alike = [each for each in owners if self._program.scope(each).own_name.lower() == word]
-        family = {each for each in owners if any(self.are_related(each, other) for other in alike)}
-        return [own for own in methods if self.owner(own) in family] or methods
+        alike = [own for own in methods if word and word in self._called(own)]
+        is_anybodys = len(methods) > MANY and traits(frame.own[0]) & Trait.TEST
+        return alike or ([] if is_anybodys else methods)
+
+    def _called(self, own: Id) -> set[str]:
+        """Return what a method's class, its ancestors and its subclasses are called, in small letters."""
+        if own not in self._called_so:
+            cls = self.owner(own)
+            family = (*self.order(cls), *self.subclasses(cls)) if cls is not None else ()
+            self._called_so[own] = {self._program.scope(each).own_name.lower() for each in family}
+        return self._called_so[own]
+
+    def _of_handed(self, values: Values, name: str) -> list[Id]:
+        """Return the methods of a name that the classes have by which something outside made some values."""
+        given = [value.held for value in values if type(value) is OutsideWith and value.name == HANDED]
+        found: dict[Id, None] = {}
+        for cls in ordered(NOTHING.union(*given)) if given else ():
+            if type(cls) is ClassObject and (member := self.find(cls.cls, name)) is not None:
+                own = [each.function for each in ordered(member[1]) if type(each) is Function]
+                found |= dict.fromkeys([*own, *self.overrides(cls.cls, name)])
+        return list(found)
 
     def _may_be_another(self, values: Values) -> bool:
         """Tell whether what has an attribute may be none of some values, which do not have it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 OVERRIDDEN = 0.6
 """A method of a subclass, where the class is known but not whether it is a subclass."""
-ABSTRACT = 0.4
-"""A method that only raises NotImplementedError: who calls it calls what overrides it."""
+ABSTRACT = 0.5
+"""A method that only raises NotImplementedError: who calls it calls what overrides it, and reads it there."""
 ONE_OF_SEVERAL = 0.7
 """One of several callees that an expression may have."""
 WRAPPED_ONE = 0.7
@@ -17,6 +17,11 @@ UNNEEDED = 0.6
 that is called once and then kept."""
 HANDED_ON = 0.5
 """A function handed by name to something outside the view, which most often calls it."""
+AS_VALUE = 0.5
+"""A function that is put somewhere by its name, or handed to a function of the view; a method whose name a
+string in its class says."""
+IN_CONTAINER = "a container"
+"""Where it is put, in the place of what is expected to call it; said only of what is not called besides."""
 ONE_OF_MANY = 0.5
 """One of more callees than an expression is likely to have; as many are right as of what is likely."""
 UNLIKELY = 0.3

@@ -9,9 +9,12 @@ out about parameters and attributes. Works on demand, so that a part of a view c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id, Limits
+from gitrag.callgraph.python import models
+from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame
@@ -21,20 +24,26 @@ from gitrag.callgraph.python.records import (
     Attribute,
     AugmentedAssign,
     Call,
+    Constant,
     Define,
     Delete,
     Evaluate,
     Except,
+    Expression,
     For,
     Import,
     ImportFrom,
+    ListDisplay,
+    Name,
     Parameter,
     Raise,
     Return,
     Statement,
     Subscript,
     Test,
+    TupleDisplay,
     With,
+    bare_name,
     decorator_name,
     written_name,
 )
@@ -168,8 +177,25 @@ class Evaluator(Expressions):
     # statements
 
     def _assign(self, statement: Assign, frame: Frame) -> None:
-        value = self.value(statement.value, frame, statement.line)
-        self.assign(statement.target, value, frame, statement.line)
+        line, target = statement.line, statement.target
+        value = self.value(statement.value, frame, line)
+        if self._program.is_last_pass and type(target) is not Name:
+            self.named_as_value(statement.value, value, frame, line, written_name(target) or IN_CONTAINER)
+        elif self._program.is_last_pass and frame.scope.kind == "class" and type(target) is Name:
+            self._note_members(target.name, statement.value, frame, line)
+        self.assign(target, value, frame, line)
+
+    def _note_members(self, name: str, value: Expression | None, frame: Frame, line: int) -> None:
+        """Note the methods of a class that strings in its body name, or a convention."""
+        given, rule, names = [value], name, [""]
+        if type(value) is Call:
+            given, rule = [*value.positional, *(each.value for each in value.keywords)], written_name(value)
+            names = [models.METHOD_OF_FIELD.get(bare_name(value.function), "").format(name)]
+        listed = (each.parts for each in given if type(each) is ListDisplay or type(each) is TupleDisplay)
+        names += [each.text for each in chain(given, *listed) if type(each) is Constant]
+        for own in chain.from_iterable(self.defined(frame.own, each) for each in names):
+            if self._program.scope(own).kind == "function":
+                self._program.edge(frame, own, line, AS_VALUE, rule)
 
     def _annotated_assign(self, statement: AnnotatedAssign, frame: Frame) -> None:
         declared = self.described(statement.annotation, frame)

@@ -8,8 +8,9 @@ from typing import ClassVar
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
-from gitrag.callgraph.python.confidence import ONE_OF_SEVERAL
+from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER, ONE_OF_SEVERAL
 from gitrag.callgraph.python.mentions import ADDING_TO_DICT, ADDING_TO_LIST
+from gitrag.callgraph.python.names import is_known_decorator
 from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Alternatives,
@@ -37,8 +38,10 @@ from gitrag.callgraph.python.records import (
     written_name,
 )
 from gitrag.callgraph.python.values import (
+    HANDED,
     MAX_DEPTH,
     NOTHING,
+    WRAPPED,
     YIELDED,
     Annotation,
     Argument,
@@ -50,6 +53,7 @@ from gitrag.callgraph.python.values import (
     LambdaFunction,
     ListOf,
     Outside,
+    OutsideWith,
     PickedByPrefix,
     Super,
     Text,
@@ -90,6 +94,10 @@ _SET_OPERATORS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
 
 _STRING = BuiltinInstance("str")
 
+_OF_THE_VIEW = frozenset({Function, ClassObject})
+_NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
+"""Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
+
 _MAX_DEPTH = 120
 """Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
 
@@ -129,19 +137,39 @@ class Expressions(CallEvaluator):
             found |= self.value(each, frame, line)
         return limited(found)
 
+    def named_as_value(
+        self, expression: Expression | None, values: Values, frame: Frame, line: int, rule: str
+    ) -> None:
+        """Note the functions among values that an expression names, to be called by something else."""
+        name = bare_name(expression)
+        for value in values if name else ():
+            is_wrapping = type(value) is OutsideWith and value.name == WRAPPED
+            for each in value.held if type(value) is OutsideWith and is_wrapping else (value,):
+                if type(each) is Function:
+                    scope = self._program.scope(each.function)
+                    is_itself = is_wrapping or all(map(is_known_decorator, scope.decorators))
+                    if scope.own_name == name and is_itself:
+                        self._program.edge(frame, each.function, line, AS_VALUE, rule)
+
+    def _part_of(self, expression: Expression | None, frame: Frame, line: int) -> Values:
+        found = self.value(expression, frame, line)
+        if self._program.is_last_pass:
+            self.named_as_value(expression, found, frame, line, IN_CONTAINER)
+        return found
+
     def _list(self, expression: ListDisplay | TupleDisplay, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
         for each in expression.parts:
             if type(each) is Starred:
                 found |= self._iterated(each.value, frame, line)
             else:
-                found |= self.value(each, frame, line)
+                found |= self._part_of(each, frame, line)
         return list_of(found)
 
     def _tuple(self, expression: TupleDisplay, frame: Frame, line: int) -> Values:
         if len(expression.parts) > _LONGEST_TUPLE or any(type(each) is Starred for each in expression.parts):
             return self._list(expression, frame, line)
-        parts = tuple([self.value(each, frame, line) for each in expression.parts])
+        parts = tuple([self._part_of(each, frame, line) for each in expression.parts])
         if all(depth(part) < MAX_DEPTH for part in parts):
             return frozenset([TupleOf(parts)])
         return list_of(NOTHING.union(*parts))
@@ -152,7 +180,7 @@ class Expressions(CallEvaluator):
             if type(each) is Starred:
                 found |= items(self.value(each.value, frame, line))
             else:
-                found |= self.value(each, frame, line)
+                found |= self._part_of(each, frame, line)
         for key in expression.keys:
             self.held_as_keys(self.value(key, frame, line), frame, line)
         return dict_of(found)
@@ -260,13 +288,26 @@ class Expressions(CallEvaluator):
             self.formatted(NOTHING.union(*given), frame, line)
         if named == "setattr" and len(arguments.positional) == 3:
             self._setattr(arguments.positional, frame, line)
-        before = self._program.ceiling, self._program.taker
-        self._program.taker = written_name(function)
+        found = self._call_named(expression, called, arguments, frame)
+        if not called and frame.scope.kind == "class" and bare_name(function) in models.RELATIONS:
+            return self.related(arguments, frame)
+        return found or _queried(function, arguments) or _handed(function, called, arguments)
+
+    def _call_named(self, expression: Call, called: Values, arguments: Arguments, frame: Frame) -> Values:
+        program, function = self._program, expression.function
+        before = program.ceiling, program.taker
+        program.taker = written_name(function)
+        if program.is_last_pass and not _OF_THE_VIEW.isdisjoint(map(type, called)):
+            given = () if arguments.is_open else arguments.positional
+            for each, values in zip(expression.positional, given, strict=False):
+                self.named_as_value(each, values, frame, expression.line, program.taker)
+            for keyword, (_, values) in zip(expression.keywords, arguments.keywords, strict=True):
+                self.named_as_value(keyword.value, values, frame, expression.line, program.taker)
         if self._is_handed_down(function, called, frame):
-            self._program.ceiling = min(before[0], ONE_OF_SEVERAL)
-        found = self.call(called, arguments, frame, line)
-        self._program.ceiling, self._program.taker = before
-        return found or _queried(function, arguments)
+            program.ceiling = min(before[0], ONE_OF_SEVERAL)
+        found = self.call(called, arguments, frame, expression.line)
+        program.ceiling, program.taker = before
+        return found
 
     def _is_handed_down(self, function: Expression | None, called: Values, frame: Frame) -> bool:
         """Tell whether a method calls itself, but of another object: of what it wraps, most often.
@@ -307,6 +348,8 @@ class Expressions(CallEvaluator):
                 found |= self.read_attribute(bases, name.text, frame, line)
             elif type(name) is Text:
                 found |= self._beginning(bases, name.text)
+            elif type(name) is Argument:
+                self._program.naming.add(name)
         if not any(type(name) is Text for name in names):
             self.read_unnamed(bases, frame, line)
         return limited(found)
@@ -373,6 +416,18 @@ class Expressions(CallEvaluator):
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
+
+
+def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
+    """Return what something outside makes that is handed classes: one with their methods, it may be."""
+    given = [values for values in arguments.positional if values]
+    given += [values for _, values in arguments.keywords if values]
+    classes = [each for values in given for each in values if type(each) is ClassObject]
+    if not classes or any(type(value) is not Outside for value in called):
+        return NOTHING
+    name = bare_name(function).lower()
+    is_none = any(each in name for each in _NO_MAKERS)
+    return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
 
 
 def _queried(function: Expression | None, arguments: Arguments) -> Values:

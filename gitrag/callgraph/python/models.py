@@ -27,6 +27,8 @@ QUERIES = frozenset({"objects", "query", "_default_manager", "_base_manager"})
 ONE_OR_404 = frozenset({"get_object_or_404", "aget_object_or_404", "get_one_or_404"})
 FACTORIES = frozenset("Factory DjangoModelFactory SQLAlchemyModelFactory MongoEngineFactory".split())
 """Bases of what makes an instance of another class, which its ``Meta`` names."""
+METHOD_OF_FIELD = {"SerializerMethodField": "get_{}"}
+"""What in a class's body calls a method by the name that it is given itself."""
 MANAGERS = ("Manager", "QuerySet", "Query")
 """How classes end whose methods mostly return another of themselves."""
 

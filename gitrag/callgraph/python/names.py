@@ -124,6 +124,7 @@ class Evaluation:
         self._running: dict[tuple[Id, Id, int], bool] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
         self._few: dict[str, bool] = {}
+        self._called_so: dict[Id, set[str]] = {}
 
     def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
         """Return what an expression may be, noting the calls that it makes."""

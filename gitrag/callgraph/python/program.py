@@ -16,6 +16,8 @@ from gitrag.callgraph.python.values import (
     NOTHING,
     UNTRACED,
     Argument,
+    Instance,
+    Text,
     Values,
     limited,
     ordered,
@@ -210,6 +212,8 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        naming: The parameters that name an attribute to be read.
+        put: What attributes of what is outside are assigned, by dotted name.
         handed_out: The functions that a decorator from outside was given.
         templates: The files that are templates.
         libraries: The files that Django's templates may have tags and filters of.
@@ -233,6 +237,8 @@ class Program:
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
+        self.naming: set[Argument] = set()
+        self.put: dict[str, Values] = {}
         self.handed_out: set[Id] = set()
         self.edges: Edges = {}
         self.ceiling = CERTAIN
@@ -341,7 +347,8 @@ class Program:
         useful = [
             value
             for value in ordered(values - known)
-            if type(value) not in UNTRACED and type(value) is not Argument
+            if (type(value) not in UNTRACED or (type(value) is Text and argument in self.naming))
+            and type(value) is not Argument
         ]
         if useful and room:
             self.flows[argument] = known | frozenset(useful[:room])
@@ -352,6 +359,12 @@ class Program:
         if useful:
             known = self.assigned.get((cls, name), NOTHING)
             self.assigned[cls, name] = limited(known | useful)
+
+    def put_outside(self, name: str, values: Values) -> None:
+        """Note what an attribute of something outside may be: ``threading.local().database``."""
+        useful = frozenset(each for each in values if type(each) is Instance)
+        if useful:
+            self.put[name] = limited(self.put.get(name, NOTHING) | useful)
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
         """Note a call, made by the function that a frame lies in, or by what it hands the function to."""

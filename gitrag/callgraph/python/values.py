@@ -84,6 +84,9 @@ class OutsideWith(_Value, frozen=True):
     held: Values
 
 
+HANDED = "handed"
+"""The name of what a call outside the view returns that was handed classes: it may be of one of them."""
+
 WRAPPED = "functools.wraps.wrapped"
 """The name of what stands beside a function that ``wraps`` another: the other."""
 

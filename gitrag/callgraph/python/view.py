@@ -10,10 +10,12 @@ from io import BytesIO, TextIOWrapper
 from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.python import values
-from gitrag.callgraph.python.confidence import MAX_NAMESAKES
+from gitrag.callgraph.python.confidence import IN_CONTAINER, MAX_NAMESAKES
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
+from gitrag.callgraph.python.models import METHOD_OF_FIELD
 from gitrag.callgraph.python.modules import PythonModule
+from gitrag.callgraph.python.records import decorator_name
 from gitrag.machine.isolation import reason_of
 
 TURNS = 3
@@ -122,19 +124,19 @@ class PythonView:
     def everything(self) -> Edges:
         """Resolve all files: confidence and lines of each call, by caller and callee."""
         own = [(path, i) for path, each in self._facts.items() for i in range(len(each.definitions))]
-        return self._resolve(own)
+        return _told(self._resolve(own), lambda _key: True)
 
     def callees(self, own: Collection[Id]) -> Edges:
         """Resolve what some definitions call."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(wanted))
-        return {key: edge for key, edge in edges.items() if key[0] in wanted}
+        return _told(edges, lambda key: key[0] in wanted)
 
     def callers(self, own: Collection[Id]) -> Edges:
         """Resolve who calls some definitions."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(self._mentioning(wanted) | wanted))
-        return {key: edge for key, edge in edges.items() if key[1] in wanted}
+        return _told(edges, lambda key: key[1] in wanted)
 
     def _resolve(self, own: Iterable[Id]) -> Edges:
         unread = [each for each in own if each not in self._read]
@@ -189,11 +191,14 @@ class PythonView:
         """Find the definitions that mention a name by which others may be called.
 
         What is read of ``super()`` counts only in files that name the class or what inherits from it: nearly
-        every class calls the ``__init__`` above, half of django's files would be read for any.
+        every class calls the ``__init__`` above, half of django's files would be read for any. What a
+        decorator hands back is called by the names of what is decorated.
         """
         names: set[str] = set()
+        decorators: set[str] = set()
         owners: set[str] = set()
         makers: set[str] = set()
+        found: set[Id] = set()
         for path, index in wanted:
             owner, _, name = self._facts[path].definitions[index].name.rpartition(".")
             cls = owner.rpartition(".")[2]
@@ -201,9 +206,14 @@ class PythonView:
             owners.add(cls)
             if name in _ENTRY_METHODS or name.startswith("__"):
                 makers.add(cls)  # they are called by who makes an instance
-        names = (names | self._family(makers)) - {""}
+            module = self._modules[path]
+            parent = module.scope(index).parent
+            if owner and module.scope(parent).kind == "function":
+                decorators.update(owner.split("."))
+            elif owner and parent in module.mentioning((name, *METHOD_OF_FIELD)):
+                found.add((path, parent))  # its body says the name in a string, or calls it by a convention
+        names = (names | self._family(makers) | set(self._decorated(decorators))) - {""}
         family = self._family(owners)
-        found: set[Id] = set()
         for path, facts in self._facts.items():
             mentioned = names & facts.mentions
             if mentioned:
@@ -213,6 +223,16 @@ class PythonView:
                     if not mentioned.isdisjoint(names_in(module.scope(index), inherited=inherited)):
                         found.add((path, index))
         return found
+
+    def _decorated(self, decorators: Collection[str]) -> Iterator[str]:
+        """Yield the names of what is decorated by one of some names."""
+        wanted = frozenset(decorators)
+        for path, facts in self._facts.items():
+            if not wanted.isdisjoint(facts.mentions):
+                module = self._modules[path]
+                for index in module.mentioning(wanted):
+                    if not wanted.isdisjoint(map(decorator_name, module.scope(index).decorators)):
+                        yield facts.definitions[index].name.rpartition(".")[2]
 
     def _family(self, classes: Iterable[str]) -> set[str]:
         """Return the names of classes and of their subclasses."""
@@ -225,6 +245,15 @@ class PythonView:
                 subclasses = self._subclasses.get(each, ())
                 waiting += [self._facts[p].definitions[i].name.rpartition(".")[2] for p, i in subclasses]
         return found
+
+
+def _told(edges: Edges, is_wanted: Callable[[tuple[Id, Id, str]], bool]) -> Edges:
+    """Return the calls that are wanted; where one is called, it is not told that a container is given it."""
+    return {
+        key: edge
+        for key, edge in edges.items()
+        if is_wanted(key) and (key[2] != IN_CONTAINER or (*key[:2], "") not in edges)
+    }
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from gitrag.callgraph.python.values import CERTAIN
-from tests.support.callgraphs import edges_of
+from tests.support.callgraphs import calls_of, edges_of
 
 MODELS = """
 from django.db import models
@@ -350,3 +352,239 @@ def test_a_relation_names_no_class_that_is_no_model():
         def save(self): self.user.seen()
     """
     assert "Like.save -> User.seen" not in edges_of({"a.py": source}, least=CERTAIN)
+
+
+CACHED = {
+    "cache.py": """
+    from functools import wraps
+    def cached(size):
+        def wrapper(f):
+            @wraps(f)
+            def inner(*args): return f(*args)
+            return inner
+        return wrapper
+    """,
+    "use.py": """
+    from cache import cached
+    class Password:
+        @cached(3)
+        def hashed(self): pass
+        def check(self): return self.hashed()
+    """,
+    **{f"other{number}.py": "def f():\n    pass\n" * 100 for number in range(5)},
+}
+
+
+def test_what_a_decorator_hands_back_is_called_by_the_names_of_what_it_decorates():
+    calls = calls_of(CACHED)
+    inner = next(own for own, node in calls.nodes() if node.name.endswith("inner"))
+    assert "Password.check" in {edge.caller.name for edge in calls.callers([inner])}
+
+
+BY_EVIDENCE = {
+    "of what something outside makes of a class that it is handed": (
+        """
+        from scopes import ScopedManager
+        from tree import NodeManager
+        class TreeManager(NodeManager):
+            def get_or_create(self, **given): pass
+        class Keyword(outside.Model):
+            objects = ScopedManager(space="s", _manager_class=TreeManager)
+        def run(): Keyword.objects.get_or_create(name=1)
+        """,
+        "run -> TreeManager.get_or_create",
+    ),
+    "an override of it": (
+        """
+        from injector import Injector
+        class Store:
+            def keep(self): pass
+        class Files(Store):
+            def keep(self): pass
+        def run(): Injector().get(Store).keep()
+        """,
+        "run -> Files.keep",
+    ),
+    "by a method of the same class, which others have to define": (
+        """
+        class Importer:
+            def read(self): raise NotImplementedError
+            def run(self): self.read()
+        """,
+        "Importer.run -> Importer.read",
+    ),
+    "handed by its name to a function of the view": (
+        """
+        class Skill:
+            def add_event(self, name, handler): self.handlers[name] = handler
+            def bind(self): self.add_event("run", self.answer)
+            def answer(self): pass
+        """,
+        "Skill.bind -> Skill.answer",
+    ),
+    "handed by its name though it is wrapped": (
+        """
+        from functools import wraps
+        def tracked(f):
+            @wraps(f)
+            def inner(*given): return f(*given)
+            return inner
+        class Skill:
+            def add_event(self, name, handler): self.handlers[name] = handler
+            def bind(self): self.add_event("run", self.answer)
+            @tracked
+            def answer(self): pass
+        """,
+        "Skill.bind -> Skill.answer",
+    ),
+    "put into a container": (
+        """
+        class Plugin:
+            def line(self): return {"ports": self.ports}
+            def ports(self): pass
+        """,
+        "Plugin.line -> Plugin.ports",
+    ),
+    "given to an attribute of something": (
+        """
+        def run(socket): socket.on_message = answer
+        def answer(): pass
+        """,
+        "run -> answer",
+    ),
+    "by a name that a caller gives": (
+        """
+        class Importer:
+            def food(self): pass
+        def imported(importer, name): return getattr(importer, name)()
+        def run(): imported(Importer(), "food")
+        """,
+        "imported -> Importer.food",
+    ),
+    "by a field's convention": (
+        """
+        from rest_framework import serializers
+        class Invite(serializers.Serializer):
+            sent = serializers.SerializerMethodField()
+            def get_sent(self, it): pass
+        """,
+        "<module> -> Invite.get_sent",
+    ),
+    "by a string in its class": (
+        """
+        from marshmallow import fields
+        class Invite(outside.Schema):
+            sent = fields.Method("how_sent")
+            shown = ["name", "shown_as"]
+            def how_sent(self, it): pass
+            def shown_as(self, it): pass
+        """,
+        "<module> -> Invite.how_sent",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BY_EVIDENCE)
+def test_what_is_called_by_evidence_is_likely_and_no_more(kind):
+    source, edge = BY_EVIDENCE[kind]
+    others = "".join(
+        f"class O{n}:\n    def get_or_create(self): pass\n    def keep(self): pass\n" for n in range(4)
+    )
+    source = dedent(source) + others  # so many that a name alone says nothing
+    assert edge in edges_of({"a.py": source})
+    if kind != "by a name that a caller gives":
+        assert edge not in edges_of({"a.py": source}, least=CERTAIN)
+
+
+def test_callers_by_a_convention_are_found_though_no_line_has_the_name():
+    own, _ = BY_EVIDENCE["by a field's convention"]
+    calls = calls_of({**CACHED, "a.py": own})
+    method = next(each for each, node in calls.nodes() if node.name == "Invite.get_sent")
+    assert [edge.lines for edge in calls.callers([method])] == [(4,)]
+
+
+def test_what_is_called_is_not_told_to_be_put_into_a_container():
+    source = "def a(): pass\ndef run():\n    for each in [a]: each()\n"
+    calls = calls_of({"a.py": source})
+    (edge,) = calls.callees([own for own, _ in calls.nodes()])
+    assert (edge.rule, edge.lines) == ("", (3,))
+
+
+def test_an_imitation_of_a_class_is_not_called_as_the_class_is():
+    source = """
+    from unittest import mock
+    class Store:
+        def keep_all(self, a): pass
+        def keep(self): pass
+    class Other:
+        def keep(self): pass
+    class Third:
+        def keep(self): pass
+    class Fourth:
+        def keep(self): pass
+    def run(): mock.create_autospec(Store).keep()
+    """
+    assert not {each for each in edges_of({"a.py": source}) if each.endswith("keep")}
+
+
+PLUGINS = "class Plugin(outside.Base):\n    def update_views(self): pass\n" + "".join(
+    f"class {name}Plugin(Plugin):\n    def update_views(self): pass\n" for name in ("Fs", "Cpu", "Gpu", "Mem")
+)
+VIEWED = """
+def each(stats):
+    for name in stats.names: stats.at(name).update_views()
+def one(fs_plugin): fs_plugin.update_views()
+"""
+
+
+def test_of_many_methods_of_a_name_a_test_calls_that_of_the_class_its_object_is_called_like():
+    files = {"shop/plugins.py": PLUGINS, "shop/stats.py": VIEWED, "tests/test_stats.py": VIEWED}
+    found = [each.split(" -> ") for each in edges_of(files) if "update_views" in each]
+    every = {f"shop/plugins.py:{name}Plugin.update_views" for name in ("", "Fs", "Cpu", "Gpu", "Mem")}
+    alike = {"shop/plugins.py:FsPlugin.update_views", "shop/plugins.py:Plugin.update_views"}
+    called = {
+        caller: {callee for each, callee in found if each == caller}
+        for caller in ("shop/stats.py:each", "shop/stats.py:one", "tests/test_stats.py:each")
+    }
+    assert called == {
+        "shop/stats.py:each": every,
+        "shop/stats.py:one": alike,
+        "tests/test_stats.py:each": set(),
+    }
+    assert {callee for each, callee in found if each == "tests/test_stats.py:one"} == alike
+
+
+def test_a_method_that_calls_its_own_name_of_something_unknown_does_not_call_itself():
+    source = """
+    class Service:
+        def calc_intent(self, text): return self.container.calc_intent(text)
+    """
+    assert edges_of({"a.py": source}) == set()
+
+
+def test_what_is_given_to_an_attribute_outside_is_had_from_it():
+    source = """
+    import cherrypy
+    class History:
+        def remove(self): pass
+    def connection():
+        if not cherrypy.thread_data.history: cherrypy.thread_data.history = History()
+        return cherrypy.thread_data.history
+    def run(): connection().remove()
+    """
+    assert "run -> History.remove" in edges_of({"a.py": source})
+
+
+def test_a_relation_by_an_unknown_mapper_leads_to_its_class():
+    source = """
+    class Own(outside.Mapper): pass
+    db = Own()
+    class Source(db.Model):
+        def close(self): pass
+    class Query(db.Model):
+        source = db.relationship("Source", lazy=True)
+        def run(self): self.source.close()
+    class Other:
+        def close(self): pass
+    """
+    assert "Query.run -> Source.close" in edges_of({"a.py": source}, least=CERTAIN)
