@@ -326,6 +326,18 @@ class ClassMembers(Naming):
                     return found
         return []
 
+    def _facade(self, name: str, path: str, package: str = "") -> Owner | None:
+        """Find the file of Kotlin whose functions Java has in a class: of an imported package, or its own."""
+        every = self._tables.facades(name)
+        packages = (
+            [package] if package else [each.origin for each in self._tables.body(path).imports.get(name, ())]
+        )
+        ends = tuple(f"/{each}".replace(".", "/") for each in packages) or (f"/{path.rpartition('/')[0]}",)
+        near = [each for each in every if f"/{each}".rpartition("/")[0].endswith(ends)]
+        if every and not near and not packages:
+            self._sure, near = min(self._sure, OVERRIDDEN), every
+        return Owner("module", "", near[0]) if len(near) == 1 else None
+
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""
         if owner.full:

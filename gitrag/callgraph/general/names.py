@@ -396,8 +396,9 @@ class Naming:
 
     def _in_file(self, path: str, name: str, inside: Sequence[str] = ()) -> list[Id]:
         """Find a name in a file, or in what lies inside of it."""
-        inner = self._tables.body(path).inner
-        outer = [part for part in inside if part not in inner]
+        if path.endswith(".kt"):
+            return self._tables.top_level(path, name)
+        outer = [part for part in inside if part not in self._tables.body(path).inner]
         found = self._tables.named(path, ".".join([*outer, name]))
         return found or self._tables.named(path, f"exports.{name}")  # JavaScript's `module.exports = {…}`
 

@@ -80,6 +80,17 @@ class Receivers(ClassMembers, ABC):
                 return declared.type_name.rpartition(".")[2]
         return ""
 
+    def _type_named(self, parts: Sequence[str], caller: Id) -> str:
+        """Return an expression's declared type, or the foreign class whose function makes it; else ``?``."""
+        written = self._type_written(parts, caller)
+        for scope in self._tables.outwards(caller) if len(parts) == 1 and not written else ():
+            declared = self._tables.body(caller[0]).variables.get((scope[1], parts[0]))
+            if declared is not None:
+                parts = declared.made or parts
+                break
+        is_made = len(parts) == 2 and parts[0][:1].isupper() and parts[0] not in self._tables.classes
+        return written or (parts[0] if is_made else "?")  # `CardBinding.bind(view)`
+
     def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
         if parts[0] == "?" or depth <= 0:
             return None
@@ -221,7 +232,7 @@ class Receivers(ClassMembers, ABC):
             if own is None and bare.startswith("@") and (own := self._named_after(bare, path)):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
-        return cls or self._root(bare, path)
+        return cls or (self._facade(bare, path) if language == "java" else self._root(bare, path))
 
     def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
         """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
@@ -295,6 +306,8 @@ class Receivers(ClassMembers, ABC):
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
+            if bare == "INSTANCE" and owner.home.endswith(".kt"):  # Java's name of one of Kotlin's objects
+                return owner
             inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
             if inner is not None:
                 return inner

@@ -602,9 +602,10 @@ class QueryReader:
         given = call.given and tuple(
             [
                 each
-                if each[:1] in {"", ":"}
-                else ".".join(scopes.named(each.split("."), call.caller, node)[0])
+                if not expression or expression[0] == ":"
+                else name + equals + ".".join(scopes.named(expression.split("."), call.caller, node)[0])
                 for each in call.given
+                for name, equals, expression in [each.rpartition("=")]
             ]
         )
         parts, is_bound = call.parts, False

@@ -18,6 +18,39 @@ class LI implements L {{
 class N {{ {0} bytes() {{ return null; }} }}
 class U {{ void go(L l, {0} x, N n) {{ {1} }} }}
 """
+KOTLIN_FILES = {
+    "app/x/util/Emoji.kt": """
+        @file:JvmName("EmojiHelper")
+        package x.util
+        fun CharSequence.emojify(all: List<Int>, view: View): CharSequence = this
+        fun String.shorten() {}
+        private fun String.secret() {}
+    """,
+    "app/x/util/texts.kt": "package x.util\nfun shorten(a: String) {}\n",
+}
+KOTLIN_OVERLOADS = """
+class View
+class Button : View()
+typealias Name = Other
+class Act {{
+  fun set(id: Int) {{}}
+  fun set(view: View) {{}}
+  fun set(run: (Int) -> Unit) {{}}
+  fun set(text: String, view: View) {{}}
+  fun set(text: String, name: Name) {{}}
+  fun go(b: Button, o: Other, n: Long) {{ {0} }}
+}}
+class Other
+"""
+JAVA_NUMBERS = """
+class N {{
+  static void put(int n) {{}}
+  static void put(long n) {{}}
+  static void put(float n) {{}}
+  static void put(double n) {{}}
+  void go() {{ put({0}); }}
+}}
+"""
 JAVA_SAVE = """
 class S {
   static void save(CharSequence s, String f) {}
@@ -294,3 +327,75 @@ def test_what_no_other_constructor_of_kotlin_takes_its_primary_one_does():
         "B.f -> Obs",
         "B.g -> Obs.constructor",
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("EmojiHelper.emojify(name, all, view);", {"-> CharSequence.emojify"}),
+        ("EmojiHelper.shorten(name);", {"-> String.shorten"}),
+        ("EmojiHelper.secret(name);", set()),
+        ("EmojiKt.shorten(name);", set()),
+        ('TextsKt.shorten("a");', {"~> shorten"}),  # in another package, of which nothing is imported
+        ("stat();", {"-> String.shorten"}),
+        ("Texts.shorten(name); texts.shorten(1);", set()),
+    ],
+)
+def test_java_calls_the_functions_of_a_file_of_kotlin(body: str, expected: set[str]):
+    java = "import x.util.EmojiHelper;\nimport static x.util.EmojiHelper.*;\n"
+    body = body.replace("stat()", "shorten(name)")
+    files = KOTLIN_FILES | {"app/x/ui/A.java": f"package x.ui;\n{java}class A {{ void f() {{ {body} }} }}\n"}
+    assert {each.removeprefix("A.f ") for each in shown(files)} == expected
+
+
+def test_java_calls_an_object_of_kotlin():
+    java = "class A { void f() { Tool.INSTANCE.run(); } }\n"
+    assert shown({"Tool.kt": "object Tool { fun run() {} }\n", "A.java": java}) == {"A.f -> Tool.run"}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("set(3)", {"-> Act.set:6"}),
+        ("set(R.layout.main)", {"-> Act.set:6"}),
+        ("set(b)", {"-> Act.set:7"}),
+        ("set(x.y() as View)", {"-> Act.set:7"}),
+        ("set { }", {"-> Act.set:8"}),
+        ("set(this::go)", {"-> Act.set:8", "~> Act.go"}),
+        ('set("a" + n, b)', {"-> Act.set:9"}),
+        ('set("a", Other())', {"-> Act.set:10", "-> Other"}),  # which goes by another name
+        ('set(view = b, text = "a")', {"-> Act.set:9"}),
+        ("set(unknown())", {"~> Act.set:6", "~> Act.set:7", "~> Act.set:8"}),
+        ("set(Intent())", {"~> Act.set:7", "~> Act.set:8"}),
+    ],
+)
+def test_arguments_choose_in_kotlin(body: str, expected: set[str]):
+    found = {
+        each.removeprefix("Act.go ")
+        for each in shown({"a.kt": KOTLIN_OVERLOADS.format(body)})
+        if each.startswith("Act.go ")
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "is_known"),
+    [
+        ("CardBinding.bind(view).fill()", True),
+        ("val card = CardBinding.inflate(view); card.fill()", True),
+        ("cardOf(view).fill()", False),
+        ("Other.at(view).fill()", False),
+    ],
+)
+def test_a_class_of_others_that_makes_what_is_extended(body: str, is_known: bool):
+    names = ("CardBinding", "RowBinding", "GridBinding", "Other")
+    kinds = "".join(f"fun {each}.fill() {{}}\n" for each in names[:3])
+    found = shown({"a.kt": f"class Other\n{kinds}fun f(view: View) {{ {body} }}\n"})
+    assert found == ({"f ~> CardBinding.fill"} if is_known else set())
+
+
+@pytest.mark.parametrize(
+    ("number", "line"), [("3", 3), ("3L", 4), ("0xFL", 4), ("3f", 5), ("3.5F", 5), ("3.5", 6)]
+)
+def test_a_number_says_of_what_kind_it_is(number: str, line: int):
+    assert shown({"N.java": JAVA_NUMBERS.format(number)}) == {f"N.go -> N.put:{line}"}
