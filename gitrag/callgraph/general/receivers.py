@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import dropwhile, islice, takewhile
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.general.built_in import OUTER_ROOTS
+from gitrag.callgraph.general.built_in import FINDING, OUTER_ROOTS, QUERYING
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
@@ -303,6 +303,9 @@ class Receivers(ClassMembers, ABC):
                 self._sure = min(self._sure, OVERRIDDEN)
                 return owner
             return held
+        if owner.kind == "type" and bare in QUERYING | FINDING and not self._methods(owner, bare):
+            self._sure = min(self._sure, OVERRIDDEN)
+            return owner if bare in QUERYING else owner._replace(kind="class")
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
@@ -426,6 +429,9 @@ class Receivers(ClassMembers, ABC):
             type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(OBJECT):
             return Owner("class", type_name.removeprefix(OBJECT), scope[0])
+        if type_name.startswith(ELEMENT) and self._tables.language(scope[0]) == "ruby":  # as its class is
+            held = self._class(type_name.removeprefix(ELEMENT), scope[0], self._tables.definition(scope).name)
+            return held and held._replace(kind="type")
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
         if scope[0].endswith(".zig"):

@@ -76,7 +76,7 @@ from gitrag.callgraph.general.records import (
     Signature,
     WrittenCall,
 )
-from gitrag.callgraph.general.ruby_types import held, result
+from gitrag.callgraph.general.ruby_types import associated, held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
 from gitrag.callgraph.general.traits import OVERLOADING, SCRIPTS
 from gitrag.late import late_re
@@ -346,6 +346,7 @@ class QueryReader:
                 hidden.append(self._around(captures["private"][0]))
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
+                results += [Result(statics[-1], "self")] * ("_scope" in captures)
             elif "elements" in captures:
                 node = captures["elements"][0]
                 fields.append(Declaration(self._class_around(node), ELEMENT, self._type(node), None))
@@ -353,6 +354,7 @@ class QueryReader:
                 continue
             elif "sent" in captures:
                 self._read_sent(captures["sent"][0], calls, names["taken"], bases)
+                fields += self._associated(captures["sent"][0])
             elif not _CALLED_AS.isdisjoint(captures):
                 calls += self._call(captures)
             elif not names.keys().isdisjoint(captures):
@@ -557,6 +559,7 @@ class QueryReader:
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 kind = "class" if "static" in captures or node.type == "object" else "function"
+                name = name.lstrip(":").replace("::", ".")  # of Ruby
                 rows.append((*node.byte_range, kind, name, first, last))
                 taken.add(node.byte_range)
         self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
@@ -856,12 +859,22 @@ class QueryReader:
             taken.append(method)
             bases += self._mixed_in(node, method)
 
+    def _associated(self, call: tree_sitter.Node) -> Iterator[Declaration]:
+        """Yield what an association of Rails declares: ``has_many :posts``."""
+        place = self._around(call)
+        found = associated(call, self._text) if self._rows[place][0] == "class" else None
+        if found is not None:
+            yield Declaration(place, *found, None)
+
     def _named_by_symbols(
         self, call: tree_sitter.Node, method: str, receiver: tree_sitter.Node | None
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the methods that a Ruby call names by symbols: ``before_action :load``, ``send(:load)``."""
         arguments, place = call.child_by_field_name("arguments"), self._around(call)
-        in_class = receiver is None and self._rows[place][0] == "class" and not _DECLARING.match(method)
+        in_class = receiver is None and self._rows[place][0] == "class"
+        if in_class and method == "delegate" and arguments is not None:
+            yield from self._delegated(arguments, place)
+        in_class = in_class and not _DECLARING.match(method)
         if arguments is None or not (in_class or method in _SENDING):
             return
         parts = _receiver(self._raw(receiver)) if receiver is not None else ["self"]
@@ -874,6 +887,21 @@ class QueryReader:
                 line = node.start_point[0] + 1
                 name = (*parts, self._text(node)[1:])
                 yield WrittenCall(place, name, line, handed=True, rule=method), node
+
+    def _delegated(
+        self, arguments: tree_sitter.Node, place: int
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the methods that Rails' ``delegate :a, :b, to: :c`` calls."""
+        given = {
+            self._text(each.named_children[0]): each.named_children[-1]
+            for each in arguments.named_children
+            if each.type == "pair"
+        }
+        to = self._text(given["to"]).lstrip(":") if "to" in given else ""
+        for node in arguments.named_children if to.isidentifier() else ():
+            if node.type == "simple_symbol":
+                name = ("self", to, self._text(node)[1:])
+                yield WrittenCall(place, name, node.start_point[0] + 1, handed=True, rule="delegate"), node
 
     def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
         """Return what Ruby's ``include`` and ``prepend`` add to the enclosing class."""

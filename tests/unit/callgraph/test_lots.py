@@ -399,3 +399,65 @@ def test_a_class_of_others_that_makes_what_is_extended(body: str, is_known: bool
 )
 def test_a_number_says_of_what_kind_it_is(number: str, line: int):
     assert shown({"N.java": JAVA_NUMBERS.format(number)}) == {f"N.go -> N.put:{line}"}
+
+
+RAILS = """
+class Post < ApplicationRecord
+  has_many :comments
+  has_many :entries, class_name: "Note"
+  belongs_to :author, class_name: "User"
+  scope :recent, -> { order(page_size) }
+  scope(:by, lambda { |u| where(u: u) })
+  delegate :email, to: :author
+  define_method(:shout) { upcase_it }
+  def self.page_size; end
+  def upcase_it; end
+  def all_of_it
+    BODY
+  end
+end
+class User
+  def email; end
+end
+class Note
+  def self.old; end
+  def flag; end
+end
+class Comment
+  include Hideable
+  scope :visible, -> { }
+end
+module Hideable
+  included do
+    scope :hidden, -> { }
+  end
+end
+Post.class_eval do
+  def patched; end
+end
+class << Post
+  def single; end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Post.recent", {"-> Post.recent"}),
+        ("Post.by(3).recent", {"-> Post.by", "-> Post.recent"}),
+        ("Post.where(a: 1).recent", {"~> Post.recent"}),
+        ("Post.find(1).upcase_it", {"~> Post.upcase_it"}),
+        ("shout", {"-> Post.shout"}),
+        ("Post.shout", {"~> Post.shout"}),  # not of the class itself
+        ("patched; Post.single", {"-> Post.patched", "-> Post.single"}),
+        ("author.email", {"-> User.email"}),
+        ("entries.old", {"-> Note.old"}),
+        ("entries.first.flag", {"~> Note.flag"}),
+        ("comments.visible.hidden", {"~> Comment.visible", "~> Hideable.hidden"}),
+    ],
+)
+def test_what_macros_of_ruby_define(body: str, expected: set[str]):
+    found = shown({"a.rb": RAILS.replace("BODY", body)})
+    assert {each.removeprefix("Post.all_of_it ") for each in found if each.startswith("Post.all")} == expected
+    assert found >= {"Post.recent -> Post.page_size", "Post.shout -> Post.upcase_it", "Post:2 ~> User.email"}
