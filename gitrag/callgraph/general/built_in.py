@@ -58,8 +58,9 @@ OF_RUBY = frozenset(
 
 QUERYING = frozenset(
     (
-        "all distinct eager_load group having includes joins left_joins left_outer_joins limit lock merge none "
-        "not offset or order preload readonly references reorder reverse_order select unscoped unscope where"
+        "all distinct eager_load group having includes joins left_joins left_outer_joins limit lock merge"
+        " none not offset or order preload readonly references reorder reverse_order select unscoped unscope"
+        " where"
     ).split()
 )
 """ActiveRecord's methods of a class that give a query, of which its scopes can be asked."""

@@ -15,7 +15,7 @@ from gitrag.callgraph.general.built_in import FINDING, OUTER_ROOTS, QUERYING
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.records import ELEMENT, NUMBERED, OBJECT, SAME, UNSURE, Declaration
+from gitrag.callgraph.general.records import ELEMENT, INSTANCE, NUMBERED, OBJECT, SAME, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING, SCRIPTS
 
@@ -83,11 +83,9 @@ class Receivers(ClassMembers, ABC):
     def _type_named(self, parts: Sequence[str], caller: Id) -> str:
         """Return an expression's declared type, or the foreign class whose function makes it; else ``?``."""
         written = self._type_written(parts, caller)
-        for scope in self._tables.outwards(caller) if len(parts) == 1 and not written else ():
-            declared = self._tables.body(caller[0]).variables.get((scope[1], parts[0]))
-            if declared is not None:
-                parts = declared.made or parts
-                break
+        variables = self._tables.body(caller[0]).variables
+        held = (variables.get((scope[1], parts[0])) for scope in self._tables.outwards(caller))
+        parts = parts if len(parts) > 1 else next((each.made for each in held if each and each.made), parts)
         is_made = len(parts) == 2 and parts[0][:1].isupper() and parts[0] not in self._tables.classes
         return written or (parts[0] if is_made else "?")  # `CardBinding.bind(view)`
 
@@ -293,7 +291,7 @@ class Receivers(ClassMembers, ABC):
         bare = part.removesuffix("()")
         if owner.kind == "module":
             return self._step_in_module(owner, part, depth)
-        if part in {"await", SAME}:
+        if part in {"await", SAME} or (part == "INSTANCE" and owner.home.endswith(".kt")):  # so Java names it
             return owner
         if part == ELEMENT:
             if owner.name.startswith(ELEMENT):
@@ -309,8 +307,6 @@ class Receivers(ClassMembers, ABC):
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
-            if bare == "INSTANCE" and owner.home.endswith(".kt"):  # Java's name of one of Kotlin's objects
-                return owner
             inner = self._inner_class(owner.name, bare, owner.home) if bare in self._tables.classes else None
             if inner is not None:
                 return inner
@@ -412,10 +408,12 @@ class Receivers(ClassMembers, ABC):
             return None
         if declared.made[-1] in {ELEMENT, SAME}:
             return self._owner(declared.made, "", scope, depth - 1)
-        found = self._resolve(declared.made, scope, depth - 1)
+        *before, name = declared.made
+        found = self._resolve(before if name[0] == INSTANCE else declared.made, scope, depth - 1)
+        if name[0] == INSTANCE and any(self._tables.gives_parameter(own) for own, _ in found):
+            return self._typed(name[1:], scope)
         if found:
             return self._given_by(found)
-        *before, name = declared.made
         if before and self._tables.language(scope[0]) == "rust":
             if name in _PASSING | _ELEMENTS | _AS_MANY:
                 return self._owner([*before, f"{name}()"], "", scope, depth - 1)
@@ -429,6 +427,13 @@ class Receivers(ClassMembers, ABC):
             type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(OBJECT):
             return Owner("class", type_name.removeprefix(OBJECT), scope[0])
+        many, type_name = type_name[: 2 * type_name.startswith(ELEMENT)], type_name.removeprefix(ELEMENT)
+        for own in self._tables.outwards(scope):  # a type parameter means what bounds it
+            bound = self._tables.body(own[0]).variables.get((own[1], type_name))
+            if bound is not None and bound.type_name and bound.type_name != type_name:
+                type_name, scope = bound.type_name, (scope[0], 0)
+                break
+        type_name = many + type_name
         if type_name.startswith(ELEMENT) and self._tables.language(scope[0]) == "ruby":  # as its class is
             held = self._class(type_name.removeprefix(ELEMENT), scope[0], self._tables.definition(scope).name)
             return held and held._replace(kind="type")
@@ -438,10 +443,6 @@ class Receivers(ClassMembers, ABC):
             return self._struct(type_name, scope)
         if type_name in {"Self", "this", "static", "self"}:
             return self._class_of(scope)
-        for own in self._tables.outwards(scope):  # a type parameter means what bounds it
-            bound = self._tables.body(own[0]).variables.get((own[1], type_name))
-            if bound is not None and bound.type_name and bound.type_name != type_name:
-                return self._class(bound.type_name, scope[0])
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
 
     def _struct(self, type_name: str, scope: Id) -> Owner | None:

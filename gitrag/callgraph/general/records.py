@@ -21,6 +21,9 @@ UNSURE = "~"
 SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 
+INSTANCE = "<"
+"""Before the last part of what a variable of Go is given: the type that a generic function is called with."""
+
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
 

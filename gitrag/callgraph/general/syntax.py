@@ -65,6 +65,7 @@ from gitrag.callgraph.general.parameters import (
 )
 from gitrag.callgraph.general.records import (
     ELEMENT,
+    INSTANCE,
     OBJECT,
     SAME,
     SCOPED,
@@ -121,6 +122,9 @@ _IMPORT_BYTES = 8_000
 _ARGUMENTS = late_re(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = late_re(r"(?:::)?<[^<>()]*>")
 _COMMENT = late_re(r"//[^\n]*")
+_INSTANTIATED = late_re(r"(\w)\[(?:[^\[\]]|\[\w*\])*\](?=\()")
+"""Type arguments of Go before a call's brackets: ``NewSet[Item]().Add``."""
+_INSTANCE = late_re(r"[\w.]+\[[*\s]*(\w+(?:\.\w+)?)\]")
 _LIFETIME = late_re(r"'[a-z_]\w*\b,?\s*")
 _WORD = late_re(r"\w+")
 _TYPED = late_re(
@@ -625,6 +629,8 @@ class QueryReader:
         if "call" in captures:
             node = captures["call"][0]
             text = self._text(node)
+            if self._language.name == "go":
+                text = _INSTANTIATED.sub(r"\1", text)
             parts = self._required(
                 text, parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
             )
@@ -1131,6 +1137,8 @@ class QueryReader:
             text = self._between(made.start_byte, made.parent.end_byte)
         if made is None:
             return Declaration(place, name, "", None)
+        if made.type == "generic_type" and (given := _INSTANCE.fullmatch(text)):  # of Go
+            return Declaration(place, name, "", (*parts_of(text), f"{INSTANCE}{given[1]}"))
         return Declaration(place, name, "", tuple(self._required(self._text(made), parts_of(text))))
 
     def _callee(self, call: tree_sitter.Node) -> str:

@@ -183,6 +183,11 @@ class Tables:
             if each.kind == "function" and parents[at] == 0 and each.name.rpartition(".")[2] == name
         ]
 
+    def gives_parameter(self, own: Id) -> bool:
+        """Tell whether a function gives what one of its type parameters is."""
+        body = self.body(own[0])
+        return (own[1], body.results.get(own[1], "")) in body.variables
+
     def is_extension(self, own: Id) -> bool:
         """Tell whether a definition of Swift or Dart only extends a type."""
         return own[0].endswith((".swift", ".dart")) and own[1] in self.body(own[0]).statics

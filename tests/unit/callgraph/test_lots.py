@@ -461,3 +461,39 @@ def test_what_macros_of_ruby_define(body: str, expected: set[str]):
     found = shown({"a.rb": RAILS.replace("BODY", body)})
     assert {each.removeprefix("Post.all_of_it ") for each in found if each.startswith("Post.all")} == expected
     assert found >= {"Post.recent -> Post.page_size", "Post.shout -> Post.upcase_it", "Post:2 ~> User.email"}
+
+
+GO_GENERIC = """
+package a
+type Saver interface { Save() }
+type Item struct{}
+func (i *Item) Save() {}
+type Set[T comparable] struct { items []T }
+func NewSet[T comparable](x ...T) *Set[T] { return nil }
+func (s *Set[T]) Add(x T) {}
+type Box[S Saver] struct { inner S }
+func Get[T any](k string) T { return *new(T) }
+func Both[A, B any](k A, v B) {}
+func conv(i Item) int { return 1 }
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("func f[S Saver](x S) { x.Save() }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f[S Saver](xs []S) { for _, x := range xs { x.Save() } }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f(b Box[*Item]) { b.inner.Save() }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f() { NewSet[Item]().Add(x) }", {"-> NewSet", "-> Set.Add"}),
+        ("func f() { NewSet[map[string]int](1).Add(x) }", {"-> NewSet", "-> Set.Add"}),
+        ('func f() { i := Get[*Item]("a"); i.Save() }', {"-> Get", "-> Item.Save"}),
+        ('func f() { var i = Get[Item]("a"); i.Save() }', {"-> Get", "-> Item.Save"}),
+        ('func f() { i := Get[int]("a"); i.Save() }', {"-> Get"}),
+        ("func f() { Both[int, string](1, x) }", {"-> Both"}),
+        ("func f() { run(Get[Item], Both[int, int]) }", {"~> Get", "~> Both"}),
+    ],
+)
+def test_type_parameters_of_go(body: str, expected: set[str]):
+    found = shown({"a.go": GO_GENERIC % body})
+    assert {each.removeprefix("f ") for each in found if each.startswith("f ")} - {"-> Item"} == expected
