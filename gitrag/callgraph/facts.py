@@ -47,6 +47,7 @@ class Facts(Struct, frozen=True):
         mentions: Every name that it reads, calls or imports, sorted; used to find possible callers.
         body: Further data for the language's resolution, packed.
         failure: Why the blob could not be read; empty if it could.
+        partly: Why not all of it was read.
         language: The language of its code, if the file as a whole has another: Python, of a notebook.
     """
 
@@ -55,6 +56,7 @@ class Facts(Struct, frozen=True):
     body: bytes
     failure: str = ""
     language: str = ""
+    partly: str = ""
 
     def read_rows(self) -> list[bytes]:
         """Unpack the body: JSON, row by row."""
@@ -77,6 +79,7 @@ class _Outline(Struct, array_like=True, frozen=True, gc=False):
     definitions: tuple[DefinitionFacts, ...]
     mentions: str
     language: str = ""
+    partly: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -91,7 +94,7 @@ def packed_body(*rows: object) -> bytes:
 def pack(facts: Facts) -> bytes:
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
-    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language)
+    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language, facts.partly)
     outline = zlib.compress(_encode(held), _LEVEL)
     return _HEAD.pack(FACTS_VERSION, len(outline)) + outline + facts.body
 
@@ -108,4 +111,5 @@ def unpack(data: bytes) -> Facts | None:
     except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
     mentions = frozenset(outline.mentions.split(" "))
-    return Facts(outline.definitions, mentions, data[_HEAD.size + size :], language=outline.language)
+    body = data[_HEAD.size + size :]
+    return Facts(outline.definitions, mentions, body, language=outline.language, partly=outline.partly)

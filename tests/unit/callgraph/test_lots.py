@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.facts import pack, unpack
 from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
@@ -497,3 +499,33 @@ func conv(i Item) int { return 1 }
 def test_type_parameters_of_go(body: str, expected: set[str]):
     found = shown({"a.go": GO_GENERIC % body})
     assert {each.removeprefix("f ") for each in found if each.startswith("f ")} - {"-> Item"} == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "is_sure"),
+    [
+        ("let self; self = this; run(function () { self.save(); });", True),
+        ("var n = 1, me = this; run(() => me.save());", True),
+        ("const root = this || {}; root.save();", True),
+        ("const root = other || this; root.save();", False),
+        ("let self = other; if (n) { self = this; } self.save();", False),
+    ],
+)
+def test_other_names_of_this_in_javascript(body: str, is_sure: bool):
+    found = shown({"a.js": f"class A {{ save() {{}} go(n) {{ {body} }} }}\nclass B {{ save() {{}} }}\n"})
+    assert ("A.go -> A.save" in found) == is_sure
+
+
+def test_a_line_that_is_too_long_is_said_not_to_be_read():
+    chain = "function go(list) { return list" + ".filter(keep)" * 1_000 + "; }\n"
+    data = f"const shape = '{'M10,10 ' * 1_000}';\n"
+    known = "function keep(x) { return x; }\nfunction all(x) { keep(x); }\n"
+    read = {
+        name: unpack(pack(extract((known + text).encode(), "javascript")))
+        for name, text in (("chain", chain), ("data", data))
+    }
+    assert {name: facts.partly for name, facts in read.items() if facts} == {
+        "chain": "1 line of over 5,000 characters",
+        "data": "",
+    }
+    assert shown({"a.js": known + chain}) == {"all -> keep"}
