@@ -17,7 +17,7 @@ _SPOKEN = frozenset({"python", *QUERIES})
 
 _COMPONENTS = frozenset({"vue", "svelte", "astro", "html"})
 
-_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python"}
+_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python", "razor": "csharp"}
 """What templates have of other languages; HTML, if it calls nothing of Python, is read for its scripts."""
 
 LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
@@ -84,7 +84,7 @@ def _read(data: bytes, language: str) -> Facts:
     if is_hopelessly_nested(source):
         return failed("its brackets nest too deep")
     if not is_plausible(source, row):
-        if given == "html":  # a template of another language
+        if given in {"html", "razor"}:  # a template of another language
             return EMPTY
         return failed(f"it is not in {row.name}")
     tree = parse(source, row)

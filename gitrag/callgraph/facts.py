@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-FACTS_VERSION = 40
+FACTS_VERSION = 41
 """Raise with any change to what is extracted or how it is packed; facts of other versions are redone."""
 
 _HEAD = struct.Struct("<BI")
@@ -110,6 +110,6 @@ def unpack(data: bytes) -> Facts | None:
         outline = _decode_outline(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
     except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
-    mentions = frozenset(outline.mentions.split(" "))
+    mentions, partly = frozenset(outline.mentions.split(" ")), outline.partly
     body = data[_HEAD.size + size :]
-    return Facts(outline.definitions, mentions, body, language=outline.language, partly=outline.partly)
+    return Facts(outline.definitions, mentions, body, language=outline.language, partly=partly)

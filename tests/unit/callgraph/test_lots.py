@@ -8,6 +8,7 @@ import pytest
 
 from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.facts import pack, unpack
+from gitrag.callgraph.templates import csharp_of
 from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
@@ -529,3 +530,77 @@ def test_a_line_that_is_too_long_is_said_not_to_be_read():
         "data": "",
     }
     assert shown({"a.js": known + chain}) == {"all -> keep"}
+
+
+RAZOR = """@using Shop.Models
+@model Order
+@inject IPrices Prices;
+@{
+    ViewData["x"] = Model.Title();
+    <b>@Model.Inner(1)</b>
+}
+@* @Model.No() *@
+<a class="@(Model.IsOpen() ? "a" : "b")" href="@Model.Link("(")">me@Model.No() @@Model.No() (see</a>
+<script> Model.No(); const a = @Html.Raw2(Model); </script>
+@if (Model.Has())
+{
+    var item = Model.First();
+    <i>@item.Show() don't</i>
+    @foreach (var line in Model.Lines)
+    {
+        <td>@line.Text()</td>
+    }
+}
+else if (Prices.Total(Model) > 1)
+{
+}
+<vc:cart-icon symbol="a" />
+<button @onclick="Save">x</button>
+@functions {
+    string Helper(int a) { return Model.Title(); }
+    void Save() { Helper(1); }
+}
+"""
+SHOP = """
+namespace Shop.Models;
+public class Order {
+  public string Title() => ""; public void Inner(int a) {} public void No() {} public bool IsOpen() => true;
+  public string Link(string a) => ""; public bool Has() => true; public Item First() => null;
+  public List<Line> Lines;
+}
+public class Item { public void Show() {} }
+public class Line { public void Text() {} }
+public class IPrices { public int Total(Order m) => 1; }
+public static class Ext { public static void Raw2(this IHtmlHelper h, object a) {} }
+public class CartIcon : ViewComponent { public void Invoke() {} }
+"""
+
+
+def test_a_page_of_razor_calls():
+    calls = calls_of({"Views/Order.cshtml": RAZOR, "Models.cs": SHOP})
+    found = calls.callees([own for own, node in calls.nodes() if node.path.endswith(".cshtml")])
+    shown = {f"{e.caller.name} {e.callee.name} {'->' if e.confidence == 1 else '~>'} {e.line}" for e in found}
+    assert shown == {
+        "<module> Order.Title -> 5",
+        "<module> Order.Inner -> 6",
+        "<module> Order.IsOpen -> 9",
+        "<module> Order.Link -> 9",
+        "<module> Ext.Raw2 ~> 10",
+        "<module> Order.Has -> 11",
+        "<module> Order.First -> 13",
+        "<module> Item.Show -> 14",
+        "<module> Line.Text -> 17",
+        "<module> IPrices.Total -> 20",
+        "<module> CartIcon.Invoke ~> 23",
+        "<module> Save ~> 24",
+        "Helper Order.Title -> 26",
+        "Save Helper -> 27",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["@a(", "@{", "@if (", "}", "@*", "<script>@(", "@foreach (var x in y) {", "@model A\n"]
+)
+def test_a_page_of_razor_that_goes_on_and_on(text: str):
+    read = csharp_of(text * 20_000)
+    assert read.count("\n") == text.count("\n") * 20_000
