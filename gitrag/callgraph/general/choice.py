@@ -185,12 +185,15 @@ class Choice:
 
     def _told_apart(self, found: Found, call: WrittenCall, caller: Id) -> Found:
         """Choose among functions of one name of one of Kotlin's classes, or files."""
+        if len(found) < 2:
+            return found
         named: dict[tuple[str, str], list[Id]] = {}
-        for own, _ in found if call.given is not None else ():
+        for own, _ in found:
             named.setdefault((own[0], self._tables.definition(own).name), []).append(own)
-        left = {own for own, _ in found} if call.given is None else set()
+        left: set[Id] = set()
         for every in named.values():
-            scores = {own: self._fit_in_kotlin(call, own, caller) for own in every} if len(every) > 1 else {}
+            is_told = len(every) > 1 and call.given is not None
+            scores = {own: self._fit_in_kotlin(call, own, caller) for own in every if is_told}
             fits = {own: score for own, score in scores.items() if score is not None}
             best = max(fits.values(), default=0)
             least = best if best > 1 else MISFIT + 1  # else it may be one that nothing is known of

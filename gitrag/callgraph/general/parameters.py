@@ -47,6 +47,10 @@ _SUFFIXED = {"l": "long", "f": "float", "m": "decimal"}
 """What a number's last letter says."""
 _COMMENTS = frozenset({"line_comment", "block_comment", "multiline_comment", "comment"})
 _MADE = frozenset({"object_creation_expression", "new_expression", "cast_expression"})
+_NUMBERS = frozenset({"int", "double"})
+_BINARY = frozenset({"binary_expression", "additive_expression"})
+_AROUND = frozenset({"argument", "parenthesized_expression"})
+_NAMES = frozenset({"identifier", "simple_identifier", "this"})
 _COMPARED = re.compile(r"==|!=|<=?|>=?|&&|\|\||instanceof")
 _GENERICS = re.compile(r"<[^<>]*>")
 _CALLED = re.compile(r"\([^()]*\)")
@@ -160,8 +164,9 @@ def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | 
             given.append(BLOCK)
         for one in each.named_children if each.type == "value_arguments" else ():
             if one.type == "value_argument":
-                name = f"{text(one.named_children[0])}=" * any(part.type == "=" for part in one.children)
-                given.append(name + _given(one.named_children[-1], text))
+                parts = one.children
+                name = f"{text(parts[0])}=" if len(parts) > 2 and parts[1].type == "=" else ""
+                given.append(name + _given(parts[-1], text))
     return tuple(given)
 
 
@@ -204,37 +209,56 @@ def _all_of(node: tree_sitter.Node) -> list[tree_sitter.Node] | None:
 
 
 def _given(node: tree_sitter.Node, text: _Text) -> str:
-    while node.type in {"argument", "parenthesized_expression"} and node.named_child_count == 1:
+    kind = node.type
+    while kind in _AROUND and node.named_child_count == 1:
         node = node.named_children[0]
-    if node.type in _LITERALS or node.type == "number_literal":
-        named = _LITERALS.get(node.type) or ("double" if "." in text(node) else "int")
-        last = text(node)[-1].lower() if named in {"int", "double"} else ""
-        is_digit = last != "l" and text(node).lower().startswith("0x")
-        return f":{named if is_digit else _SUFFIXED.get(last, named)}"
-    if node.type == "navigation_expression" and "::" in text(node):
+        kind = node.type
+    if kind in _NAMES:
+        return text(node)
+    named = _LITERALS.get(kind, "")
+    if named and named not in _NUMBERS:
+        return f":{named}"
+    written = text(node)
+    if named or kind == "number_literal":
+        return f":{_number(written, named)}"
+    if kind == "navigation_expression" and "::" in written:
         return ":->"
-    if node.type == "as_expression" and node.named_children:
+    if kind == "as_expression" and node.named_children:
         return f":{bare_type(text(node.named_children[-1]))}"
-    if node.type in _MADE:
+    if kind in _MADE:
         made = node.child_by_field_name("type")
         return f":{bare_type(text(made))}" if made is not None else ""
-    if node.type in {"binary_expression", "additive_expression"}:
-        operator = node.child_by_field_name("operator")
-        if operator is not None and _COMPARED.fullmatch(text(operator)):
-            return ":boolean"
-        sides = [_given(each, text) for each in node.named_children]
-        return ":String" if ":String" in sides else ""
-    if node.type == "unary_expression":
-        return ":boolean" if text(node).startswith("!") else _given(node.named_children[-1], text)
-    if node.type == "this":
-        return "this"
-    return _path(text(node))
+    if kind in _BINARY:
+        return _of_two(node, text)
+    if kind == "unary_expression":
+        return ":boolean" if written.startswith("!") else _given(node.named_children[-1], text)
+    return _path(written)
+
+
+def _number(written: str, named: str) -> str:
+    named, last = named or ("double" if "." in written else "int"), written[-1].lower()
+    is_digit = last != "l" and written.lower().startswith("0x")
+    return named if is_digit else _SUFFIXED.get(last, named)
+
+
+def _of_two(node: tree_sitter.Node, text: _Text) -> str:
+    """Return the type of what an operator makes: of a sum not by recursion, since it may be of thousands."""
+    operator = node.child_by_field_name("operator")
+    if operator is not None and _COMPARED.fullmatch(text(operator)):
+        return ":boolean"
+    while node.type in _BINARY and node.named_child_count > 1:
+        if _LITERALS.get(node.named_children[-1].type) == "String":
+            return ":String"
+        node = node.named_children[0]
+    return ":String" if _LITERALS.get(node.type) == "String" else ""
 
 
 def _path(expression: str) -> str:
     """Return an expression of names, dots and calls without what the calls are given; else nothing."""
     if len(expression) > _LONGEST:
         return ""
+    if expression.isidentifier():
+        return expression
     bare = "".join(expression.replace("->", ".").replace("?.", ".").replace("!!", "").split())
     for _ in range(4):
         shorter = _CALLED.sub("\0", _GENERICS.sub("", bare))
@@ -247,7 +271,7 @@ def _path(expression: str) -> str:
 
 def bare_type(text: str) -> str:
     """Return the last name of a type without what it is generic in, with ``[]`` if it is an array."""
-    for _ in range(4):
+    for _ in range(4 * ("<" in text)):
         text = _GENERICS.sub("", text)
     array = "[]" if text.rstrip().endswith("]") else ""
     words = text.partition("[")[0].replace("::", ".").strip("&*? ").split()

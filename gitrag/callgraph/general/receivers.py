@@ -86,8 +86,9 @@ class Receivers(ClassMembers, ABC):
         variables = self._tables.body(caller[0]).variables
         held = (variables.get((scope[1], parts[0])) for scope in self._tables.outwards(caller))
         parts = parts if len(parts) > 1 else next((each.made for each in held if each and each.made), parts)
-        is_made = len(parts) == 2 and parts[0][:1].isupper() and parts[0] not in self._tables.classes
-        return written or (parts[0] if is_made else "?")  # `CardBinding.bind(view)`
+        is_made = len(parts) == 2 and parts[0][:1].isupper() and parts[0].isidentifier()
+        is_made = is_made and parts[0] not in self._tables.classes  # `CardBinding.bind(view)`
+        return written or (parts[0] if is_made else "?")
 
     def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
         if parts[0] == "?" or depth <= 0:

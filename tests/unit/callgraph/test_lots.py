@@ -351,6 +351,12 @@ def test_java_calls_the_functions_of_a_file_of_kotlin(body: str, expected: set[s
     assert {each.removeprefix("A.f ") for each in shown(files)} == expected
 
 
+def test_java_imports_a_class_of_kotlin_beside_functions():
+    kotlin = "package x\nclass Box { fun open() {} }\nfun String.shut() {}\n"
+    java = "package y;\nimport x.Box;\nclass A { void f(Box b) { b.open(); x.BoxKt.shut(b); } }\n"
+    assert shown({"app/x/Box.kt": kotlin, "app/y/A.java": java}) == {"A.f -> Box.open"}
+
+
 def test_java_calls_an_object_of_kotlin():
     java = "class A { void f() { Tool.INSTANCE.run(); } }\n"
     assert shown({"Tool.kt": "object Tool { fun run() {} }\n", "A.java": java}) == {"A.f -> Tool.run"}
@@ -604,3 +610,15 @@ def test_a_page_of_razor_calls():
 def test_a_page_of_razor_that_goes_on_and_on(text: str):
     read = csharp_of(text * 20_000)
     assert read.count("\n") == text.count("\n") * 20_000
+
+
+@pytest.mark.parametrize("path", ["A.java", "a.kt"])
+def test_a_sum_of_thousands_is_a_text(path: str):
+    total = "n" + " +\n n" * 3_000 + ' + "a"'
+    java = f"class A {{ void put(String a) {{}} void put(int n) {{}} void go(int n) {{ put({total}); }} }}\n"
+    kotlin = (
+        f"class A {{ fun put(a: String) {{}}\n fun put(n: Int) {{}}\n fun go(n: Int) {{ put({total}) }} }}\n"
+    )
+    found = shown({path: {"A.java": java, "a.kt": kotlin}[path]})
+    assert {each.partition(":")[0] for each in found} <= {"A.go -> A.put"}
+    assert found
