@@ -155,10 +155,18 @@ class ClassMembers(Naming):
             found = [(each, min(sure, self._sure)) for each, sure in self._find_methods(owner, name)]
             self._sure = before
             fitting = [each for each in found if self._fits(each[0], owner)]
-            # Rails calls an instance's method as its class's.
-            found = fitting or [(each, LIKE_NAMED) for each, _ in found]
+            # Rails calls an instance's method as its class's, but none of a class's scopes as an instance's.
+            found = fitting or [
+                (each, LIKE_NAMED)
+                for each, _ in found
+                if owner.kind == "type" or not (owner.full and self._gives_itself(each))
+            ]
             self._methods_found[key] = found
         return found
+
+    def _gives_itself(self, own: Id) -> bool:
+        type_ = self._tables.body(own[0]).results.get(own[1])
+        return type_ == "this" or (type_ == "self" and self._tables.language(own[0]) == "ruby")
 
     def _find_methods(self, owner: Owner, name: str) -> Found:
         if name not in self._tables.methods:

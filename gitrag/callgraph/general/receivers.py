@@ -19,6 +19,7 @@ from gitrag.callgraph.general.records import ELEMENT, INSTANCE, NUMBERED, OBJECT
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING, SCRIPTS
 
+_ITSELF = frozenset({"Self", "this", "static", "self"})
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
 _PASSING = frozenset(
@@ -428,9 +429,11 @@ class Receivers(ClassMembers, ABC):
             type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(OBJECT):
             return Owner("class", type_name.removeprefix(OBJECT), scope[0])
+        is_go = scope[0].endswith(".go")
         many, type_name = type_name[: 2 * type_name.startswith(ELEMENT)], type_name.removeprefix(ELEMENT)
-        for own in self._tables.outwards(scope):  # a type parameter means what bounds it
-            bound = self._tables.body(own[0]).variables.get((own[1], type_name))
+        is_other = bool(many) or type_name in _ITSELF or scope[0].endswith(".zig")
+        for own in self._tables.outwards(scope) if is_go or not is_other else ():  # a type parameter's bound
+            bound = self._tables.body(own[0]).variables.get((own[1], INSTANCE * is_go + type_name))
             if bound is not None and bound.type_name and bound.type_name != type_name:
                 type_name, scope = bound.type_name, (scope[0], 0)
                 break
@@ -442,7 +445,7 @@ class Receivers(ClassMembers, ABC):
             return Owner("class", type_name, scope[0])
         if scope[0].endswith(".zig"):
             return self._struct(type_name, scope)
-        if type_name in {"Self", "this", "static", "self"}:
+        if type_name in _ITSELF:
             return self._class_of(scope)
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
 
@@ -477,10 +480,6 @@ class Receivers(ClassMembers, ABC):
         if any(each and self._tables.subclasses.get(each.name) for each in itself):  # or one of those
             self._sure = min(self._sure, OVERRIDDEN)
         return types[0] if types else None
-
-    def _gives_itself(self, own: Id) -> bool:
-        type_ = self._tables.body(own[0]).results.get(own[1])
-        return type_ == "this" or (type_ == "self" and self._tables.language(own[0]) == "ruby")
 
     def _given(self, own: Id) -> Owner | None:
         """Return the type of the result of calling a definition."""

@@ -22,7 +22,8 @@ SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 
 INSTANCE = "<"
-"""Before the last part of what a variable of Go is given: the type that a generic function is called with."""
+"""Before the last part of what a variable of Go is given: the type that a generic function is called with.
+Before the name of a type parameter."""
 
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""

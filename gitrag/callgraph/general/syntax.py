@@ -1118,6 +1118,8 @@ class QueryReader:
         if node.start_byte in self._values and place > 0 and self._spans[place][0] == node.start_byte:
             place = self._rows[place][4]
         name = self._text(node).lstrip("@$")
+        if "_bound" in captures:  # a type parameter of Go, which no variable's name means
+            name = f"{INSTANCE}{name}"
         if "itself" in captures:
             return Declaration(place, name, "self", None)
         if "type" in captures:
@@ -1131,15 +1133,18 @@ class QueryReader:
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
-        made = captures.get("made", [None])[0]
-        text = self._callee(made) if made is not None else ""
-        if made is not None and self._language.name == "dart" and made.parent is not None:
-            text = self._between(made.start_byte, made.parent.end_byte)
+        return Declaration(place, name, "", self._made(captures.get("made", [None])[0]))
+
+    def _made(self, made: tree_sitter.Node | None) -> tuple[str, ...] | None:
+        """Return the call that makes what a variable is given; in Go with the type that it is called with."""
         if made is None:
-            return Declaration(place, name, "", None)
-        if made.type == "generic_type" and (given := _INSTANCE.fullmatch(text)):  # of Go
-            return Declaration(place, name, "", (*parts_of(text), f"{INSTANCE}{given[1]}"))
-        return Declaration(place, name, "", tuple(self._required(self._text(made), parts_of(text))))
+            return None
+        text = self._callee(made)
+        if self._language.name == "dart" and made.parent is not None:
+            text = self._between(made.start_byte, made.parent.end_byte)
+        if made.type == "generic_type" and (given := _INSTANCE.fullmatch(text)):
+            return (*parts_of(text), f"{INSTANCE}{given[1]}")
+        return tuple(self._required(self._text(made), parts_of(text)))
 
     def _callee(self, call: tree_sitter.Node) -> str:
         """Return what is called, without its arguments, which may be long."""

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
-from gitrag.callgraph.general.records import UNSURE, Declaration, Signature, WrittenCall, unpacked_body
+from gitrag.callgraph.general.records import (
+    INSTANCE,
+    UNSURE,
+    Declaration,
+    Signature,
+    WrittenCall,
+    unpacked_body,
+)
 from gitrag.callgraph.general.traits import MOST, SCRIPTS, TRAITS, Traits
 
 
@@ -186,7 +193,7 @@ class Tables:
     def gives_parameter(self, own: Id) -> bool:
         """Tell whether a function gives what one of its type parameters is."""
         body = self.body(own[0])
-        return (own[1], body.results.get(own[1], "")) in body.variables
+        return (own[1], f"{INSTANCE}{body.results.get(own[1], '')}") in body.variables
 
     def is_extension(self, own: Id) -> bool:
         """Tell whether a definition of Swift or Dart only extends a type."""

@@ -464,6 +464,7 @@ end
         ("entries.old", {"-> Note.old"}),
         ("entries.first.flag", {"~> Note.flag"}),
         ("comments.visible.hidden", {"~> Comment.visible", "~> Hideable.hidden"}),
+        ("comment.visible; Comment.new.visible", {"-> Comment"}),  # a scope is of the class only
     ],
 )
 def test_what_macros_of_ruby_define(body: str, expected: set[str]):
@@ -472,6 +473,7 @@ def test_what_macros_of_ruby_define(body: str, expected: set[str]):
     assert found >= {"Post.recent -> Post.page_size", "Post.shout -> Post.upcase_it", "Post:2 ~> User.email"}
 
 
+GO_ITEMS = "type item struct{}\nfunc (i *item) Go() {}\n"
 GO_GENERIC = """
 package a
 type Saver interface { Save() }
@@ -500,7 +502,10 @@ func conv(i Item) int { return 1 }
         ('func f() { var i = Get[Item]("a"); i.Save() }', {"-> Get", "-> Item.Save"}),
         ('func f() { i := Get[int]("a"); i.Save() }', {"-> Get"}),
         ("func f() { Both[int, string](1, x) }", {"-> Both"}),
-        ("func f() { run(Get[Item], Both[int, int]) }", {"~> Get", "~> Both"}),
+        (
+            f"{GO_ITEMS}func f(a []*item) {{ for _, t:= range a{{ item := &Item{{}}; t.Go(); item.Save() }}}}",
+            {"-> item.Go", "-> Item.Save"},
+        ),
     ],
 )
 def test_type_parameters_of_go(body: str, expected: set[str]):

@@ -64,7 +64,7 @@
 
 ; A type parameter is what bounds it.
 (type_parameter_declaration name: (identifier) @var
-  type: (type_constraint . [(type_identifier) (qualified_type) (generic_type)] @type .))
+  type: (type_constraint . [(type_identifier) (qualified_type) (generic_type)] @type .) @_bound)
 (short_var_declaration
   left: (expression_list . (identifier) @var)
   right: (expression_list . (type_conversion_expression type: (generic_type) @made)))
