@@ -411,8 +411,9 @@ class Receivers(ClassMembers, ABC):
         if declared.made[-1] in {ELEMENT, SAME}:
             return self._owner(declared.made, "", scope, depth - 1)
         *before, name = declared.made
-        found = self._resolve(before if name[0] == INSTANCE else declared.made, scope, depth - 1)
-        if name[0] == INSTANCE and any(self._tables.gives_parameter(own) for own, _ in found):
+        is_instance = name.startswith(INSTANCE)
+        found = self._resolve(before if is_instance else declared.made, scope, depth - 1)
+        if is_instance and any(self._tables.gives_parameter(own) for own, _ in found):
             return self._typed(name[1:], scope)
         if found:
             return self._given_by(found)

@@ -157,15 +157,17 @@ class Resolver(Receivers):
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
-        if owner is None and self._tables.language(caller[0]) == "php":
+        language = self._tables.language(caller[0])
+        if owner and language in SCRIPTS and before[0] in _NOBODYS and owner.home != caller[0]:
+            return []  # a type of the repository has the name, too
+        if owner is None and language == "php":
             return self._in_php(before, name, caller)
         if owner is None and before == ["self"]:
             if self._tables.is_template(caller[0]):
                 return self._plain(name, caller)
-            if self._tables.language(caller[0]) == "ruby":
+            if language == "ruby":
                 return certain(self._tables.named(caller[0], name))
         if owner is None:
-            language = self._tables.language(caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
             if language in SCRIPTS and self._is_of_others(before, caller):

@@ -503,7 +503,7 @@ func conv(i Item) int { return 1 }
         ('func f() { i := Get[int]("a"); i.Save() }', {"-> Get"}),
         ("func f() { Both[int, string](1, x) }", {"-> Both"}),
         (
-            f"{GO_ITEMS}func f(a []*item) {{ for _, t:= range a{{ item := &Item{{}}; t.Go(); item.Save() }}}}",
+            f"{GO_ITEMS}func f(a []*item) {{ for _, t:= range a{{ item := Item{{}}; t.Go(); item.Save() }}}}",
             {"-> item.Go", "-> Item.Save"},
         ),
     ],
@@ -627,3 +627,18 @@ def test_a_sum_of_thousands_is_a_text(path: str):
     found = shown({path: {"A.java": java, "a.kt": kotlin}[path]})
     assert {each.partition(":")[0] for each in found} <= {"A.go -> A.put"}
     assert found
+
+
+def test_an_object_of_javascript_is_no_type_of_the_repository():
+    files = {
+        "a.ts": "export interface Object { a: number }\n",
+        "b.ts": "export const held = { entries() { return 1; } };\n",
+        "c.ts": "function f(x) { for (const y of Object.entries(x)) { console.log(y); } }\n",
+    }
+    assert shown(files) == set()
+
+
+def test_a_variable_of_which_nothing_is_read():
+    assert shown(
+        {"a.ts": "const a = (await x``)`b`();\nfunction f() { a.go(); }\nclass G { go() {} }\n"}
+    ) <= {"f ~> G.go"}
