@@ -32,6 +32,7 @@ class ClassMembers(Naming):
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
+        self._files_imported: dict[str, frozenset[str]] = {}
         self._methods_found: dict[tuple[Owner, str], Found] = {}
         self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
 
@@ -345,6 +346,14 @@ class ClassMembers(Naming):
         if every and not near and not packages:
             self._sure, near = min(self._sure, OVERRIDDEN), every
         return Owner("module", "", near[0]) if len(near) == 1 else None
+
+    def _imported_files(self, path: str) -> frozenset[str]:
+        """Return the files that a file imports something from."""
+        if path not in self._files_imported:
+            every = (each for names in self._tables.body(path).imports.values() for each in names)
+            found = (file for each in every for file, _ in self._imports.files(each, path))
+            self._files_imported[path] = frozenset(found)
+        return self._files_imported[path]
 
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""

@@ -221,6 +221,8 @@ class Resolver(Receivers):
         if name not in needs and not vague:
             return []
         alike = self._tables.methods.get(name, [])
+        if self._tables.language(owner.home) == "csharp":  # a property is declared by the type itself
+            alike = [own for own in alike if own[1] not in self._tables.body(own[0]).properties]
         sure = OVERRIDDEN if name in needs and len(alike) == 1 else LIKE_NAMED
         return [(each, sure) for each in alike] if 0 < len(alike) <= _FEW else []
 
@@ -329,10 +331,17 @@ class Resolver(Receivers):
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
+        elif len(_WORDS.findall(name)) < 2 and not self._is_from_here(head, path):  # of others, mostly
+            found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
         found = [own for own in found if own != caller]  # what wraps another calls that one's
         if len(found) > 1 and not self._are_one_family(found):
             return []
         return [(own, LIKE_NAMED) for own in found]
+
+    def _is_from_here(self, name: str, path: str) -> bool:
+        """Tell whether a file imports a name from a file of the view."""
+        imported = self._tables.body(path).imports.get(name.removesuffix("()"), ())
+        return any(True for each in imported for _ in self._imports.files(each, path))
 
     def _are_one_family(self, found: Sequence[Id]) -> bool:
         """Tell whether methods of one name are a base's and its overrides."""

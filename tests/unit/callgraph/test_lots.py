@@ -642,3 +642,27 @@ def test_a_variable_of_which_nothing_is_read():
     assert shown(
         {"a.ts": "const a = (await x``)`b`();\nfunction f() { a.go(); }\nclass G { go() {} }\n"}
     ) <= {"f ~> G.go"}
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("chain(x).focus();", set()),
+        ("chain(x).focusTree();", {"f ~> Tree.focusTree"}),
+        ("import { Other } from './tree'; chain(x).focus();", {"f ~> Tree.focus"}),
+    ],
+)
+def test_a_name_of_one_word_is_no_reason_for_a_call_in_typescript(use: str, expected: set[str]):
+    *imports, body = use.split("; ") if use.startswith("import") else (use,)
+    files = {
+        "tree.ts": "export class Tree { focus() {} focusTree() {} }\nexport class Other {}\n",
+        "a.ts": "".join(f"{each};\n" for each in imports) + f"function f(x) {{ {body} }}\n",
+    }
+    assert shown(files) == expected
+
+
+def test_a_case_of_an_enumeration_is_no_property_of_its_name():
+    cs = "enum Pages { Users, Files }\nclass Model { public int Users { get; set; } }\n"
+    assert shown({"a.cs": cs + "class A { void F() { Go(Pages.Users); } void Go(Pages p) {} }\n"}) == {
+        "A.F -> A.Go"
+    }
