@@ -221,8 +221,6 @@ class Resolver(Receivers):
         if name not in needs and not vague:
             return []
         alike = self._tables.methods.get(name, [])
-        if self._tables.language(owner.home) == "csharp":  # a property is declared by the type itself
-            alike = [own for own in alike if own[1] not in self._tables.body(own[0]).properties]
         sure = OVERRIDDEN if name in needs and len(alike) == 1 else LIKE_NAMED
         return [(each, sure) for each in alike] if 0 < len(alike) <= _FEW else []
 

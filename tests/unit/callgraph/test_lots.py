@@ -659,10 +659,3 @@ def test_a_name_of_one_word_is_no_reason_for_a_call_in_typescript(use: str, expe
         "a.ts": "".join(f"{each};\n" for each in imports) + f"function f(x) {{ {body} }}\n",
     }
     assert shown(files) == expected
-
-
-def test_a_case_of_an_enumeration_is_no_property_of_its_name():
-    cs = "enum Pages { Users, Files }\nclass Model { public int Users { get; set; } }\n"
-    assert shown({"a.cs": cs + "class A { void F() { Go(Pages.Users); } void Go(Pages p) {} }\n"}) == {
-        "A.F -> A.Go"
-    }
