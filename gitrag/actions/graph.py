@@ -101,7 +101,7 @@ def call_graph(
         if globs:
             question = replace(question, allowed=matcher(globs_meant(workspace.repo.root, globs)))
         with calls_of(workspace, collection, checked) as (calls, loaded, others):
-            if question.target in loaded.failed:
+            if question.target in loaded.failed and not loaded.definitions(question.target):
                 raise UnreadError(question.target, loaded.failed[question.target])
             paths, no_path = None, ""
             if to is not None and question.target is not None:

@@ -20,7 +20,7 @@ from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits
 
 SKIPPED = "Call graph generation skipped for {path} (language not supported). Showing other results."
-UNREAD = "Files that could not be read for the call graph: {count} ({paths})."
+UNREAD = "Files that could not be read in full for the call graph: {count} ({paths})."
 
 _MOST_NAMED = 3
 """Unreadable files that are named; `gitrag doctor` lists more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -10,18 +11,20 @@ from msgspec.structs import replace
 from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
 from gitrag.callgraph.general.syntax import QUERIES
 from gitrag.machine.isolation import reason_of
+from gitrag.words.numbers import count
 
 _SPOKEN = frozenset({"python", *QUERIES})
 
 _COMPONENTS = frozenset({"vue", "svelte", "astro", "html"})
 
-_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python"}
+_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python", "razor": "csharp"}
 """What templates have of other languages; HTML, if it calls nothing of Python, is read for its scripts."""
 
 LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
 """Languages with call extraction.
 Of a file of parts in several languages, the language is read that has most rows."""
 
+_CALL = re.compile(r"\w\(")
 _MAX_BYTES = 1 << 20
 """Larger sources are generated; nobody asks about their calls."""
 
@@ -55,7 +58,12 @@ def _code_of_template(text: str, language: str) -> tuple[str, str] | None:
 
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
-    from gitrag.chunking.chunker import for_parser, is_hopelessly_nested, is_plausible
+    from gitrag.chunking.chunker import (
+        MAX_PARSED_LINE_CHARS,
+        for_parser,
+        is_hopelessly_nested,
+        is_plausible,
+    )
     from gitrag.chunking.containers import main_language, markup_of, spoken
     from gitrag.chunking.languages import BY_NAME
     from gitrag.chunking.parsing import parse
@@ -76,7 +84,7 @@ def _read(data: bytes, language: str) -> Facts:
     if is_hopelessly_nested(source):
         return failed("its brackets nest too deep")
     if not is_plausible(source, row):
-        if given == "html":  # a template of another language
+        if given in {"html", "razor"}:  # a template of another language
             return EMPTY
         return failed(f"it is not in {row.name}")
     tree = parse(source, row)
@@ -95,6 +103,11 @@ def _read(data: bytes, language: str) -> Facts:
             source, tree = opened(source, tree, row)
         named = named_in(markup_of(whole, given), given) if given in _COMPONENTS else []
         facts = QueryReader(source, row, named).read(tree)
+    blank = [line for line in text.split("\n") if len(line) > MAX_PARSED_LINE_CHARS and _CALL.search(line)]
+    if blank:  # else it is data
+        facts = replace(
+            facts, partly=f"{count(len(blank), 'line')} of over {MAX_PARSED_LINE_CHARS:,} characters"
+        )
     return facts if given in _SPOKEN or given == "erb" else replace(facts, language=spoken(row.name))
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-FACTS_VERSION = 41
+FACTS_VERSION = 42
 """Raise with any change to what is extracted or how it is packed; facts of other versions are redone."""
 
 _HEAD = struct.Struct("<BI")
@@ -45,6 +45,7 @@ class Facts(Struct, frozen=True):
         mentions: Every name that it reads, calls or imports, sorted; used to find possible callers.
         body: Further data for the language's resolution, packed.
         failure: Why the blob could not be read; empty if it could.
+        partly: Why not all of it was read.
         language: The language of its code, if the file as a whole has another: Python, of a notebook.
     """
 
@@ -53,6 +54,7 @@ class Facts(Struct, frozen=True):
     body: bytes
     failure: str = ""
     language: str = ""
+    partly: str = ""
 
     def read_rows(self) -> list[bytes]:
         """Unpack the body: JSON, row by row."""
@@ -75,6 +77,7 @@ class _Outline(Struct, array_like=True, frozen=True, gc=False):
     definitions: tuple[DefinitionFacts, ...]
     mentions: str
     language: str = ""
+    partly: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -89,7 +92,7 @@ def packed_body(*rows: object) -> bytes:
 def pack(facts: Facts) -> bytes:
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
-    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language)
+    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language, facts.partly)
     outline = zlib.compress(_encode(held), _LEVEL)
     return _HEAD.pack(FACTS_VERSION, len(outline)) + outline + facts.body
 
@@ -105,5 +108,6 @@ def unpack(data: bytes) -> Facts | None:
         outline = _decode_outline(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
     except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
-    mentions = frozenset(outline.mentions.split(" "))
-    return Facts(outline.definitions, mentions, data[_HEAD.size + size :], language=outline.language)
+    mentions, partly = frozenset(outline.mentions.split(" ")), outline.partly
+    body = data[_HEAD.size + size :]
+    return Facts(outline.definitions, mentions, body, language=outline.language, partly=partly)

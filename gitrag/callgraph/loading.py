@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from gitrag.callgraph.extraction import Job, extract_all, failed_facts
-from gitrag.callgraph.facts import EMPTY, Facts, unpack
+from gitrag.callgraph.facts import EMPTY, DefinitionFacts, Facts, unpack
 from gitrag.machine.isolation import Reading
 from gitrag.store.call_facts import FileFacts
 
@@ -45,12 +45,15 @@ class Loaded(Struct, frozen=True):
     Attributes:
         files: Language and facts, by path.
         made: Number of contents whose facts had to be extracted.
-        failed: Why a file could not be read, by path.
+        failed: Why a file could not be read, or not in full, by path.
     """
 
     files: dict[str, tuple[str, Facts]]
     made: int
     failed: dict[str, str]
+
+    def definitions(self, path: str) -> Sequence[DefinitionFacts]:
+        return self.files[path][1].definitions if path in self.files else ()
 
 
 def load(
@@ -90,7 +93,7 @@ def load(
     files = {row.path: _spoken(row.language, facts.get(row.content_id, EMPTY)) for row in rows}
     no_script = {path for path, (name, each) in files.items() if name == "html" and not each.definitions}
     files = {path: each for path, each in files.items() if path not in no_script or each[1].failure}
-    failed = {path: each.failure for path, (_, each) in files.items() if each.failure}
+    failed = {path: why for path, (_, each) in files.items() if (why := each.failure or each.partly)}
     # A partial clone lacks contents, which cannot be fetched here.
     failed |= {row.path: "its content is missing" for row in rows if row.content_id not in facts}
     return Loaded(files, len(missing), failed)

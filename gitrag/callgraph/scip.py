@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 from msgspec import Struct
 
@@ -26,6 +27,13 @@ _DEFINITION = 1
 """Numbers of fields of SCIP's messages, and the bit of a definition among an occurrence's roles."""
 
 _MOST_VARINT_BYTES = 10
+_MOST_FIELDS = 4_000_000
+"""Documents and symbols of others in an index."""
+_MOST_PLACES = 4
+"""Numbers that a range has."""
+_LONGEST_SYMBOL = 4_000
+_MOST_NAMES = 2
+"""Names in a file, for each of its characters: more are not of it."""
 _MOST_SOUGHT = 50
 """Symbols that are sought in the bytes of an index; for more, all of it is read."""
 _FUNCTION = re.compile(r"(?:`([^`]+)`|([\w$+-]+))\([\w$+-]*\)\.\Z")
@@ -74,7 +82,9 @@ def documents_of(data: bytes) -> dict[str, bytes]:
         ScipError: It is no index.
     """
     found: dict[str, bytes] = {}
-    for number, value in _fields(data):
+    for place, (number, value) in enumerate(_fields(data)):
+        if place == _MOST_FIELDS:
+            raise ScipError(f"it has more than {_MOST_FIELDS:,} parts")
         if number == _DOCUMENTS and isinstance(value, bytes):
             path = next((own for at, own in _fields(value) if at == _PATH), b"")
             if isinstance(path, bytes) and path:
@@ -94,13 +104,13 @@ def occurrences_of(document: bytes) -> Iterator[ScipOccurrence]:
         place: list[int] = []
         symbol, roles = "", 0
         for at, own in _fields(value):
-            if at == _RANGE:
-                place += _varints(own) if isinstance(own, bytes) else [own]
-            elif at == _SYMBOL and isinstance(own, bytes):
+            if at == _RANGE and len(place) <= _MOST_PLACES:
+                place += islice(_varints(own), _MOST_PLACES + 1) if isinstance(own, bytes) else [own]
+            elif at == _SYMBOL and isinstance(own, bytes) and len(own) <= _LONGEST_SYMBOL:
                 symbol = own.decode("utf-8", "replace")
             elif at == _ROLES and isinstance(own, int):
                 roles = own
-        if len(place) == 3 and not symbol.startswith("local ") and place[1] < place[2]:
+        if len(place) == 3 and symbol and not symbol.startswith("local ") and place[1] < place[2]:
             yield ScipOccurrence(place[0] + 1, place[1], place[2], symbol, bool(roles & _DEFINITION))
 
 
@@ -248,19 +258,26 @@ class CompiledCalls:
     def _believed(self, path: str) -> _Document | None:
         lines = self._lines_of(path)
         try:
-            names = sorted(occurrences_of(self._raw[path]), key=lambda each: (each.line, each.start))
+            names = [] if lines is None else self._names(path, lines)
         except ScipError:
             return None
-        if lines is None or not all(_is_borne_out(each, lines) for each in names):
+        if lines is None:
             return None
         definitions = self._files[path][1].definitions
-        defined: dict[str, tuple[Id, ...]] = {}
+        functions: dict[str, list[int]] = {}
+        for at, own in enumerate(definitions):
+            if own.kind == "function":
+                functions.setdefault(own.name.rpartition(".")[2], []).append(at)
+        defined: dict[str, list[Id]] = {}
         heads = [each.line_start for each in definitions]
         for each in names:
-            place = _defined_at(each, definitions) if each.is_definition else 0
-            if place:
-                defined[each.symbol] = (*defined.get(each.symbol, ()), (path, place))
-                heads[place] = each.line
+            every = functions.get(_function(each.symbol), ()) if each.is_definition else ()
+            around = [
+                at for at in every if definitions[at].line_start <= each.line <= definitions[at].line_end
+            ]
+            if around:
+                defined.setdefault(each.symbol, []).append((path, around[-1]))
+                heads[around[-1]] = each.line
         callers = _Callers(definitions, heads)
         calls = []
         named: dict[tuple[int, str], list[str]] = {}
@@ -272,7 +289,21 @@ class CompiledCalls:
             if caller >= 0 and _OPENING.match(text, each.end) and not _DEFINING.search(text[: each.start]):
                 calls.append(((path, caller), each.line, each.symbol))
                 named.setdefault((each.line, name), []).append(each.symbol)
-        return _Document(tuple(calls), named, defined)
+        return _Document(tuple(calls), named, {symbol: tuple(own) for symbol, own in defined.items()})
+
+    def _names(self, path: str, lines: Sequence[str]) -> list[ScipOccurrence]:
+        """Return the names in a file, in order.
+
+        Raises:
+            ScipError: The text does not bear them out.
+        """
+        most = _MOST_NAMES * sum(len(line) + 1 for line in lines)
+        names: list[ScipOccurrence] = []
+        for each in occurrences_of(self._raw[path]):
+            if len(names) == most or not _is_borne_out(each, lines):
+                raise ScipError("it is of another content")
+            names.append(each)
+        return sorted(names, key=lambda each: (each.line, each.start))
 
 
 class _Callers:
@@ -282,9 +313,15 @@ class _Callers:
         self._definitions = definitions
         self._heads = heads
         self._starts = [each.line_start for each in definitions]
+        self._found: dict[int, int] = {}
 
     def at(self, line: int) -> int:
         """Return the definition whose body a line is in; -1 if it has another's head, or several do."""
+        if line not in self._found:
+            self._found[line] = self._find(line)
+        return self._found[line]
+
+    def _find(self, line: int) -> int:
         last = bisect_right(self._starts, line)
         around = [at for at in range(last) if line <= self._definitions[at].line_end]
         inner = around[-1]
@@ -315,16 +352,3 @@ def _function(symbol: str) -> str:
     """Return the name of the function that a symbol means; empty if it means none."""
     found = _FUNCTION.search(symbol) if symbol.endswith(").") else None
     return (found[1] or found[2]) if found else ""
-
-
-def _defined_at(each: ScipOccurrence, definitions: Sequence[DefinitionFacts]) -> int:
-    """Return the function that a symbol is defined as; 0 if there is none."""
-    name = _function(each.symbol)
-    places = [
-        at
-        for at, own in enumerate(definitions)
-        if own.kind == "function"
-        and own.name.rpartition(".")[2] == name
-        and own.line_start <= each.line <= own.line_end
-    ]
-    return places[-1] if places else 0

@@ -1,9 +1,10 @@
-"""The code of templates at its own lines: ERB's Ruby, JSP's Java, and what Django's and Jinja's may call."""
+"""The code of templates at its own lines: ERB's Ruby, JSP's Java; what Django's, Jinja's, Razor's call."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 
 from gitrag.late import late_re
@@ -33,6 +34,31 @@ _OF_QUERIES = frozenset({"all", "exists", "count", "first", "last"})
 LIBRARIES = "templatetags"
 """The package that Django's libraries of tags and filters are in."""
 
+_BRACKET = late_re(r"(?<=[(,=+?:\s])[\"'][()\[\]{}][\"']|[()\[\]{}]")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_SCRIPT = late_re(r"<(?:script|style)\b[^<>]{0,1000}>", re.IGNORECASE)
+_SCRIPT_END = late_re(r"</(?:script|style)>", re.IGNORECASE)
+_GIVEN = late_re(
+    r"^[ \t]*@(?:model[ \t]+(?P<model>\S[^\n;]*)"
+    r"|inject[ \t]+(?P<type>\S[^\n;]*?)[ \t]+(?P<name>\w+)[ \t]*;?)[ \t\r]*$",
+    re.MULTILINE,
+)
+_BLOCK = late_re(r"(?<![\w@])@(?:\{|(?:functions|code)\s*\{)")
+_EXPRESSION_OF_RAZOR = late_re(
+    r"(?<![\w@])@(?:await[ \t]+)?"
+    r"(?:(?P<word>if|for|foreach|while|switch|using|lock)?[ \t]*(?=\()|(?P<name>[A-Za-z_]\w*))"
+)
+_PART = late_re(r"!?\??\.[A-Za-z_]\w*(?:<[\w<>, .?]{1,200}>(?=\())?")
+_STATEMENT = late_re(
+    r"^[ \t]*(?:\}?[ \t]*(?:else[ \t]+)?(?P<word>if|foreach|while|switch)[ \t]*(?=\()"
+    r"|(?P<code>[A-Za-z_][^<>\n]*[(=][^<>\n]*;)[ \t]*\r?$)",
+    re.MULTILINE,
+)
+_EACH = late_re(r"\(\s*(?:var|[\w.<>]+)\s+\w+\s+in\s")
+_OPENS = late_re(r"\s*\{")
+_HANDLER = late_re(r"@(?:on\w+|ref|bind[\w:-]*)=\"(\w+)\"")
+_COMPONENT = late_re(r"<vc:([\w-]+)")
+
 
 def _blank(text: str) -> str:
     return _OTHER.sub(" ", text)
@@ -54,7 +80,7 @@ def ruby_of(text: str) -> str:
 def java_of(text: str) -> str:
     """Return a page's Java code at its own lines: imports, beans, statements and expressions."""
     parts, at = [], 0
-    text = _without_comments(text)
+    text = _without_comments(text, "<%--", "--%>")
     for tag in _TAG_OF_JSP.finditer(text):
         code = _blank(tag["bean"] or tag["code"])
         imported = _IMPORTS.search(tag["code"]) if tag["kind"] == "@" else None
@@ -73,11 +99,21 @@ def java_of(text: str) -> str:
     return "".join([*parts, _blank(text[at:])])
 
 
-def _without_comments(text: str) -> str:
+def _without_comments(text: str, begin: str, end: str) -> str:
     parts, at = [], 0
-    while (start := text.find("<%--", at)) >= 0 and (end := text.find("--%>", start)) >= 0:
-        parts += [text[at:start], _blank(text[start : end + 4])]
-        at = end + 4
+    while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
+        parts += [text[at:start], _blank(text[start : stop + len(end)])]
+        at = stop + len(end)
+    return "".join([*parts, text[at:]])
+
+
+def _without_scripts(text: str) -> str:
+    parts, at = [], 0
+    while opened := _SCRIPT.search(text, at):
+        closed = _SCRIPT_END.search(text, opened.end())
+        end = closed.start() if closed else len(text)
+        parts += [text[at : opened.end()], _blank(text[opened.end() : end])]
+        at = end
     return "".join([*parts, text[at:]])
 
 
@@ -122,3 +158,93 @@ def _called(expression: str) -> Iterator[tuple[int, str]]:
     for each in _FILTER.finditer(bare):
         if not iskeyword(each[1]):
             yield each.start(), f"{LIBRARIES}.filter({each[1]})"
+
+
+def csharp_of(text: str) -> str:
+    """Return C# that calls what a page of Razor may call, at the page's lines.
+
+    Not the page's code as a whole, which only its own compiler tells from markup: its blocks, expressions,
+    the lines of code between tags, and declarations of what it is given.
+    """
+    text = _without_comments(text, "@*", "*@")
+    closing = _closing(text)
+    lines: list[list[str]] = [[] for _ in range(text.count("\n") + 1)]
+    row = counted = 0
+    for at, code in sorted([*_given(text), *_expressions(text, closing), *_statements(text, closing)]):
+        row, counted = row + text.count("\n", counted, at), at
+        for more, line in enumerate(code.split("\n")):
+            lines[row + more].append(line)
+    return "\n".join(" ".join(each) for each in lines)
+
+
+def _closing(text: str) -> dict[int, int]:
+    """Return the place of the bracket that closes each one; one that is closed by none is left out."""
+    found: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    waiting: Counter[str] = Counter()
+    for each in _BRACKET.finditer(text):
+        bracket = each[0]
+        if bracket in _PAIRS.values():
+            opened.append((bracket, each.start()))
+            waiting[bracket] += 1
+        while waiting[_PAIRS.get(bracket, "")]:
+            kind, at = opened.pop()
+            waiting[kind] -= 1
+            if kind == _PAIRS[bracket]:
+                found[at] = each.start()
+                break
+    return found
+
+
+def _given(text: str) -> Iterator[tuple[int, str]]:
+    """Yield what a page is given, its model and what is injected; what attributes hand on; what tags name."""
+    for each in _GIVEN.finditer(text):
+        yield each.start(), f"{each['model']} Model;" if each["model"] else f"{each['type']} {each['name']};"
+    for each in _HANDLER.finditer(text):
+        yield each.start(1), f"bind({each[1]});"
+    for each in _COMPONENT.finditer(text):  # `<vc:cart-icon>`
+        name = each[1].title().replace("-", "")
+        made = (f"{cls}.{run}" for cls in (name, f"{name}ViewComponent") for run in ("Invoke", "InvokeAsync"))
+        yield each.start(), f"vc({', '.join(made)});"
+
+
+def _expressions(text: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]:
+    for each in _EXPRESSION_OF_RAZOR.finditer(text):
+        if not each["name"]:
+            yield from _in_brackets(text, each.end(), each["word"] or "", closing)
+            continue
+        at = each.end()
+        while part := _PART.match(text, at) or (at in closing and text[at] != "{"):
+            at = closing[at] + 1 if part is True else part.end()
+        if at > each.end():
+            yield each.start("name"), f"{text[each.start('name') : at]};"
+
+
+def _in_brackets(text: str, at: int, word: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]:
+    """Yield what is in brackets; a loop over elements with the end of its block."""
+    end = closing.get(at, at)
+    inside = text[at : end + 1]
+    opens = _OPENS.match(text, end + 1)
+    if word == "foreach" and _EACH.match(inside) and opens and opens.end() - 1 in closing:
+        yield at, f"foreach {inside} {{"
+        yield closing[opens.end() - 1], "}"
+    elif end > at:
+        yield at, f"{word} {inside} {{}}" if word in {"for", "foreach", "using"} else f"_ = {inside};"
+
+
+def _statements(text: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]:
+    """Yield blocks, and what looks like a line of code between tags, outside of scripts."""
+    ends = 0
+    rest: list[str] = []
+    for each in _BLOCK.finditer(text):
+        if each.start() >= ends and each.end() - 1 in closing:
+            end = closing[each.end() - 1]
+            block = text[each.end() : end].split("\n")
+            yield each.start(), "\n".join("" if line.lstrip().startswith("<") else line for line in block)
+            rest += [text[ends : each.start()], _blank(text[each.start() : end])]
+            ends = end
+    for each in _STATEMENT.finditer(_without_scripts("".join([*rest, text[ends:]]))):
+        if each["code"]:
+            yield each.start("code"), each["code"]
+        else:
+            yield from _in_brackets(text, each.end(), each["word"], closing)

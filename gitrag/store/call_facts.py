@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _LANGUAGE = (
     "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb'"
-    " WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp' ELSE language END"
+    " WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp'"
+    " WHEN regexp_matches(path::VARCHAR, '(?i)[.](cshtml|razor)$') THEN 'razor' ELSE language END"
 )
 """The language that a file's calls are in: templates are HTML, or of no language, for all else."""
 

@@ -80,7 +80,7 @@ def test_files_that_cannot_be_read_cost_themselves_only(project):
     answer = call_graph(workspace, GraphQuestion(target="helper"))
     assert answer.error is None
     assert len(answer.graph.edges) == 300
-    assert answer.remarks == ("Files that could not be read for the call graph: 1 (deep.py).",)
+    assert answer.remarks == ("Files that could not be read in full for the call graph: 1 (deep.py).",)
 
 
 def test_a_file_that_changes_is_read_again(project):

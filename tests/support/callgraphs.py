@@ -27,7 +27,11 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
 
 
 def _language_of(path: str, text: str) -> str:
-    return {"erb": "erb", "jsp": "jsp"}.get(path.rpartition(".")[2]) or language_of(path, text) or ""
+    return (
+        {"erb": "erb", "jsp": "jsp", "cshtml": "razor", "razor": "razor"}.get(path.rpartition(".")[2])
+        or language_of(path, text)
+        or ""
+    )
 
 
 def edges_of(files: Mapping[str, str], least: float = LIKELY) -> set[str]:

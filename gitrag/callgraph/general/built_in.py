@@ -56,6 +56,23 @@ OF_RUBY = frozenset(
 )
 """Names with ``_`` of Ruby's core, ActiveSupport and ActiveRecord."""
 
+QUERYING = frozenset(
+    (
+        "all distinct eager_load group having includes joins left_joins left_outer_joins limit lock merge"
+        " none not offset or order preload readonly references reorder reverse_order select unscoped unscope"
+        " where"
+    ).split()
+)
+"""ActiveRecord's methods of a class that give a query, of which its scopes can be asked."""
+
+FINDING = frozenset(
+    (
+        "build create create! create_or_find_by create_or_find_by! find find_by find_by! find_or_create_by "
+        "find_or_create_by! find_or_initialize_by first first! last last! sole take take!"
+    ).split()
+)
+"""And those that give one of it."""
+
 OF_ELIXIR = frozenset(
     (
         "Access Agent Application Atom Base Bitwise Calendar Code Date DateTime Duration DynamicSupervisor "

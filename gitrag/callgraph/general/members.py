@@ -32,6 +32,7 @@ class ClassMembers(Naming):
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
+        self._files_imported: dict[str, frozenset[str]] = {}
         self._methods_found: dict[tuple[Owner, str], Found] = {}
         self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
 
@@ -155,10 +156,18 @@ class ClassMembers(Naming):
             found = [(each, min(sure, self._sure)) for each, sure in self._find_methods(owner, name)]
             self._sure = before
             fitting = [each for each in found if self._fits(each[0], owner)]
-            # Rails calls an instance's method as its class's.
-            found = fitting or [(each, LIKE_NAMED) for each, _ in found]
+            # Rails calls an instance's method as its class's, but none of a class's scopes as an instance's.
+            found = fitting or [
+                (each, LIKE_NAMED)
+                for each, _ in found
+                if owner.kind == "type" or not (owner.full and self._gives_itself(each))
+            ]
             self._methods_found[key] = found
         return found
+
+    def _gives_itself(self, own: Id) -> bool:
+        type_ = self._tables.body(own[0]).results.get(own[1])
+        return type_ == "this" or (type_ == "self" and self._tables.language(own[0]) == "ruby")
 
     def _find_methods(self, owner: Owner, name: str) -> Found:
         if name not in self._tables.methods:
@@ -325,6 +334,26 @@ class ClassMembers(Naming):
                 if found and where == each.home:
                     return found
         return []
+
+    def _facade(self, name: str, path: str, package: str = "") -> Owner | None:
+        """Find the file of Kotlin whose functions Java has in a class: of an imported package, or its own."""
+        every = self._tables.facades(name)
+        packages = (
+            [package] if package else [each.origin for each in self._tables.body(path).imports.get(name, ())]
+        )
+        ends = tuple(f"/{each}".replace(".", "/") for each in packages) or (f"/{path.rpartition('/')[0]}",)
+        near = [each for each in every if f"/{each}".rpartition("/")[0].endswith(ends)]
+        if every and not near and not packages:
+            self._sure, near = min(self._sure, OVERRIDDEN), every
+        return Owner("module", "", near[0]) if len(near) == 1 else None
+
+    def _imported_files(self, path: str) -> frozenset[str]:
+        """Return the files that a file imports something from."""
+        if path not in self._files_imported:
+            every = (each for names in self._tables.body(path).imports.values() for each in names)
+            found = (file for each in every for file, _ in self._imports.files(each, path))
+            self._files_imported[path] = frozenset(found)
+        return self._files_imported[path]
 
     def _implementations(self, owner: Owner, name: str) -> Found:
         """Find a method in the types that have all methods that an interface lists."""

@@ -396,9 +396,10 @@ class Naming:
 
     def _in_file(self, path: str, name: str, inside: Sequence[str] = ()) -> list[Id]:
         """Find a name in a file, or in what lies inside of it."""
-        inner = self._tables.body(path).inner
-        outer = [part for part in inside if part not in inner]
+        outer = [part for part in inside if part not in self._tables.body(path).inner]
         found = self._tables.named(path, ".".join([*outer, name]))
+        if path.endswith(".kt"):
+            return found or self._tables.top_level(path, name)
         return found or self._tables.named(path, f"exports.{name}")  # JavaScript's `module.exports = {…}`
 
     def _exported(self, module: str, name: str, inside: tuple[str, ...] = ()) -> list[Id]:

@@ -22,6 +22,7 @@ _LITERALS = {
     "decimal_integer_literal": "int",
     "hex_integer_literal": "int",
     "integer_literal": "int",
+    "long_literal": "long",
     "decimal_floating_point_literal": "double",
     "real_literal": "double",
     "true": "boolean",
@@ -29,13 +30,27 @@ _LITERALS = {
     "boolean_literal": "boolean",
     "null_literal": "null",
     "null": "null",
+    "comparison_expression": "boolean",
+    "equality_expression": "boolean",
+    "conjunction_expression": "boolean",
+    "disjunction_expression": "boolean",
+    "check_expression": "boolean",
     "nullptr": "null",
     "class_literal": "Class",
     "lambda_expression": "->",
     "method_reference": "->",
+    "lambda_literal": "->",
+    "anonymous_function": "->",
+    "callable_reference": "->",
 }
+_SUFFIXED = {"l": "long", "f": "float", "m": "decimal"}
+"""What a number's last letter says."""
 _COMMENTS = frozenset({"line_comment", "block_comment", "multiline_comment", "comment"})
 _MADE = frozenset({"object_creation_expression", "new_expression", "cast_expression"})
+_NUMBERS = frozenset({"int", "double"})
+_BINARY = frozenset({"binary_expression", "additive_expression"})
+_AROUND = frozenset({"argument", "parenthesized_expression"})
+_NAMES = frozenset({"identifier", "simple_identifier", "this"})
 _COMPARED = re.compile(r"==|!=|<=?|>=?|&&|\|\||instanceof")
 _GENERICS = re.compile(r"<[^<>]*>")
 _CALLED = re.compile(r"\([^()]*\)")
@@ -121,24 +136,25 @@ def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | N
 
 
 def taken_in_kotlin(function: int, node: tree_sitter.Node, text: _Text) -> Signature:
-    """Return the names of a function's parameters, with ``=`` where one may be left out.
-
-    The least number is -1 if it overrides: its base may have other names, and defaults.
-    """
-    names, variadic = [], False
+    """Return what a function takes; the least number is -1 if it overrides: its base may have other names."""
+    names, types, variadic = [], [], False
     for each, after in pairwise([*(each for each in node.children if each.type not in _COMMENTS), node]):
         if each.type == "parameter":
-            names.append(f":{text(each.named_children[0])}{'=' if after.type == '=' else ''}")
+            type_ = each.named_children[-1]
+            while type_.type in {"nullable_type", "parenthesized_type"} and type_.named_child_count == 1:
+                type_ = type_.named_children[0]
+            names.append(f"{text(each.named_children[0])}{'=' if after.type == '=' else ''}")
+            types.append("->" if type_.type == "function_type" else bare_type(text(type_)))
         variadic = variadic or (each.type == "parameter_modifiers" and "vararg" in text(each).split())
     modifiers = node.parent.children[0] if node.parent is not None else node
     overrides = modifiers.type == "modifiers" and not {"override", "actual"}.isdisjoint(
         text(modifiers).split()
     )
-    return Signature(function, tuple(names), -1 if overrides else 0, variadic)
+    return Signature(function, tuple(types), -1 if overrides else 0, variadic, tuple(names))
 
 
 def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
-    """Return the names by which a call gives its arguments, ``:_`` without one, and `BLOCK` for a block."""
+    """Return what a call gives, as `WrittenCall.given` says; None if it has no brackets and no block."""
     suffix = called.next_named_sibling
     if suffix is None or suffix.type != "call_suffix":
         return None
@@ -147,8 +163,10 @@ def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | 
         if each.type == "annotated_lambda":
             given.append(BLOCK)
         for one in each.named_children if each.type == "value_arguments" else ():
-            is_named = one.type == "value_argument" and any(part.type == "=" for part in one.children)
-            given.append(f":{text(one.named_children[0])}" if is_named else ":_")
+            if one.type == "value_argument":
+                parts = one.children
+                name = f"{text(parts[0])}=" if len(parts) > 2 and parts[1].type == "=" else ""
+                given.append(name + _given(parts[-1], text))
     return tuple(given)
 
 
@@ -191,33 +209,57 @@ def _all_of(node: tree_sitter.Node) -> list[tree_sitter.Node] | None:
 
 
 def _given(node: tree_sitter.Node, text: _Text) -> str:
-    while node.type in {"argument", "parenthesized_expression"} and node.named_child_count == 1:
+    kind = node.type
+    while kind in _AROUND and node.named_child_count == 1:
         node = node.named_children[0]
-    if node.type in _LITERALS:
-        return f":{_LITERALS[node.type]}"
-    if node.type == "number_literal":
-        return ":double" if "." in text(node) else ":int"
-    if node.type in _MADE:
+        kind = node.type
+    if kind in _NAMES:
+        return text(node)
+    named = _LITERALS.get(kind, "")
+    if named and named not in _NUMBERS:
+        return f":{named}"
+    written = text(node)
+    if named or kind == "number_literal":
+        return f":{_number(written, named)}"
+    if kind == "navigation_expression" and "::" in written:
+        return ":->"
+    if kind == "as_expression" and node.named_children:
+        return f":{bare_type(text(node.named_children[-1]))}"
+    if kind in _MADE:
         made = node.child_by_field_name("type")
         return f":{bare_type(text(made))}" if made is not None else ""
-    if node.type == "binary_expression":
-        operator = node.child_by_field_name("operator")
-        if operator is not None and _COMPARED.fullmatch(text(operator)):
-            return ":boolean"
-        sides = [_given(each, text) for each in node.named_children]
-        return ":String" if ":String" in sides else ""
-    if node.type == "unary_expression":
-        return ":boolean" if text(node).startswith("!") else _given(node.named_children[-1], text)
-    if node.type == "this":
-        return "this"
-    return _path(text(node))
+    if kind in _BINARY:
+        return _of_two(node, text)
+    if kind == "unary_expression":
+        return ":boolean" if written.startswith("!") else _given(node.named_children[-1], text)
+    return _path(written)
+
+
+def _number(written: str, named: str) -> str:
+    named, last = named or ("double" if "." in written else "int"), written[-1].lower()
+    is_digit = last != "l" and written.lower().startswith("0x")
+    return named if is_digit else _SUFFIXED.get(last, named)
+
+
+def _of_two(node: tree_sitter.Node, text: _Text) -> str:
+    """Return the type of what an operator makes: of a sum not by recursion, since it may be of thousands."""
+    operator = node.child_by_field_name("operator")
+    if operator is not None and _COMPARED.fullmatch(text(operator)):
+        return ":boolean"
+    while node.type in _BINARY and node.named_child_count > 1:
+        if _LITERALS.get(node.named_children[-1].type) == "String":
+            return ":String"
+        node = node.named_children[0]
+    return ":String" if _LITERALS.get(node.type) == "String" else ""
 
 
 def _path(expression: str) -> str:
     """Return an expression of names, dots and calls without what the calls are given; else nothing."""
     if len(expression) > _LONGEST:
         return ""
-    bare = "".join(expression.replace("->", ".").split())
+    if expression.isidentifier():
+        return expression
+    bare = "".join(expression.replace("->", ".").replace("?.", ".").replace("!!", "").split())
     for _ in range(4):
         shorter = _CALLED.sub("\0", _GENERICS.sub("", bare))
         if shorter == bare:
@@ -229,7 +271,7 @@ def _path(expression: str) -> str:
 
 def bare_type(text: str) -> str:
     """Return the last name of a type without what it is generic in, with ``[]`` if it is an array."""
-    for _ in range(4):
+    for _ in range(4 * ("<" in text)):
         text = _GENERICS.sub("", text)
     array = "[]" if text.rstrip().endswith("]") else ""
     words = text.partition("[")[0].replace("::", ".").strip("&*? ").split()

@@ -11,14 +11,15 @@ from collections.abc import Callable, Sequence
 from itertools import dropwhile, islice, takewhile
 
 from gitrag.callgraph.edges import Id
-from gitrag.callgraph.general.built_in import OUTER_ROOTS
+from gitrag.callgraph.general.built_in import FINDING, OUTER_ROOTS, QUERYING
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import ClassMembers
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.records import ELEMENT, NUMBERED, OBJECT, SAME, UNSURE, Declaration
+from gitrag.callgraph.general.records import ELEMENT, INSTANCE, NUMBERED, OBJECT, SAME, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import BY_IMPORT, IMPLICIT_SELF, INHERITING, SCRIPTS
 
+_ITSELF = frozenset({"Self", "this", "static", "self"})
 _WRAPPED = frozenset({"Value", "Result"})
 """ClassMembers of C#'s Lazy, Nullable and Task that give what they hold; of their types no more is known."""
 _PASSING = frozenset(
@@ -79,6 +80,16 @@ class Receivers(ClassMembers, ABC):
             for _, declared in self._fields_of(each, parts[0]):
                 return declared.type_name.rpartition(".")[2]
         return ""
+
+    def _type_named(self, parts: Sequence[str], caller: Id) -> str:
+        """Return an expression's declared type, or the foreign class whose function makes it; else ``?``."""
+        written = self._type_written(parts, caller)
+        variables = self._tables.body(caller[0]).variables
+        held = (variables.get((scope[1], parts[0])) for scope in self._tables.outwards(caller))
+        parts = parts if len(parts) > 1 else next((each.made for each in held if each and each.made), parts)
+        is_made = len(parts) == 2 and parts[0][:1].isupper() and parts[0].isidentifier()
+        is_made = is_made and parts[0] not in self._tables.classes  # `CardBinding.bind(view)`
+        return written or (parts[0] if is_made else "?")
 
     def _owner(self, parts: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
         if parts[0] == "?" or depth <= 0:
@@ -221,7 +232,7 @@ class Receivers(ClassMembers, ABC):
             if own is None and bare.startswith("@") and (own := self._named_after(bare, path)):
                 self._sure = min(self._sure, LIKE_NAMED)
             return own
-        return cls or self._root(bare, path)
+        return cls or (self._facade(bare, path) if language == "java" else self._root(bare, path))
 
     def _inherited_parameter(self, name: str, caller: Id) -> tuple[Declaration, Id] | None:
         """Find what a base of PHP declares a parameter to be, where the method that overrides it does not."""
@@ -282,7 +293,7 @@ class Receivers(ClassMembers, ABC):
         bare = part.removesuffix("()")
         if owner.kind == "module":
             return self._step_in_module(owner, part, depth)
-        if part in {"await", SAME}:
+        if part in {"await", SAME} or (part == "INSTANCE" and owner.home.endswith(".kt")):  # so Java names it
             return owner
         if part == ELEMENT:
             if owner.name.startswith(ELEMENT):
@@ -292,6 +303,9 @@ class Receivers(ClassMembers, ABC):
                 self._sure = min(self._sure, OVERRIDDEN)
                 return owner
             return held
+        if owner.kind == "type" and bare in QUERYING | FINDING and not self._methods(owner, bare):
+            self._sure = min(self._sure, OVERRIDDEN)
+            return owner if bare in QUERYING else owner._replace(kind="class")
         if owner.name.startswith(ELEMENT) and bare in _ELEMENTS | _AS_MANY:
             return owner if bare in _AS_MANY else self._step(owner, ELEMENT, caller, depth)
         if not part.endswith("()"):
@@ -396,10 +410,13 @@ class Receivers(ClassMembers, ABC):
             return None
         if declared.made[-1] in {ELEMENT, SAME}:
             return self._owner(declared.made, "", scope, depth - 1)
-        found = self._resolve(declared.made, scope, depth - 1)
+        *before, name = declared.made
+        is_instance = name.startswith(INSTANCE)
+        found = self._resolve(before if is_instance else declared.made, scope, depth - 1)
+        if is_instance and any(self._tables.gives_parameter(own) for own, _ in found):
+            return self._typed(name[1:], scope)
         if found:
             return self._given_by(found)
-        *before, name = declared.made
         if before and self._tables.language(scope[0]) == "rust":
             if name in _PASSING | _ELEMENTS | _AS_MANY:
                 return self._owner([*before, f"{name}()"], "", scope, depth - 1)
@@ -413,16 +430,24 @@ class Receivers(ClassMembers, ABC):
             type_name = type_name.removeprefix(UNSURE)
         if type_name.startswith(OBJECT):
             return Owner("class", type_name.removeprefix(OBJECT), scope[0])
+        is_go = scope[0].endswith(".go")
+        many, type_name = type_name[: 2 * type_name.startswith(ELEMENT)], type_name.removeprefix(ELEMENT)
+        is_other = bool(many) or type_name in _ITSELF or scope[0].endswith(".zig")
+        for own in self._tables.outwards(scope) if is_go or not is_other else ():  # a type parameter's bound
+            bound = self._tables.body(own[0]).variables.get((own[1], INSTANCE * is_go + type_name))
+            if bound is not None and bound.type_name and bound.type_name != type_name:
+                type_name, scope = bound.type_name, (scope[0], 0)
+                break
+        type_name = many + type_name
+        if type_name.startswith(ELEMENT) and self._tables.language(scope[0]) == "ruby":  # as its class is
+            held = self._class(type_name.removeprefix(ELEMENT), scope[0], self._tables.definition(scope).name)
+            return held and held._replace(kind="type")
         if type_name.startswith(ELEMENT):
             return Owner("class", type_name, scope[0])
         if scope[0].endswith(".zig"):
             return self._struct(type_name, scope)
-        if type_name in {"Self", "this", "static", "self"}:
+        if type_name in _ITSELF:
             return self._class_of(scope)
-        for own in self._tables.outwards(scope):  # a type parameter means what bounds it
-            bound = self._tables.body(own[0]).variables.get((own[1], type_name))
-            if bound is not None and bound.type_name and bound.type_name != type_name:
-                return self._class(bound.type_name, scope[0])
         return self._class(type_name, scope[0], self._tables.definition(scope).name)
 
     def _struct(self, type_name: str, scope: Id) -> Owner | None:
@@ -456,10 +481,6 @@ class Receivers(ClassMembers, ABC):
         if any(each and self._tables.subclasses.get(each.name) for each in itself):  # or one of those
             self._sure = min(self._sure, OVERRIDDEN)
         return types[0] if types else None
-
-    def _gives_itself(self, own: Id) -> bool:
-        type_ = self._tables.body(own[0]).results.get(own[1])
-        return type_ == "this" or (type_ == "self" and self._tables.language(own[0]) == "ruby")
 
     def _given(self, own: Id) -> Owner | None:
         """Return the type of the result of calling a definition."""

@@ -21,6 +21,10 @@ UNSURE = "~"
 SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 
+INSTANCE = "<"
+"""Before the last part of what a variable of Go is given: the type that a generic function is called with.
+Before the name of a type parameter."""
+
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
 
@@ -36,7 +40,8 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         parts: What is called, split at its dots; parts that are called themselves end in ``()``.
         line: Its line.
         given: Its arguments, where functions can be overloaded: a type after a colon, or an expression's
-            parts, joined by dots; empty if not known.
+            parts, joined by dots; empty if not known. In Kotlin with its name and ``=`` before it, if it has
+            one, and `BLOCK` for a block; in Swift the labels alone.
         handed: Whether it is no call: a function is handed on by its name.
         unsure: Whether something else may be meant: what a name is bound to.
         read: Whether it is no call: what is meant is called only if it is a property.
@@ -83,15 +88,17 @@ class Signature(Struct, array_like=True, frozen=True, gc=False):
 
     Attributes:
         function: Its index.
-        types: Its parameters' types; empty if not known.
+        types: Its parameters' types; empty if not known. In Swift their labels.
         least: Number of parameters without a default.
         variadic: Whether the last one takes any number of arguments.
+        names: In Kotlin its parameters' names, with ``=`` where one may be left out.
     """
 
     function: int
     types: tuple[str, ...]
     least: int
     variadic: bool
+    names: tuple[str, ...] = ()
 
 
 class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"origin": "from"}):

@@ -79,7 +79,7 @@ class Resolver(Receivers):
         if len(found) > 1:
             found = self._told_apart(found, call, caller)
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
-        several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING
+        several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING | {"kotlin"}
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             listed = self._tables.listed
             found = [(own, sure if own in listed else min(sure, ONE_OF_SEVERAL)) for own, sure in found]
@@ -112,20 +112,15 @@ class Resolver(Receivers):
         )
 
     def _told_apart(self, found: Found, call: WrittenCall, caller: Id) -> Found:
-        """Choose among functions of one class: in Kotlin by the arguments, in Swift by whose they are."""
-        language = self._tables.language(caller[0])
-        if language == "kotlin" and call.given is not None:
-            given = call.given
-            fits = {own for own, _ in found if self.takes(own, given)}
-        elif language == "swift":
-            head = call.parts[-2] if len(call.parts) > 1 else "self"
-            own_type = head[:1].isupper() and not head.endswith("()")
-            if head == "self":
-                scopes = self._tables.outwards(caller)
-                own_type = any(scope[1] in self._tables.body(scope[0]).statics for scope in scopes)
-            fits = {own for own, _ in found if (own[1] in self._tables.body(own[0]).statics) == own_type}
-        else:
+        """Choose among functions of one of Swift's classes by whose they are."""
+        if self._tables.language(caller[0]) != "swift":
             return found
+        head = call.parts[-2] if len(call.parts) > 1 else "self"
+        own_type = head[:1].isupper() and not head.endswith("()")
+        if head == "self":
+            scopes = self._tables.outwards(caller)
+            own_type = any(scope[1] in self._tables.body(scope[0]).statics for scope in scopes)
+        fits = {own for own, _ in found if (own[1] in self._tables.body(own[0]).statics) == own_type}
         named: dict[tuple[str, str], list[Id]] = {}
         for own, _ in found:
             named.setdefault((own[0], self._tables.definition(own).name), []).append(own)
@@ -135,24 +130,6 @@ class Resolver(Receivers):
             for own in ([own for own in every if own in fits] if len(every) > 1 else every) or every
         }
         return [each for each in found if each[0] in left]
-
-    def takes(self, own: Id, given: Sequence[str], *, is_alone: bool = False) -> bool:
-        """Tell whether a function of Kotlin takes as many arguments, and those that are named.
-
-        Args:
-            is_alone: It is compared with no other: what overrides may have its base's names and defaults.
-        """
-        taken = self._tables.body(own[0]).signatures.get(own[1])
-        if taken is None:
-            return True
-        if is_alone and taken.least < 0:
-            return taken.variadic or len(given) <= len(taken.types)
-        named = {each for each in given if each not in {BLOCK, ":_"}}
-        others = [each for each in taken.types if each.rstrip("=") not in named]
-        if not named <= {each.rstrip("=") for each in taken.types}:
-            return False
-        least = sum(each[-1] != "=" for each in others)
-        return taken.variadic or least <= len(given) - len(named) <= len(others)
 
     def may_be_read(self, own: Id) -> bool:
         """Tell whether a property may be meant by its name alone: of several words, of what Swift extends."""
@@ -180,15 +157,17 @@ class Resolver(Receivers):
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)
-        if owner is None and self._tables.language(caller[0]) == "php":
+        language = self._tables.language(caller[0])
+        if owner and language in SCRIPTS and before[0] in _NOBODYS and owner.home != caller[0]:
+            return []  # a type of the repository has the name, too
+        if owner is None and language == "php":
             return self._in_php(before, name, caller)
         if owner is None and before == ["self"]:
             if self._tables.is_template(caller[0]):
                 return self._plain(name, caller)
-            if self._tables.language(caller[0]) == "ruby":
+            if language == "ruby":
                 return certain(self._tables.named(caller[0], name))
         if owner is None:
-            language = self._tables.language(caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
             if language in SCRIPTS and self._is_of_others(before, caller):
@@ -256,8 +235,9 @@ class Resolver(Receivers):
         if language == "rust":
             return self._of_trait(name, caller[0]) if owner is None else []
         if language in {"kotlin", "swift", "dart"}:
-            written = self._type_written(before, caller) if before else ""
-            return self._foreign(name, written or "?", caller) if owner is None else []
+            if owner is not None:
+                return []
+            return self._foreign(name, self._type_named(before, caller) if before else "?", caller)
         if language != "csharp":
             return []
         every = [
@@ -349,10 +329,17 @@ class Resolver(Receivers):
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
+        elif len(_WORDS.findall(name)) < 2 and not self._is_from_here(head, path):  # of others, mostly
+            found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
         found = [own for own in found if own != caller]  # what wraps another calls that one's
         if len(found) > 1 and not self._are_one_family(found):
             return []
         return [(own, LIKE_NAMED) for own in found]
+
+    def _is_from_here(self, name: str, path: str) -> bool:
+        """Tell whether a file imports a name from a file of the view."""
+        imported = self._tables.body(path).imports.get(name.removesuffix("()"), ())
+        return any(True for each in imported for _ in self._imports.files(each, path))
 
     def _are_one_family(self, found: Sequence[Id]) -> bool:
         """Tell whether methods of one name are a base's and its overrides."""
@@ -462,8 +449,11 @@ class Resolver(Receivers):
         """Find what a file of Java imports of a class under a name."""
         imports = self._tables.body(path).imports
         for each in (*imports.get(name, ()), *imports.get("*", ())):
-            cls = self._class(each.origin.rpartition(".")[2], path)
+            package, _, last = each.origin.rpartition(".")
+            cls = self._class(last, path)
             found = [] if cls is None else [own for own in self._methods(cls, name) if own[1] == CERTAIN]
+            if cls is None and (held := self._facade(last, path, package)):
+                found = certain(self._exported(held.home, name))
             if found:
                 return found
         return []

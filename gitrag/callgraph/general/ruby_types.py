@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from gitrag.callgraph.general.records import ANY_OF, UNSURE
+from gitrag.callgraph.general.records import ANY_OF, ELEMENT, UNSURE
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -24,6 +24,44 @@ _LEAVING = frozenset({"raise", "fail", "throw"})
 _BINDING = frozenset({"block_parameters", "exception_variable", "for", "in_clause", "match_pattern"})
 _OWN = frozenset({"method", "singleton_method", "lambda", "class", "module"})
 """What a ``return`` in it leaves, not what is around."""
+
+
+_MANY = frozenset({"has_many", "has_and_belongs_to_many", "embeds_many"})
+_ONE = frozenset({"belongs_to", "has_one", "embeds_one", "embedded_in"})
+_SINGULAR = (
+    ("people", "person"),
+    ("children", "child"),
+    ("ies", "y"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("uses", "us"),
+    ("ss", "ss"),
+    ("s", ""),
+)
+
+
+def associated(call: tree_sitter.Node, text: Text) -> tuple[str, str] | None:
+    """Return the name of an association of Rails, and the class of what it has; None if a call makes none."""
+    method, arguments = call.child_by_field_name("method"), call.child_by_field_name("arguments")
+    kind = text(method) if method is not None else ""
+    every = arguments.named_children if arguments is not None and kind in _MANY | _ONE else []
+    if not every or every[0].type != "simple_symbol":
+        return None
+    name = cls = text(every[0])[1:]
+    named = [
+        each.named_children[-1]
+        for each in every
+        if each.type == "pair" and text(each.named_children[0]) == "class_name"
+    ]
+    if named:
+        type_ = text(named[0]).replace("::", ".") if named[0].type == "string" else ""
+    else:
+        ends = _SINGULAR if kind in _MANY else ()
+        cls = next((cls.removesuffix(end) + one for end, one in ends if cls.endswith(end)), cls)
+        type_ = "".join(word[:1].upper() + word[1:] for word in cls.split("_"))
+    return name, f"{UNSURE * (not named)}{ELEMENT * (kind in _MANY)}{type_}" if type_ else ""
 
 
 def held(given: Iterable[tree_sitter.Node | None], text: Text) -> str:

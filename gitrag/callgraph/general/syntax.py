@@ -65,6 +65,7 @@ from gitrag.callgraph.general.parameters import (
 )
 from gitrag.callgraph.general.records import (
     ELEMENT,
+    INSTANCE,
     OBJECT,
     SAME,
     SCOPED,
@@ -76,7 +77,7 @@ from gitrag.callgraph.general.records import (
     Signature,
     WrittenCall,
 )
-from gitrag.callgraph.general.ruby_types import held, result
+from gitrag.callgraph.general.ruby_types import associated, held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable
 from gitrag.callgraph.general.traits import OVERLOADING, SCRIPTS
 from gitrag.late import late_re
@@ -121,6 +122,9 @@ _IMPORT_BYTES = 8_000
 _ARGUMENTS = late_re(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = late_re(r"(?:::)?<[^<>()]*>")
 _COMMENT = late_re(r"//[^\n]*")
+_INSTANTIATED = late_re(r"(\w)\[(?:[^\[\]]|\[\w*\])*\](?=\()")
+"""Type arguments of Go before a call's brackets: ``NewSet[Item]().Add``."""
+_INSTANCE = late_re(r"[\w.]+\[[*\s]*(\w+(?:\.\w+)?)\]")
 _LIFETIME = late_re(r"'[a-z_]\w*\b,?\s*")
 _WORD = late_re(r"\w+")
 _TYPED = late_re(
@@ -346,6 +350,7 @@ class QueryReader:
                 hidden.append(self._around(captures["private"][0]))
             elif "static" in captures:
                 statics.append(self._around(captures["static"][0]))
+                results += [Result(statics[-1], "self")] * ("_scope" in captures)
             elif "elements" in captures:
                 node = captures["elements"][0]
                 fields.append(Declaration(self._class_around(node), ELEMENT, self._type(node), None))
@@ -353,6 +358,7 @@ class QueryReader:
                 continue
             elif "sent" in captures:
                 self._read_sent(captures["sent"][0], calls, names["taken"], bases)
+                fields += self._associated(captures["sent"][0])
             elif not _CALLED_AS.isdisjoint(captures):
                 calls += self._call(captures)
             elif not names.keys().isdisjoint(captures):
@@ -557,6 +563,7 @@ class QueryReader:
             if node.byte_range not in taken:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 kind = "class" if "static" in captures or node.type == "object" else "function"
+                name = name.lstrip(":").replace("::", ".")  # of Ruby
                 rows.append((*node.byte_range, kind, name, first, last))
                 taken.add(node.byte_range)
         self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
@@ -602,9 +609,10 @@ class QueryReader:
         given = call.given and tuple(
             [
                 each
-                if each[:1] in {"", ":"}
-                else ".".join(scopes.named(each.split("."), call.caller, node)[0])
+                if not expression or expression[0] == ":"
+                else name + equals + ".".join(scopes.named(expression.split("."), call.caller, node)[0])
                 for each in call.given
+                for name, equals, expression in [each.rpartition("=")]
             ]
         )
         parts, is_bound = call.parts, False
@@ -621,6 +629,8 @@ class QueryReader:
         if "call" in captures:
             node = captures["call"][0]
             text = self._text(node)
+            if self._language.name == "go":
+                text = _INSTANTIATED.sub(r"\1", text)
             parts = self._required(
                 text, parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
             )
@@ -855,12 +865,22 @@ class QueryReader:
             taken.append(method)
             bases += self._mixed_in(node, method)
 
+    def _associated(self, call: tree_sitter.Node) -> Iterator[Declaration]:
+        """Yield what an association of Rails declares: ``has_many :posts``."""
+        place = self._around(call)
+        found = associated(call, self._text) if self._rows[place][0] == "class" else None
+        if found is not None:
+            yield Declaration(place, *found, None)
+
     def _named_by_symbols(
         self, call: tree_sitter.Node, method: str, receiver: tree_sitter.Node | None
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield the methods that a Ruby call names by symbols: ``before_action :load``, ``send(:load)``."""
         arguments, place = call.child_by_field_name("arguments"), self._around(call)
-        in_class = receiver is None and self._rows[place][0] == "class" and not _DECLARING.match(method)
+        in_class = receiver is None and self._rows[place][0] == "class"
+        if in_class and method == "delegate" and arguments is not None:
+            yield from self._delegated(arguments, place)
+        in_class = in_class and not _DECLARING.match(method)
         if arguments is None or not (in_class or method in _SENDING):
             return
         parts = _receiver(self._raw(receiver)) if receiver is not None else ["self"]
@@ -873,6 +893,21 @@ class QueryReader:
                 line = node.start_point[0] + 1
                 name = (*parts, self._text(node)[1:])
                 yield WrittenCall(place, name, line, handed=True, rule=method), node
+
+    def _delegated(
+        self, arguments: tree_sitter.Node, place: int
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the methods that Rails' ``delegate :a, :b, to: :c`` calls."""
+        given = {
+            self._text(each.named_children[0]): each.named_children[-1]
+            for each in arguments.named_children
+            if each.type == "pair"
+        }
+        to = self._text(given["to"]).lstrip(":") if "to" in given else ""
+        for node in arguments.named_children if to.isidentifier() else ():
+            if node.type == "simple_symbol":
+                name = ("self", to, self._text(node)[1:])
+                yield WrittenCall(place, name, node.start_point[0] + 1, handed=True, rule="delegate"), node
 
     def _mixed_in(self, call: tree_sitter.Node, method: tree_sitter.Node) -> list[tuple[int, str]]:
         """Return what Ruby's ``include`` and ``prepend`` add to the enclosing class."""
@@ -1083,6 +1118,8 @@ class QueryReader:
         if node.start_byte in self._values and place > 0 and self._spans[place][0] == node.start_byte:
             place = self._rows[place][4]
         name = self._text(node).lstrip("@$")
+        if "_bound" in captures:  # a type parameter of Go, which no variable's name means
+            name = f"{INSTANCE}{name}"
         if "itself" in captures:
             return Declaration(place, name, "self", None)
         if "type" in captures:
@@ -1096,13 +1133,18 @@ class QueryReader:
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
-        made = captures.get("made", [None])[0]
-        text = self._callee(made) if made is not None else ""
-        if made is not None and self._language.name == "dart" and made.parent is not None:
-            text = self._between(made.start_byte, made.parent.end_byte)
+        return Declaration(place, name, "", self._made(captures.get("made", [None])[0]))
+
+    def _made(self, made: tree_sitter.Node | None) -> tuple[str, ...] | None:
+        """Return the call that makes what a variable is given; in Go with the type that it is called with."""
         if made is None:
-            return Declaration(place, name, "", None)
-        return Declaration(place, name, "", tuple(self._required(self._text(made), parts_of(text))))
+            return None
+        text = self._callee(made)
+        if self._language.name == "dart" and made.parent is not None:
+            text = self._between(made.start_byte, made.parent.end_byte)
+        if made.type == "generic_type" and (given := _INSTANCE.fullmatch(text)):
+            return (*parts_of(text), f"{INSTANCE}{given[1]}")
+        return tuple(self._required(self._text(made), parts_of(text)))
 
     def _callee(self, call: tree_sitter.Node) -> str:
         """Return what is called, without its arguments, which may be long."""

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
-from gitrag.callgraph.general.records import UNSURE, Declaration, Signature, WrittenCall, unpacked_body
+from gitrag.callgraph.general.records import (
+    INSTANCE,
+    UNSURE,
+    Declaration,
+    Signature,
+    WrittenCall,
+    unpacked_body,
+)
 from gitrag.callgraph.general.traits import MOST, SCRIPTS, TRAITS, Traits
 
 
@@ -109,6 +116,7 @@ class Tables:
                 else:
                     self.functions.setdefault(name, []).append(own)
         self._add_prototypes()
+        self._facades: dict[str, list[str]] | None = None
         self._places: dict[str, list[str]] = {}
         for path, name in self.by_name:
             self._places.setdefault(name, []).append(path)
@@ -159,6 +167,33 @@ class Tables:
     def last_name(self, own: Id) -> str:
         """Return the last part of a definition's name."""
         return self.definition(own).name.rpartition(".")[2]
+
+    def facades(self, name: str) -> list[str]:
+        """Return the files of Kotlin whose functions Java finds in a class of a name."""
+        if self._facades is None:
+            self._facades = {}
+            for path, (language, facts) in self.files.items():
+                if language != "kotlin":
+                    continue
+                stem = path.rpartition("/")[2].partition(".")[0]
+                given = next((each for each in facts.mentions if each.startswith("JvmName(")), "")
+                known = given[9:-2] or f"{stem[:1].upper()}{stem[1:]}Kt"
+                self._facades.setdefault(known, []).append(path)
+        return self._facades.get(name, [])
+
+    def top_level(self, path: str, name: str) -> list[Id]:
+        """Return the functions outside of classes of a last name in a file: what extends a type, too."""
+        parents = self.body(path).parents
+        return [
+            (path, at)
+            for at, each in enumerate(self.files[path][1].definitions)
+            if each.kind == "function" and parents[at] == 0 and each.name.rpartition(".")[2] == name
+        ]
+
+    def gives_parameter(self, own: Id) -> bool:
+        """Tell whether a function gives what one of its type parameters is."""
+        body = self.body(own[0])
+        return (own[1], f"{INSTANCE}{body.results.get(own[1], '')}") in body.variables
 
     def is_extension(self, own: Id) -> bool:
         """Tell whether a definition of Swift or Dart only extends a type."""

@@ -675,11 +675,11 @@ end
         {"all -> next"},
     ),
     "kotlin, one of several overloads": (
-        {"a.kt": "fun show(a: Int) {}\nfun show(a: String) {}\nclass A { fun f() { show(1) } }\n"},
+        {"a.kt": "fun show(a: Int) {}\nfun show(a: String) {}\nclass A { fun f() { show(x()) } }\n"},
         {"A.f ~> show:1", "A.f ~> show:2"},
     ),
     "kotlin, one of several overloads of a class": (
-        {"a.kt": "class A { fun show(a: Int) {}\n fun show(a: String) {} }\nfun f(a: A) { a.show(1) }\n"},
+        {"a.kt": "class A { fun show(a: Int) {}\n fun show(a: String) {} }\nfun f(a: A) { a.show(x()) }\n"},
         {"f ~> A.show:1", "f ~> A.show:2"},
     ),
     "rust, one of several conversions": (

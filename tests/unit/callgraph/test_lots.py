@@ -6,6 +6,9 @@ import re
 
 import pytest
 
+from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.facts import pack, unpack
+from gitrag.callgraph.templates import csharp_of
 from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
@@ -17,6 +20,39 @@ class LI implements L {{
 }}
 class N {{ {0} bytes() {{ return null; }} }}
 class U {{ void go(L l, {0} x, N n) {{ {1} }} }}
+"""
+KOTLIN_FILES = {
+    "app/x/util/Emoji.kt": """
+        @file:JvmName("EmojiHelper")
+        package x.util
+        fun CharSequence.emojify(all: List<Int>, view: View): CharSequence = this
+        fun String.shorten() {}
+        private fun String.secret() {}
+    """,
+    "app/x/util/texts.kt": "package x.util\nfun shorten(a: String) {}\n",
+}
+KOTLIN_OVERLOADS = """
+class View
+class Button : View()
+typealias Name = Other
+class Act {{
+  fun set(id: Int) {{}}
+  fun set(view: View) {{}}
+  fun set(run: (Int) -> Unit) {{}}
+  fun set(text: String, view: View) {{}}
+  fun set(text: String, name: Name) {{}}
+  fun go(b: Button, o: Other, n: Long) {{ {0} }}
+}}
+class Other
+"""
+JAVA_NUMBERS = """
+class N {{
+  static void put(int n) {{}}
+  static void put(long n) {{}}
+  static void put(float n) {{}}
+  static void put(double n) {{}}
+  void go() {{ put({0}); }}
+}}
 """
 JAVA_SAVE = """
 class S {
@@ -294,3 +330,332 @@ def test_what_no_other_constructor_of_kotlin_takes_its_primary_one_does():
         "B.f -> Obs",
         "B.g -> Obs.constructor",
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("EmojiHelper.emojify(name, all, view);", {"-> CharSequence.emojify"}),
+        ("EmojiHelper.shorten(name);", {"-> String.shorten"}),
+        ("EmojiHelper.secret(name);", set()),
+        ("EmojiKt.shorten(name);", set()),
+        ('TextsKt.shorten("a");', {"~> shorten"}),  # in another package, of which nothing is imported
+        ("stat();", {"-> String.shorten"}),
+        ("Texts.shorten(name); texts.shorten(1);", set()),
+    ],
+)
+def test_java_calls_the_functions_of_a_file_of_kotlin(body: str, expected: set[str]):
+    java = "import x.util.EmojiHelper;\nimport static x.util.EmojiHelper.*;\n"
+    body = body.replace("stat()", "shorten(name)")
+    files = KOTLIN_FILES | {"app/x/ui/A.java": f"package x.ui;\n{java}class A {{ void f() {{ {body} }} }}\n"}
+    assert {each.removeprefix("A.f ") for each in shown(files)} == expected
+
+
+def test_java_imports_a_class_of_kotlin_beside_functions():
+    kotlin = "package x\nclass Box { fun open() {} }\nfun String.shut() {}\n"
+    java = "package y;\nimport x.Box;\nclass A { void f(Box b) { b.open(); x.BoxKt.shut(b); } }\n"
+    assert shown({"app/x/Box.kt": kotlin, "app/y/A.java": java}) == {"A.f -> Box.open"}
+
+
+def test_java_calls_an_object_of_kotlin():
+    java = "class A { void f() { Tool.INSTANCE.run(); } }\n"
+    assert shown({"Tool.kt": "object Tool { fun run() {} }\n", "A.java": java}) == {"A.f -> Tool.run"}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("set(3)", {"-> Act.set:6"}),
+        ("set(R.layout.main)", {"-> Act.set:6"}),
+        ("set(b)", {"-> Act.set:7"}),
+        ("set(x.y() as View)", {"-> Act.set:7"}),
+        ("set { }", {"-> Act.set:8"}),
+        ("set(this::go)", {"-> Act.set:8", "~> Act.go"}),
+        ('set("a" + n, b)', {"-> Act.set:9"}),
+        ('set("a", Other())', {"-> Act.set:10", "-> Other"}),  # which goes by another name
+        ('set(view = b, text = "a")', {"-> Act.set:9"}),
+        ("set(unknown())", {"~> Act.set:6", "~> Act.set:7", "~> Act.set:8"}),
+        ("set(Intent())", {"~> Act.set:7", "~> Act.set:8"}),
+    ],
+)
+def test_arguments_choose_in_kotlin(body: str, expected: set[str]):
+    found = {
+        each.removeprefix("Act.go ")
+        for each in shown({"a.kt": KOTLIN_OVERLOADS.format(body)})
+        if each.startswith("Act.go ")
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "is_known"),
+    [
+        ("CardBinding.bind(view).fill()", True),
+        ("val card = CardBinding.inflate(view); card.fill()", True),
+        ("cardOf(view).fill()", False),
+        ("Other.at(view).fill()", False),
+    ],
+)
+def test_a_class_of_others_that_makes_what_is_extended(body: str, is_known: bool):
+    names = ("CardBinding", "RowBinding", "GridBinding", "Other")
+    kinds = "".join(f"fun {each}.fill() {{}}\n" for each in names[:3])
+    found = shown({"a.kt": f"class Other\n{kinds}fun f(view: View) {{ {body} }}\n"})
+    assert found == ({"f ~> CardBinding.fill"} if is_known else set())
+
+
+@pytest.mark.parametrize(
+    ("number", "line"), [("3", 3), ("3L", 4), ("0xFL", 4), ("3f", 5), ("3.5F", 5), ("3.5", 6)]
+)
+def test_a_number_says_of_what_kind_it_is(number: str, line: int):
+    assert shown({"N.java": JAVA_NUMBERS.format(number)}) == {f"N.go -> N.put:{line}"}
+
+
+RAILS = """
+class Post < ApplicationRecord
+  has_many :comments
+  has_many :entries, class_name: "Note"
+  belongs_to :author, class_name: "User"
+  scope :recent, -> { order(page_size) }
+  scope(:by, lambda { |u| where(u: u) })
+  delegate :email, to: :author
+  define_method(:shout) { upcase_it }
+  def self.page_size; end
+  def upcase_it; end
+  def all_of_it
+    BODY
+  end
+end
+class User
+  def email; end
+end
+class Note
+  def self.old; end
+  def flag; end
+end
+class Comment
+  include Hideable
+  scope :visible, -> { }
+end
+module Hideable
+  included do
+    scope :hidden, -> { }
+  end
+end
+Post.class_eval do
+  def patched; end
+end
+class << Post
+  def single; end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Post.recent", {"-> Post.recent"}),
+        ("Post.by(3).recent", {"-> Post.by", "-> Post.recent"}),
+        ("Post.where(a: 1).recent", {"~> Post.recent"}),
+        ("Post.find(1).upcase_it", {"~> Post.upcase_it"}),
+        ("shout", {"-> Post.shout"}),
+        ("Post.shout", {"~> Post.shout"}),  # not of the class itself
+        ("patched; Post.single", {"-> Post.patched", "-> Post.single"}),
+        ("author.email", {"-> User.email"}),
+        ("entries.old", {"-> Note.old"}),
+        ("entries.first.flag", {"~> Note.flag"}),
+        ("comments.visible.hidden", {"~> Comment.visible", "~> Hideable.hidden"}),
+        ("comment.visible; Comment.new.visible", {"-> Comment"}),  # a scope is of the class only
+    ],
+)
+def test_what_macros_of_ruby_define(body: str, expected: set[str]):
+    found = shown({"a.rb": RAILS.replace("BODY", body)})
+    assert {each.removeprefix("Post.all_of_it ") for each in found if each.startswith("Post.all")} == expected
+    assert found >= {"Post.recent -> Post.page_size", "Post.shout -> Post.upcase_it", "Post:2 ~> User.email"}
+
+
+GO_ITEMS = "type item struct{}\nfunc (i *item) Go() {}\n"
+GO_GENERIC = """
+package a
+type Saver interface { Save() }
+type Item struct{}
+func (i *Item) Save() {}
+type Set[T comparable] struct { items []T }
+func NewSet[T comparable](x ...T) *Set[T] { return nil }
+func (s *Set[T]) Add(x T) {}
+type Box[S Saver] struct { inner S }
+func Get[T any](k string) T { return *new(T) }
+func Both[A, B any](k A, v B) {}
+func conv(i Item) int { return 1 }
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("func f[S Saver](x S) { x.Save() }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f[S Saver](xs []S) { for _, x := range xs { x.Save() } }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f(b Box[*Item]) { b.inner.Save() }", {"-> Saver.Save", "~> Item.Save"}),
+        ("func f() { NewSet[Item]().Add(x) }", {"-> NewSet", "-> Set.Add"}),
+        ("func f() { NewSet[map[string]int](1).Add(x) }", {"-> NewSet", "-> Set.Add"}),
+        ('func f() { i := Get[*Item]("a"); i.Save() }', {"-> Get", "-> Item.Save"}),
+        ('func f() { var i = Get[Item]("a"); i.Save() }', {"-> Get", "-> Item.Save"}),
+        ('func f() { i := Get[int]("a"); i.Save() }', {"-> Get"}),
+        ("func f() { Both[int, string](1, x) }", {"-> Both"}),
+        (
+            f"{GO_ITEMS}func f(a []*item) {{ for _, t:= range a{{ item := Item{{}}; t.Go(); item.Save() }}}}",
+            {"-> item.Go", "-> Item.Save"},
+        ),
+    ],
+)
+def test_type_parameters_of_go(body: str, expected: set[str]):
+    found = shown({"a.go": GO_GENERIC % body})
+    assert {each.removeprefix("f ") for each in found if each.startswith("f ")} - {"-> Item"} == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "is_sure"),
+    [
+        ("let self; self = this; run(function () { self.save(); });", True),
+        ("var n = 1, me = this; run(() => me.save());", True),
+        ("const root = this || {}; root.save();", True),
+        ("const root = other || this; root.save();", False),
+        ("let self = other; if (n) { self = this; } self.save();", False),
+    ],
+)
+def test_other_names_of_this_in_javascript(body: str, is_sure: bool):
+    found = shown({"a.js": f"class A {{ save() {{}} go(n) {{ {body} }} }}\nclass B {{ save() {{}} }}\n"})
+    assert ("A.go -> A.save" in found) == is_sure
+
+
+def test_a_line_that_is_too_long_is_said_not_to_be_read():
+    chain = "function go(list) { return list" + ".filter(keep)" * 1_000 + "; }\n"
+    data = f"const shape = '{'M10,10 ' * 1_000}';\n"
+    known = "function keep(x) { return x; }\nfunction all(x) { keep(x); }\n"
+    read = {
+        name: unpack(pack(extract((known + text).encode(), "javascript")))
+        for name, text in (("chain", chain), ("data", data))
+    }
+    assert {name: facts.partly for name, facts in read.items() if facts} == {
+        "chain": "1 line of over 5,000 characters",
+        "data": "",
+    }
+    assert shown({"a.js": known + chain}) == {"all -> keep"}
+
+
+RAZOR = """@using Shop.Models
+@model Order
+@inject IPrices Prices;
+@{
+    ViewData["x"] = Model.Title();
+    <b>@Model.Inner(1)</b>
+}
+@* @Model.No() *@
+<a class="@(Model.IsOpen() ? "a" : "b")" href="@Model.Link("(")">me@Model.No() @@Model.No() (see</a>
+<script> Model.No(); const a = @Html.Raw2(Model); </script>
+@if (Model.Has())
+{
+    var item = Model.First();
+    <i>@item.Show() don't</i>
+    @foreach (var line in Model.Lines)
+    {
+        <td>@line.Text()</td>
+    }
+}
+else if (Prices.Total(Model) > 1)
+{
+}
+<vc:cart-icon symbol="a" />
+<button @onclick="Save">x</button>
+@functions {
+    string Helper(int a) { return Model.Title(); }
+    void Save() { Helper(1); }
+}
+"""
+SHOP = """
+namespace Shop.Models;
+public class Order {
+  public string Title() => ""; public void Inner(int a) {} public void No() {} public bool IsOpen() => true;
+  public string Link(string a) => ""; public bool Has() => true; public Item First() => null;
+  public List<Line> Lines;
+}
+public class Item { public void Show() {} }
+public class Line { public void Text() {} }
+public class IPrices { public int Total(Order m) => 1; }
+public static class Ext { public static void Raw2(this IHtmlHelper h, object a) {} }
+public class CartIcon : ViewComponent { public void Invoke() {} }
+"""
+
+
+def test_a_page_of_razor_calls():
+    calls = calls_of({"Views/Order.cshtml": RAZOR, "Models.cs": SHOP})
+    found = calls.callees([own for own, node in calls.nodes() if node.path.endswith(".cshtml")])
+    shown = {f"{e.caller.name} {e.callee.name} {'->' if e.confidence == 1 else '~>'} {e.line}" for e in found}
+    assert shown == {
+        "<module> Order.Title -> 5",
+        "<module> Order.Inner -> 6",
+        "<module> Order.IsOpen -> 9",
+        "<module> Order.Link -> 9",
+        "<module> Ext.Raw2 ~> 10",
+        "<module> Order.Has -> 11",
+        "<module> Order.First -> 13",
+        "<module> Item.Show -> 14",
+        "<module> Line.Text -> 17",
+        "<module> IPrices.Total -> 20",
+        "<module> CartIcon.Invoke ~> 23",
+        "<module> Save ~> 24",
+        "Helper Order.Title -> 26",
+        "Save Helper -> 27",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["@a(", "@{", "@if (", "}", "@*", "<script>@(", "@foreach (var x in y) {", "@model A\n"]
+)
+def test_a_page_of_razor_that_goes_on_and_on(text: str):
+    read = csharp_of(text * 20_000)
+    assert read.count("\n") == text.count("\n") * 20_000
+
+
+@pytest.mark.parametrize("path", ["A.java", "a.kt"])
+def test_a_sum_of_thousands_is_a_text(path: str):
+    total = "n" + " +\n n" * 3_000 + ' + "a"'
+    java = f"class A {{ void put(String a) {{}} void put(int n) {{}} void go(int n) {{ put({total}); }} }}\n"
+    kotlin = (
+        f"class A {{ fun put(a: String) {{}}\n fun put(n: Int) {{}}\n fun go(n: Int) {{ put({total}) }} }}\n"
+    )
+    found = shown({path: {"A.java": java, "a.kt": kotlin}[path]})
+    assert {each.partition(":")[0] for each in found} <= {"A.go -> A.put"}
+    assert found
+
+
+def test_an_object_of_javascript_is_no_type_of_the_repository():
+    files = {
+        "a.ts": "export interface Object { a: number }\n",
+        "b.ts": "export const held = { entries() { return 1; } };\n",
+        "c.ts": "function f(x) { for (const y of Object.entries(x)) { console.log(y); } }\n",
+    }
+    assert shown(files) == set()
+
+
+def test_a_variable_of_which_nothing_is_read():
+    assert shown(
+        {"a.ts": "const a = (await x``)`b`();\nfunction f() { a.go(); }\nclass G { go() {} }\n"}
+    ) <= {"f ~> G.go"}
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("chain(x).focus();", set()),
+        ("chain(x).focusTree();", {"f ~> Tree.focusTree"}),
+        ("import { Other } from './tree'; chain(x).focus();", {"f ~> Tree.focus"}),
+    ],
+)
+def test_a_name_of_one_word_is_no_reason_for_a_call_in_typescript(use: str, expected: set[str]):
+    *imports, body = use.split("; ") if use.startswith("import") else (use,)
+    files = {
+        "tree.ts": "export class Tree { focus() {} focusTree() {} }\nexport class Other {}\n",
+        "a.ts": "".join(f"{each};\n" for each in imports) + f"function f(x) {{ {body} }}\n",
+    }
+    assert shown(files) == expected

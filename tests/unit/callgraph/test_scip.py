@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
+from gitrag.callgraph import scip
 from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.callgraph.scip import CompiledCalls, ScipError, documents_of, occurrences_of
-from tests.support.scip import FILES, NAMES, START, index_of
+from tests.support.scip import FILES, NAMES, START, _field, index_of
 
 
 def resolved(files, names=NAMES, newer=()):
@@ -99,3 +101,40 @@ def test_what_is_no_index_is_refused_and_never_breaks():
         facts = {path: ("python", extract(text.encode(), "python")) for path, text in FILES.items()}
         compiled = CompiledCalls(documents, facts, lambda path: FILES[path].split("\n"))
         edges(ResolvedCalls(facts, compiled=compiled))
+
+
+def _document(occurrence: bytes, times: int = 1) -> bytes:
+    return _field(2, _field(1, b"a.py") + _field(2, occurrence) * times)
+
+
+_PLACE = _field(1, b"\x00\x04\x07")
+_HUGE = b"\xff" * 9 + b"\x7f"
+BOMBS = {
+    "a range of many numbers": _document(_field(1, b"\0" * 5_000_000) + _field(2, b"a/run().")),
+    "a range in many parts": _document(b"\x08\0" * 50_000 + _field(2, b"a/run().")),
+    "one name many times": _document(_PLACE + _field(2, b"a/run().") + b"\x18\x01", 200_000),
+    "a long symbol": _document(_PLACE + _field(2, b"a" * 1_000_000 + b").") + b"\x18\x01"),
+    "a long symbol of brackets": _document(_PLACE + _field(2, b"a(" * 500_000 + b").")),
+    "a long symbol in quotes": _document(_PLACE + _field(2, b"`" * 1_000_000 + b").")),
+    "huge numbers": _document(_field(1, b"\0\x01" + _HUGE) + _field(2, b"a/run().") + b"\x18" + _HUGE),
+    "a file many times": _document(_PLACE) * 20_000,
+    "files outside": b"".join(_field(2, _field(1, b"../../%d" % at)) for at in range(10_000)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_a_hostile_index_costs_is_bounded(name):
+    tracemalloc.start()
+    facts = {path: ("python", extract(text.encode(), "python")) for path, text in FILES.items()}
+    compiled = CompiledCalls(documents_of(BOMBS[name]), facts, lambda path: FILES[path].split("\n"))
+    assert edges(ResolvedCalls(facts, compiled=compiled)) == {OWN}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+def test_an_index_of_too_many_parts_is_none(monkeypatch):
+    monkeypatch.setattr(scip, "_MOST_FIELDS", 10)
+    assert documents_of(b"\x08\0" * 10) == {}
+    with pytest.raises(ScipError, match="more than 10 parts"):
+        documents_of(b"\x08\0" * 11)

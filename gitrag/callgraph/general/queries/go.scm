@@ -61,3 +61,15 @@
 (const_spec name: (identifier) @bound)
 (short_var_declaration left: (expression_list . (identifier) @var .)
   right: (expression_list . [(identifier) (selector_expression)] @same .))
+
+; A type parameter is what bounds it.
+(type_parameter_declaration name: (identifier) @var
+  type: (type_constraint . [(type_identifier) (qualified_type) (generic_type)] @type .) @_bound)
+(short_var_declaration
+  left: (expression_list . (identifier) @var)
+  right: (expression_list . (type_conversion_expression type: (generic_type) @made)))
+(var_spec name: (identifier) @var
+  value: (expression_list . (type_conversion_expression type: (generic_type) @made)))
+(argument_list [(index_expression operand: [(identifier) (selector_expression)] @handed)
+  (type_instantiation_expression type: (_) @handed)])
+(short_var_declaration right: (expression_list (type_instantiation_expression type: (_) @handed)))

@@ -149,5 +149,7 @@
   (#any-of? @_exports "exports" "module.exports"))
 
 (variable_declarator name: (identifier) @var value: (this) @same)
+(assignment_expression left: (identifier) @var @assigned right: (this) @same)
+(variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))

@@ -30,6 +30,7 @@
 (call_expression (navigation_expression . (_) @ranged)
   (call_suffix (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (simple_identifier) @var .) .)))))
 (callable_reference) @handed
+(navigation_expression (navigation_suffix "::" (simple_identifier))) @handed
 (infix_expression . (_) @receiver . (simple_identifier) @name)
 (enum_entry . (simple_identifier) @field @itself)
 (class_body (property_declaration (variable_declaration . (simple_identifier) @field .) (getter (function_body [
@@ -49,6 +50,9 @@
 [(function_declaration (function_value_parameters) @parameters) (secondary_constructor (function_value_parameters) @parameters)]
 (class_body (function_declaration (simple_identifier) @needed) @_whole)
 (function_declaration (modifiers (visibility_modifier "private") @private))
+(type_alias) @static
+(file_annotation (constructor_invocation (user_type) @_name
+  (value_arguments . (value_argument (string_literal)) .)) @import.inner (#eq? @_name "JvmName"))
 
 ; An object without a name, a class of its own.
 (object_literal "object" @value.name) @value @static

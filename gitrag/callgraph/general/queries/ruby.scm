@@ -19,6 +19,15 @@
 (setter (identifier) @taken)
 
 (singleton_method) @static
+
+; Methods that a call makes, and classes that are opened again by one.
+(call method: (identifier) @_makes arguments: (argument_list . [(simple_symbol) (string)] @value.name)
+  (#any-of? @_makes "scope" "define_method" "define_singleton_method")) @value
+(call method: (identifier) @_scope arguments: (argument_list . (simple_symbol))
+  (#any-of? @_scope "scope" "define_singleton_method")) @static
+(call receiver: [(constant) (scope_resolution)] @value.name method: (identifier) @_opens block: (_)
+  (#any-of? @_opens "class_eval" "class_exec" "module_eval")) @value @static
+(singleton_class value: [(constant) (scope_resolution)] @value.name) @value @static
 (singleton_class body: (_ (method) @static))
 
 ; Names that are bound to something.
