@@ -421,8 +421,8 @@ def record_paths(db: DuckDBPyConnection, records: Sequence[PathRecord]) -> dict[
         ]
         run(db, columns, "INSERT INTO name_postings SELECT * FROM columns ORDER BY column0, column1")
     db.execute(
-        "UPDATE changed_paths SET path_id = (SELECT path_id FROM paths WHERE paths.path = changed_paths.path)"
-        " WHERE path IN (SELECT path FROM paths WHERE path_id >= ?)",
+        "UPDATE changed_paths SET path_id = paths.path_id FROM paths"
+        " WHERE changed_paths.path = paths.path AND paths.path_id >= ?",
         [first],
     )
     return {record.path: first + i for i, record in enumerate(records)}

@@ -301,7 +301,7 @@ def test_an_update_opens_the_index_to_look_to_write_and_to_count(make_repository
 
 
 def test_nothing_asked_of_a_small_index_pairs_all_rows_of_tables(project, monkeypatch):
-    """Its statements are not optimised: two tables are joined only where a JOIN says so."""
+    """Its statements are hardly optimised."""
     plans: dict[str, str] = {}
     execute = _ParsingOnce.execute
 
