@@ -42,7 +42,7 @@ def fetch_in_background(workspace: Workspace) -> bool:
     Raises:
         GitragError: It failed now.
     """
-    if workspace.model_is_there():
+    if workspace.model_is_there(thorough=True):
         return True
     failed = _record(workspace)
     if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:

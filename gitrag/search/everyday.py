@@ -60,7 +60,7 @@ def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
     stems = {stem(word): word for word in terms.bare_parts(question.text)[:MOST_TERMS]}
     groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
-    for said, own, code in (row for word in stems for row in _table().get(word, ())):
+    for said, own, code in (row for word in stems for row in table().get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
         if len(own) == 1 and not _is_form(stems[own[0]], said):
             continue
@@ -87,7 +87,7 @@ def _is_form(word: str, said: str) -> bool:
 
 
 @cache
-def _table() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
+def table() -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
     """Read the rows by the longest word of what is said: that, its stems, and code's words."""
     text = resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8")
     found = defaultdict(list)
