@@ -234,8 +234,8 @@ class Workspace:
             return None
         return encoder
 
-    def model_is_there(self) -> bool:
-        return local_model.status(self.model_dir, self.model).ready
+    def model_is_there(self, *, thorough: bool = False) -> bool:
+        return local_model.status(self.model_dir, self.model, thorough=thorough).ready
 
     @cached_property
     def embedder(self) -> Encoder:

@@ -104,10 +104,15 @@ def pytest_runtest_teardown() -> None:
     Registry(STATE / "gitrag").path.unlink(missing_ok=True)
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
     """Keep what is loaded out of garbage collections: each would look at every test again."""
+    gc.disable()
+    found = yield
     gc.collect()
     gc.freeze()
+    gc.enable()
+    return found
 
 
 @pytest.fixture

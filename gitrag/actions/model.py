@@ -38,7 +38,7 @@ def fetch_model(
 
 def fetch_in_background(workspace: Workspace) -> bool:
     """Fetch the model unless it is there; return False if that failed within the last hour."""
-    if workspace.model_is_there():
+    if workspace.model_is_there(thorough=True):
         return True
     failed = _record(workspace)
     if failed.exists() and time.time() - failed.stat().st_mtime < _FETCH_AGAIN_S:

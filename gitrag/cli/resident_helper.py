@@ -79,10 +79,12 @@ def _load(model_dir: Path | None) -> None:
     from gitrag.embedding.draft import drafter
     from gitrag.embedding.encoder import keep_open
     from gitrag.errors import ModelError
+    from gitrag.search import everyday
 
     for name in (*_LIBRARIES.split(), *(f"gitrag.{room}" for room in _ROOMS.split())):
         import_module(name)
-    drafter()
+    drafter().draft(["The first multiplication makes room for all."])
+    everyday.rows()
     if model_dir is not None:
         with suppress(ModelError):  # a command says what is wrong with it
             keep_open(model_dir)

@@ -87,7 +87,7 @@ def _is_form(word: str, said: str) -> bool:
 
 
 @cache
-def _rows() -> dict[str, list[str]]:
+def rows() -> dict[str, list[str]]:
     """List the rows by how each word of what is said begins, which its stem does not change."""
     found = defaultdict(list)
     for line in resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8").splitlines()[1:]:
@@ -100,7 +100,7 @@ def _rows() -> dict[str, list[str]]:
 def _table(begin: str) -> dict[str, list[tuple[str, tuple[str, ...], str]]]:
     """Read rows by the longest word of what is said: that, its stems, and code's words."""
     found = defaultdict(list)
-    for line in _rows().get(begin, ()):
+    for line in rows().get(begin, ()):
         said, _tab, code = line.partition("\t")
         own = tuple(dict.fromkeys(map(stem, terms.bare_parts(said))))
         found[max(own, key=len)].append((said, own, code))

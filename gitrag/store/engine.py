@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -22,12 +22,16 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,  # no downloads: an index must work offline
     "autoload_known_extensions": False,
     "threads": 1,  # until a file is large
-    "disabled_optimizers": "join_filter_pushdown",  # likewise: over half of what a small join takes
 }
+_OPTIMIZER = "filter_pushdown"
+"""What small files' statements have of optimising: without it ``UPDATE one FROM other WHERE`` makes all pairs
+of rows. The rest is a fourth of what a small statement takes."""
 
 _LEAST_SHARED_BYTES = 32 << 20
-"""Files from this size on are read by several threads, and joins planned for large tables; either doubles the
-cost of a small statement."""
+"""Files from this size on are read by several threads, and statements optimised in full; either doubles the
+cost of a small one."""
+_MOST_PARSED = 1000
+"""Statements that are kept: there are 300, and few are made up."""
 
 
 def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
@@ -45,9 +49,37 @@ def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
     return confined(duckdb.connect(":memory:", config=CONFIG), directory, beside)
 
 
+class _ParsingOnce:
+    """A connection that parses a statement once in a process: that is a fourth of what a small one takes."""
+
+    parsed: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, db: DuckDBPyConnection) -> None:
+        self._db = db
+
+    def execute(self, sql: str, parameters: object = None) -> DuckDBPyConnection:
+        statement = self.parsed.get(sql)
+        if statement is None:
+            found = self._db.extract_statements(sql)
+            statement = found[0] if len(found) == 1 else sql
+            if len(self.parsed) < _MOST_PARSED:
+                self.parsed[sql] = statement
+        return self._db.execute(statement, parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+
+def parsing_once(db: DuckDBPyConnection) -> DuckDBPyConnection:
+    """Return a connection for statements that are asked again and again, whatever index is attached."""
+    return cast("DuckDBPyConnection", _ParsingOnce(db))
+
+
 def confined(db: DuckDBPyConnection, directory: Path, beside: Iterable[Path]) -> DuckDBPyConnection:
     """Let a DuckDB that has just been started reach these directories only."""
     db.execute(f"SET temp_directory = {quoted(directory / 'spill')}")
+    left_out = db.execute("SELECT string_agg(name) FROM duckdb_optimizers() WHERE name <> ?", [_OPTIMIZER])
+    db.execute(f"SET disabled_optimizers = '{(left_out.fetchone() or ('',))[0]}'")
     db.execute("SET enable_progress_bar = false")  # it is printed on stdout, into the result
     reached = ", ".join(map(quoted, dict.fromkeys((directory, *beside))))
     db.execute(f"SET allowed_directories = [{reached}]")
@@ -60,7 +92,7 @@ def share_work(db: DuckDBPyConnection, path: Path) -> bool:
     is_large = path.exists() and path.stat().st_size >= _LEAST_SHARED_BYTES
     if is_large:
         db.execute("RESET threads")  # as many as the machine, or a container, has
-        db.execute("SET disabled_optimizers = ''")
+        db.execute("RESET disabled_optimizers")
     return is_large
 
 
@@ -110,7 +142,7 @@ class Engine:
         how = "TYPE duckdb, READ_ONLY" if read_only else "TYPE duckdb"
         self._shares_work = self._shares_work or share_work(self._engine, path)
         self._engine.execute(f"ATTACH {quoted(path)} AS disk ({how})")
-        self._db = self._engine.cursor()
+        self._db = parsing_once(self._engine.cursor())
         self._db.execute("USE disk")
         return self._db
 

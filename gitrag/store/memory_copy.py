@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitrag.store.candidates import POSTINGS, read_postings
-from gitrag.store.engine import quoted, share_work
+from gitrag.store.engine import parsing_once, quoted, share_work
 from gitrag.store.file_state import FileState
 from gitrag.store.memo import Memo
 
@@ -38,7 +38,7 @@ class Copy:
     def __init__(self, path: Path, state: FileState, db: DuckDBPyConnection) -> None:
         self.state = state
         self.memo = Memo(lasting=True)
-        self.db = db
+        self.db = parsing_once(db)
         share_work(db, path)
         self.db.execute(f"SET memory_limit = '{max(_LEAST_BYTES, 3 * path.stat().st_size // 2)}B'")
         self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")

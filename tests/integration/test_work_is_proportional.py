@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from duckdb import DuckDBPyConnection
 
+from gitrag.actions.graph import call_graph
 from gitrag.actions.search import search
+from gitrag.callgraph.answering import GraphQuestion
 from gitrag.embedding.draft import Drafter
 from gitrag.indexing.refresh import refresh
 from gitrag.model import Chunk
 from gitrag.store import inspection, vectors
-from gitrag.store.engine import Engine
+from gitrag.store.engine import Engine, _ParsingOnce
 from gitrag.store.views import ViewOverlay, current
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
@@ -296,3 +298,28 @@ def test_an_update_opens_the_index_to_look_to_write_and_to_count(make_repository
     indexed = workspace.update()
     assert opened == [True, False, True]
     assert indexed.unembedded == workspace.count_unembedded(indexed.refreshed.overlay.entries) > 0
+
+
+def test_nothing_asked_of_a_small_index_pairs_all_rows_of_tables(project, monkeypatch):
+    """Its statements are hardly optimised."""
+    plans: dict[str, str] = {}
+    execute = _ParsingOnce.execute
+
+    def explained(db: _ParsingOnce, sql: str, parameters: object = None) -> DuckDBPyConnection:
+        if sql.lstrip().startswith(("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")):
+            plans[sql] = str(db._db.execute(f"EXPLAIN {sql}", parameters).fetchall())
+        return execute(db, sql, parameters)
+
+    monkeypatch.setattr(_ParsingOnce, "execute", explained)
+    project.commit(
+        {
+            "src/lid.py": "def lift():\n    pass\n",
+            "src/new/knob.py": "from src.lid import lift\n\n\ndef turn():\n    lift()\n",
+        }
+    )
+    catch_up(project)
+    workspace = open_app(project)
+    assert search(workspace, "lift the lid").hits
+    assert call_graph(workspace, GraphQuestion("lift")).graph.edges
+    assert len(plans) > 90
+    assert not [sql for sql, plan in plans.items() if "Cross Product" in plan or "Nested Loop" in plan]

@@ -431,5 +431,5 @@ def test_only_a_large_index_is_read_by_several_threads(tmp_path: Path, monkeypat
     monkeypatch.setattr(engine, "_LEAST_SHARED_BYTES", least)
     with store.read() as db:
         assert db.execute("SELECT current_setting('threads')").fetchone() == (threads,)
-        left_out = db.execute("SELECT current_setting('disabled_optimizers')").fetchone()
-    assert left_out == ("" if least == 1 else "join_filter_pushdown",)
+        (left_out,) = db.execute("SELECT current_setting('disabled_optimizers')").fetchone()
+    assert ("join_order" in left_out, "filter_pushdown" in left_out.split(",")) == (least > 1, False)

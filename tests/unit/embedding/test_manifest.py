@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitrag.embedding.local_model import status
 from gitrag.embedding.manifest import MANIFEST, check, describe, write_manifest
 from gitrag.errors import ModelError
 
@@ -50,6 +51,8 @@ def test_an_altered_file_with_its_old_time_is_found_by_the_thorough_check(model)
     alter(model, b"WEIGHTS", keep_time=True)
     with pytest.raises(ModelError, match="damaged"):
         check(model, thorough=True)
+    assert not status(model).ready
+    assert status(model, thorough=False).ready  # as where it is opened: hashing takes 40 ms
 
 
 def test_a_missing_file_is_named(model):
