@@ -94,7 +94,7 @@ CASES = {
         {"f ~> PortMapper.set_port", "f ~> Wide.set_port"},
     ),
     "who takes a function out again does not call it": (
-        {"a.py": "import bus\ndef go(): pass\ndef f(): bus.on(go)\ndef g(): bus.off(go); bus.all.remove(go)\n"},
+        {"a.py": "import bus\ndef go(): pass\ndef f(): bus.on(go)\ndef g(): bus.off(go); bus.a.remove(go)\n"},
         {"f ~> go"},
     ),
     "a filter that a template of Jinja is given": (
