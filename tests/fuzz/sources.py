@@ -120,6 +120,7 @@ _CHAINS = {
 _IN_PAGES = {
     "erb": ("ruby", b"<p><%% %s %%></p>"),
     "jsp": ("java", b"<p><%%! %s %%></p>"),
+    "razor": ("csharp", b"<p>@functions { %s }</p>"),
     "html": ("javascript", b'<p onclick="f(1)"></p>\n<script>%s</script>\n'),
 }
 """The language inside a page, and the page around it."""
