@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from sys import stdlib_module_names
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Id
@@ -419,13 +420,16 @@ class Expressions(CallEvaluator):
 
 
 def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
-    """Return what something outside makes that is handed classes: one with their methods, it may be."""
+    """Return what another library makes that is handed classes: one with their methods, it may be."""
     given = [values for values in arguments.positional if values]
     given += [values for _, values in arguments.keywords if values]
     classes = [each for values in given for each in values if type(each) is ClassObject]
-    if not classes or any(type(value) is not Outside for value in called):
-        return NOTHING
+    known = [value.name.partition(".") for value in called if type(value) is Outside]
     name = bare_name(function).lower()
+    if not classes or len(known) < len(called) or not (known or type(function) is Attribute):
+        return NOTHING
+    if any(not dot or module in stdlib_module_names for module, dot, _ in known) or name.startswith("__"):
+        return NOTHING
     is_none = any(each in name for each in _NO_MAKERS)
     return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
 
