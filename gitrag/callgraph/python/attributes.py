@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sys import stdlib_module_names
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
@@ -285,7 +286,7 @@ class Attributes(Classes):
                 self._program.frame((value.path, 0)).bind(name, given)
             elif type(value) is Instance:
                 self._set_of(value, name, given, frame, line)
-            elif type(value) is Outside:
+            elif type(value) is Outside and value.name not in stdlib_module_names:
                 self._program.put_outside(f"{value.name}.{name}", given)
 
     def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:

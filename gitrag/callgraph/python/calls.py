@@ -254,7 +254,7 @@ class CallEvaluator(Attributes):
         if len(called) > 1:
             if len(called) > MANY and _are_of_many(called):
                 program.ceiling = min(before, ONE_OF_MANY)
-            elif len(frozenset(map(_entry, called)) - {None}) > 1 or any(map(self._is_overridden, called)):
+            elif len(frozenset(map(_entry, called)) - {None}) > 1 or any(map(self._may_differ, called)):
                 program.ceiling = min(before, ONE_OF_SEVERAL)
         ceiling = program.ceiling
         for value in ordered(called):
@@ -298,8 +298,10 @@ class CallEvaluator(Attributes):
         program.ceiling = before
         return limited(found)
 
-    def _is_overridden(self, value: Value) -> bool:
-        """Tell whether a subclass may have another method than the one that is called."""
+    def _may_differ(self, value: Value) -> bool:
+        """Tell whether a subclass may have another method, or ``sys.stdout`` be what it was."""
+        if type(value) is Outside:
+            return any(value.name.startswith(f"{each}.") for each in self._program.put)
         bound = value.bound if type(value) is Function else None
         if type(value) is not Function or type(bound) is not Instance or bound.exact:
             return False

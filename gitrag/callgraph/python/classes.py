@@ -382,9 +382,11 @@ class Classes(Names):
         """Return the methods of a name: those of a class, or its family, called like the object; else all.
 
         Of many a test calls no likely one: it has one object, whichever it is; other code may go through
-        objects of all classes. A method that calls another of its name calls that of something else.
+        objects of all classes. A method that calls one of its name on what it holds calls another; on a local
+        variable, which may be a node below, itself.
         """
-        methods = [own for own in methods if own != frame.own or on in {"self", "cls"}]
+        local = {*self._program.bindings(frame.own), *(each.name for each in frame.scope.parameters)}
+        methods = [own for own in methods if own != frame.own or on in local]
         word = on.replace("_", "").lower()
         alike = [own for own in methods if word and word in self._called(own)]
         is_anybodys = len(methods) > MANY and traits(frame.own[0]) & Trait.TEST

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 OVERRIDDEN = 0.6
 """A method of a subclass, where the class is known but not whether it is a subclass."""
-ABSTRACT = 0.5
-"""A method that only raises NotImplementedError: who calls it calls what overrides it, and reads it there."""
+ABSTRACT = 0.4
+"""A method that only raises NotImplementedError: who calls it calls what overrides it."""
 ONE_OF_SEVERAL = 0.7
 """One of several callees that an expression may have."""
 WRAPPED_ONE = 0.7
@@ -16,12 +16,13 @@ UNNEEDED = 0.6
 """A comparison of what a container holds with what is looked for, which may be the same object; a property
 that is called once and then kept."""
 HANDED_ON = 0.5
-"""A function handed by name to something outside the view, which most often calls it."""
-AS_VALUE = 0.5
-"""A function that is put somewhere by its name, or handed to a function of the view; a method whose name a
+"""A function handed by name to something outside the view, which most often calls it; a method whose name a
 string in its class says."""
+AS_VALUE = 0.51
+"""A function that is put somewhere by its name, or handed to a function of the view: told, and known by this
+figure, only where nothing is seen to call it."""
 IN_CONTAINER = "a container"
-"""Where it is put, in the place of what is expected to call it; said only of what is not called besides."""
+"""Where it is put, in the place of what is expected to call it."""
 ONE_OF_MANY = 0.5
 """One of more callees than an expression is likely to have; as many are right as of what is likely."""
 UNLIKELY = 0.3

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.python import models
-from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER
+from gitrag.callgraph.python.confidence import HANDED_ON, IN_CONTAINER
 from gitrag.callgraph.python.expressions import Expressions
 from gitrag.callgraph.python.names import Names, is_known_decorator
 from gitrag.callgraph.python.program import Frame
@@ -195,7 +195,7 @@ class Evaluator(Expressions):
         names += [each.text for each in chain(given, *listed) if type(each) is Constant]
         for own in chain.from_iterable(self.defined(frame.own, each) for each in names):
             if self._program.scope(own).kind == "function":
-                self._program.edge(frame, own, line, AS_VALUE, rule)
+                self._program.edge(frame, own, line, HANDED_ON, rule)
 
     def _annotated_assign(self, statement: AnnotatedAssign, frame: Frame) -> None:
         declared = self.described(statement.annotation, frame)

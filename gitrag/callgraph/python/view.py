@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.python import values
-from gitrag.callgraph.python.confidence import IN_CONTAINER, MAX_NAMESAKES
+from gitrag.callgraph.python.confidence import AS_VALUE, MAX_NAMESAKES, ONE_OF_MANY
 from gitrag.callgraph.python.evaluator import Evaluator
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.models import METHOD_OF_FIELD
@@ -124,19 +124,19 @@ class PythonView:
     def everything(self) -> Edges:
         """Resolve all files: confidence and lines of each call, by caller and callee."""
         own = [(path, i) for path, each in self._facts.items() for i in range(len(each.definitions))]
-        return _told(self._resolve(own), lambda _key: True)
+        return self._told(self._resolve(own), lambda _key: True)
 
     def callees(self, own: Collection[Id]) -> Edges:
         """Resolve what some definitions call."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(wanted))
-        return _told(edges, lambda key: key[0] in wanted)
+        return self._told(edges, lambda key: key[0] in wanted)
 
     def callers(self, own: Collection[Id]) -> Edges:
         """Resolve who calls some definitions."""
         wanted = {each for each in own if each[0] in self._facts}
         edges = self._resolve(sorted(self._mentioning(wanted) | wanted))
-        return _told(edges, lambda key: key[1] in wanted)
+        return self._told(edges, lambda key: key[1] in wanted)
 
     def _resolve(self, own: Iterable[Id]) -> Edges:
         unread = [each for each in own if each not in self._read]
@@ -234,6 +234,25 @@ class PythonView:
                     if not wanted.isdisjoint(map(decorator_name, module.scope(index).decorators)):
                         yield facts.definitions[index].name.rpartition(".")[2]
 
+    def _told(self, edges: Edges, is_wanted: Callable[[tuple[Id, Id, str]], bool]) -> Edges:
+        """Return the calls that are wanted; of what is called, not where it is only named as a value."""
+        named = {key[1] for key, (sure, _lines) in edges.items() if key[2] and sure == AS_VALUE}
+        called = {
+            callee
+            for (caller, callee, rule), (sure, _lines) in edges.items()
+            if callee in named and not rule and sure >= ONE_OF_MANY and not self._is_wrapper(caller, callee)
+        }
+        return {
+            key: edge
+            for key, edge in edges.items()
+            if is_wanted(key) and not (key[2] and edge[0] == AS_VALUE and key[1] in called)
+        }
+
+    def _is_wrapper(self, caller: Id, callee: Id) -> bool:
+        """Tell whether a decorator of what is called calls it."""
+        decorators = map(decorator_name, self._modules[callee[0]].scope(callee[1]).decorators)
+        return not set(self._facts[caller[0]].definitions[caller[1]].name.split(".")).isdisjoint(decorators)
+
     def _family(self, classes: Iterable[str]) -> set[str]:
         """Return the names of classes and of their subclasses."""
         found: set[str] = set()
@@ -245,15 +264,6 @@ class PythonView:
                 subclasses = self._subclasses.get(each, ())
                 waiting += [self._facts[p].definitions[i].name.rpartition(".")[2] for p, i in subclasses]
         return found
-
-
-def _told(edges: Edges, is_wanted: Callable[[tuple[Id, Id, str]], bool]) -> Edges:
-    """Return the calls that are wanted; where one is called, it is not told that a container is given it."""
-    return {
-        key: edge
-        for key, edge in edges.items()
-        if is_wanted(key) and (key[2] != IN_CONTAINER or (*key[:2], "") not in edges)
-    }
 
 
 def _folders(path: str) -> Iterator[str]:

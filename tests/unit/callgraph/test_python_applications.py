@@ -405,14 +405,6 @@ BY_EVIDENCE = {
         """,
         "run -> Files.keep",
     ),
-    "by a method of the same class, which others have to define": (
-        """
-        class Importer:
-            def read(self): raise NotImplementedError
-            def run(self): self.read()
-        """,
-        "Importer.run -> Importer.read",
-    ),
     "handed by its name to a function of the view": (
         """
         class Skill:
