@@ -293,12 +293,14 @@ def _shown_field(field: object) -> str:
 
 
 def forget() -> None:
-    """Drop the orders that sets were put in."""
+    """Drop what is known of sets."""
+    depth.cache_clear()
     _sorted.cache_clear()
     _shown.cache_clear()
 
 
-def depth(values: Iterable[Value]) -> int:
+@lru_cache(maxsize=8192)
+def depth(values: Values) -> int:
     """Measure how deep containers lie in containers."""
     deepest = 0
     for value in values:
@@ -357,7 +359,7 @@ def items(values: Iterable[Value]) -> Values:
 def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
     values: Values, given: Mapping[Argument, Values]
 ) -> Values:
-    """Put what a caller gives in the place of parameters."""
+    """Put what a caller gives in the place of parameters; containers get no deeper by it than they may be."""
     if not given or _OPEN.isdisjoint(map(type, values)):
         return values
     found: set[Value] = set()
@@ -365,24 +367,24 @@ def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
         if type(value) is Argument:
             found |= given.get(value, frozenset([value]))
         elif type(value) is OutsideWith:
-            found.add(OutsideWith(value.name, substituted(value.held, given)))
+            found.add(OutsideWith(value.name, _held(substituted(value.held, given))))
         elif type(value) is ContextManager:
-            found.add(ContextManager(value.function, substituted(value.held, given)))
+            found.add(ContextManager(value.function, _held(substituted(value.held, given))))
         elif type(value) is TupleOf:
-            found.add(TupleOf(tuple(substituted(part, given) for part in value.parts)))
+            found.add(TupleOf(tuple(_held(substituted(part, given)) for part in value.parts)))
         elif type(value) is ListOf:
-            found.add(ListOf(substituted(value.held, given)))
+            found.add(ListOf(_held(substituted(value.held, given))))
         elif type(value) is DictOf:
-            found.add(DictOf(substituted(value.held, given)))
+            found.add(DictOf(_held(substituted(value.held, given))))
         elif type(value) is Returning:
-            found.add(Returning(substituted(value.held, given)))
+            found.add(Returning(_held(substituted(value.held, given))))
         elif type(value) is PickedOfMany:
-            found.add(PickedOfMany(substituted(value.held, given)))
+            found.add(PickedOfMany(_held(substituted(value.held, given))))
         elif type(value) is Property:
             functions = value.getter, value.setter, value.deleter
-            found.add(Property(*(substituted(each, given) for each in functions)))
+            found.add(Property(*(_held(substituted(each, given)) for each in functions)))
         elif type(value) is PickedByPrefix:
-            found.add(PickedByPrefix(substituted(value.held, given)))
+            found.add(PickedByPrefix(_held(substituted(value.held, given))))
         else:
             found.add(value)
     return limited(found)

@@ -201,3 +201,12 @@ def test_a_read_and_a_call_in_a_string_are_in_their_own_lines():
     own = [each for each, node in calls.nodes()]
     found = {(edge.caller.name, edge.callee.name): edge.lines for edge in calls.callees(own)}
     assert found == {("read", "Event.place"): (8, 10), ("template", "Event.show"): (15,)}
+
+
+def test_what_goes_round_lists_ends():
+    source = (
+        "def keep(e): return [x for x in e if x]\n"
+        "def narrow(e):\n" + "    e = keep(e)\n" * 5 + "    return e\n"
+        "def load(o):\n    e = []\n    e += narrow(o)\n    e = narrow(e)\n    return e, 0\n"
+    )
+    assert shown({"m.py": source}) == {"load -> narrow", "narrow -> keep"}
