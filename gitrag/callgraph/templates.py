@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from keyword import iskeyword
 
 from gitrag.late import late_re
@@ -34,13 +35,15 @@ _OF_QUERIES = frozenset({"all", "exists", "count", "first", "last"})
 LIBRARIES = "templatetags"
 """The package that Django's libraries of tags and filters are in."""
 
+_MOST_CODE = 4
+"""Characters of a page's code for each of its own; of real pages it is less than one."""
 _BRACKET = late_re(r"(?<=[(,=+?:\s])[\"'][()\[\]{}][\"']|[()\[\]{}]")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _SCRIPT = late_re(r"<(?:script|style)\b[^<>]{0,1000}>", re.IGNORECASE)
 _SCRIPT_END = late_re(r"</(?:script|style)>", re.IGNORECASE)
 _GIVEN = late_re(
-    r"^[ \t]*@(?:model[ \t]+(?P<model>\S[^\n;]*)"
-    r"|inject[ \t]+(?P<type>\S[^\n;]*?)[ \t]+(?P<name>\w+)[ \t]*;?)[ \t\r]*$",
+    r"^[ \t]*@(?:model[ \t]+(?P<model>\S[^\n;]*+)"
+    r"|inject[ \t]+(?P<type>\S(?:[^\n;]*[^\s;])?)[ \t]++(?P<name>\w+)[ \t]*+;?)[ \t\r]*+$",
     re.MULTILINE,
 )
 _BLOCK = late_re(r"(?<![\w@])@(?:\{|(?:functions|code)\s*\{)")
@@ -50,8 +53,8 @@ _EXPRESSION_OF_RAZOR = late_re(
 )
 _PART = late_re(r"!?\??\.[A-Za-z_]\w*(?:<[\w<>, .?]{1,200}>(?=\())?")
 _STATEMENT = late_re(
-    r"^[ \t]*(?:\}?[ \t]*(?:else[ \t]+)?(?P<word>if|foreach|while|switch)[ \t]*(?=\()"
-    r"|(?P<code>[A-Za-z_][^<>\n]*[(=][^<>\n]*;)[ \t]*\r?$)",
+    r"^[ \t]*+(?:(?:\}[ \t]*+)?(?:else[ \t]+)?(?P<word>if|foreach|while|switch)[ \t]*(?=\()"
+    r"|(?P<code>[A-Za-z_][^<>\n(=]*+[(=][^<>\n]*;)[ \t]*\r?$)",
     re.MULTILINE,
 )
 _EACH = late_re(r"\(\s*(?:var|[\w.<>]+)\s+\w+\s+in\s")
@@ -170,11 +173,21 @@ def csharp_of(text: str) -> str:
     closing = _closing(text)
     lines: list[list[str]] = [[] for _ in range(text.count("\n") + 1)]
     row = counted = 0
-    for at, code in sorted([*_given(text), *_expressions(text, closing), *_statements(text, closing)]):
+    for at, code in sorted(_bounded(text, closing)):
         row, counted = row + text.count("\n", counted, at), at
         for more, line in enumerate(code.split("\n")):
             lines[row + more].append(line)
     return "\n".join(" ".join(each) for each in lines)
+
+
+def _bounded(text: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]:
+    """Yield all of a page's code; what lies in others is yielded with each, thus only so much of it."""
+    room = _MOST_CODE * (len(text) + 1000)
+    for each in chain(_given(text), _expressions(text, closing), _statements(text, closing)):
+        room -= len(each[1])
+        if room < 0:
+            return
+        yield each
 
 
 def _closing(text: str) -> dict[int, int]:

@@ -30,6 +30,9 @@ _UNCALLED = (
     "is_without_caller=known.is_without_caller unresolved=known.unresolved registered=known.registered"
     " base_outside=known.base_outside mentioned=known.mentioned looked_at also@PlacedName"
 )
+_SHORT_UNCALLED = _UNCALLED.replace(
+    "=known.unresolved", "=ten(known.unresolved) unresolved_places=len(known.unresolved)"
+).replace("=known.mentioned", "=ten(known.mentioned) mentioned_places=len(known.mentioned)")
 _OBSERVATION = (
     "observation_id=observation.observation_id kind=observation.kind identity=observation.identity"
     " repository=observation.identity.repository title=observation.title session_id=observation.session_id"
@@ -101,8 +104,8 @@ TOLD: Final[Mapping[str, str]] = {
     "mcp_server.question_tools.RelatedFound": "edges duplicates nearest questions@ReviewQuestion"
     " helpers@Alike twins@Alike removed@StillNamed impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
-    " references@NamedLine references_left_out matches_left_out elsewhere without_callers"
-    " unresolved@Unresolved not_indexed",
+    " references@NamedLine references_left_out matches_left_out elsewhere without_callers@ShortUncalled"
+    " unresolved@ShortUnresolved not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
     "mcp_server.replies.Core": "project files@CoreLine changed",
     "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"
@@ -169,6 +172,9 @@ TOLD: Final[Mapping[str, str]] = {
     " call_graphs=found.call_graphs freshness words issue_matches=many(found.issues)@DocumentMatch"
     " variants=variants(found.hits) not_indexed=found.not_indexed",
     "Unresolved": "path name line_start unresolved=known.unresolved also@PlacedName",
+    "ShortUncalled": f"path name line_start {_SHORT_UNCALLED}",
+    "ShortUnresolved": "path name line_start unresolved=ten(known.unresolved)"
+    " unresolved_places=len(known.unresolved) also@PlacedName",
     "ShortCalled": f"{_CALLED} callers=five(callers)@Caller tests=five(tests)@Caller",
     "StandingReply": "project indexed=known(found.view) fresh=found.fresh files=number(found.view.files)"
     " chunks=number(found.view.chunks) embedded=number(found.view.embedded) texts=number(found.view.texts)"

@@ -90,6 +90,22 @@ def test_a_check_and_an_impact_say_the_same(workspace):
     assert "No caller of 1 definition in 4 files: `rested`." in lines
 
 
+@pytest.mark.parametrize("key", ["without_callers", "unresolved"])
+def test_an_agent_is_told_some_of_many_places_and_their_number(make_repository, key):
+    files = {
+        "a.py": "def handled():\n    pass\n",
+        "b.py": "def run(store):\n" + "    store.handled(1)\n" * 30,
+        "c.py": "import a\n\n\ndef main():\n    a.handled()\n" if key == "unresolved" else "",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("handled", direction=Direction.CALLERS))
+    (told,) = plain_data(replies.calls(found, 9, None, is_drawn=False))[key]
+    assert (len(told["unresolved"]), told["unresolved_places"]) == (10, 30)
+    (whole,) = json.loads(json_text(found))[key]
+    assert len(whole["unresolved"]) == 30
+
+
 def test_a_check_of_many_definitions_stays_short(make_repository):
     """What holds for several is said once, and fewer of each one's callers are named."""
     used, unsure = [f"used{n}" for n in range(4)], [f"unsure{n}" for n in range(3)]

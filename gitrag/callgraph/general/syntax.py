@@ -705,15 +705,17 @@ class QueryReader:
             return self._between(start, node.end_byte)
         name = node.prev_named_sibling if node.type == "argument_part" else None
         first: tree_sitter.Node | None = node.parent if name is not None else node
+        end = first.start_byte if first is not None else node.start_byte
         while (
             first is not None
             and first.type in _SELECTORS
+            and first.start_byte > end - _TEXT_BYTES  # no more is read; each step takes the parent's children
             and (before := first.prev_named_sibling) is not None
         ):
             first = before
-        start, end = first.start_byte if first is not None else node.start_byte, node.start_byte
+        start = first.start_byte if first is not None else end
         if name is not None and node.parent is not None:  # `a..add(1)..stop()`
-            return f"{self._between(start, node.parent.start_byte).partition('..')[0]}.{self._text(name)}"
+            return f"{self._between(start, end).partition('..')[0]}.{self._text(name)}"
         return self._between(start, end)
 
     def _between(self, start: int, end: int) -> str:

@@ -8,7 +8,7 @@ which read names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python.modules import PythonModule
@@ -79,6 +79,9 @@ _BUILTINS = "builtins."
 _STANDING = frozenset({"current_user", "g"})
 """What a library exports that stands for an object of its user's."""
 
+_MOST_STARRED = 1_000
+"""Files with all names of which others are imported, kept to be looked through for each name."""
+
 
 class Evaluation:
     """What all of the evaluation know, and what the lower parts ask of the higher ones.
@@ -125,6 +128,7 @@ class Evaluation:
         self._lacking: set[tuple[Id, str, int]] = set()
         self._few: dict[str, bool] = {}
         self._called_so: dict[Id, set[str]] = {}
+        self._stars: dict[Id, list[Frame]] = {}
 
     def value(self, expression: Expression | None, frame: Frame, line: int) -> Values:
         """Return what an expression may be, noting the calls that it makes."""
@@ -314,14 +318,25 @@ class Names(Evaluation):
         """Find a name in the modules that a body imports all names of, and those that they do, each once."""
         if name.startswith("_"):
             return None
+        frames = self._stars.get(own)
+        if frames is None:
+            frames = list(self._starred_by(own))
+            if len(frames) < _MOST_STARRED:  # of 9,000 files in a row the lists have 40,000,000
+                self._stars[own] = frames
+        for frame in frames:
+            if name in frame.bindings or frame.names.get(name):
+                return self.member(frame.own, name)
+        return None
+
+    def _starred_by(self, own: Id) -> Iterator[Frame]:
+        """Yield a body and those that all names come from, in the order in which one is looked for."""
         program = self._program
         seen = {own}
         waiting = [own]
         while waiting:
             each = waiting.pop()
             frame = program.frame(each)
-            if name in frame.bindings or frame.names.get(name):
-                return self.member(each, name)
+            yield frame
             origins: list[Id] = []
             for statement in frame.bindings.get("*", ()):
                 path = (
@@ -333,7 +348,6 @@ class Names(Evaluation):
                     seen.add((path, 0))
                     origins.append((path, 0))
             waiting.extend(reversed(origins))
-        return None
 
     def in_module(self, path: str, name: str) -> Values:
         """Find what ``module.name`` may be."""

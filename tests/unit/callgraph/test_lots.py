@@ -610,11 +610,18 @@ def test_a_page_of_razor_calls():
 
 
 @pytest.mark.parametrize(
-    "text", ["@a(", "@{", "@if (", "}", "@*", "<script>@(", "@foreach (var x in y) {", "@model A\n"]
+    "text",
+    ["@a(", "@{", "@if (", "}", "@*", "<script>@(", "@foreach (var x in y) {", "@model A\n", " ", "a("],
 )
 def test_a_page_of_razor_that_goes_on_and_on(text: str):
     read = csharp_of(text * 20_000)
     assert read.count("\n") == text.count("\n") * 20_000
+
+
+@pytest.mark.parametrize("text", ["@(", "@a(", "if (\n", "@foreach (var x in "])
+def test_what_lies_in_other_code_of_a_page_of_razor_does_not_multiply(text: str):
+    page = text * 2_000 + ")" * 2_000
+    assert len(csharp_of(page)) < 10 * len(page)
 
 
 @pytest.mark.parametrize("path", ["A.java", "a.kt"])
