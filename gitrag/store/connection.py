@@ -331,6 +331,7 @@ class Store:
         db = start(self.directory, self._beside)
         try:
             there = self.exists()
+            share_work(db, self.path)
             with self._shared() if there else nullcontext():
                 self._held = Held(self.path if there else None, db)
             if not self._upgrade(db):  # made by another version of gitrag: only its vectors can be used
@@ -491,7 +492,7 @@ class Store:
 
     def _keep_renewed(self, state: FileState | None) -> None:
         """Go on with what was kept, which is of this state now: nobody else has written."""
-        memo, copy = self._renewed
+        (memo, copy), self._renewed = self._renewed, (None, None)
         if memo is not None:
             self._large = state, memo
         if copy is not None and state is not None:
@@ -548,7 +549,7 @@ class Store:
 
     def close(self) -> None:
         """Give back the memory of the copy and of idle DuckDB engines; the next operation starts anew."""
-        self._large = None
+        self._large, self._renewed, self.memo = None, (None, None), Memo()
         self.let_go()
         if self._copy is not None:
             self._copy.close()

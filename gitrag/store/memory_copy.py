@@ -38,17 +38,17 @@ class Copy:
     def __init__(self, path: Path, state: FileState, db: DuckDBPyConnection) -> None:
         self.state = state
         self.memo = Memo(lasting=True)
-        self.db = parsing_once(db)
+        self.db = parsing_once(db)  # but for what is asked once: it would be kept for good
         share_work(db, path)
-        self.db.execute(f"SET memory_limit = '{max(_LEAST_BYTES, 3 * path.stat().st_size // 2)}B'")
-        self.db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
-        tables = self.db.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'disk'")
+        db.execute(f"SET memory_limit = '{max(_LEAST_BYTES, 3 * path.stat().st_size // 2)}B'")
+        db.execute(f"ATTACH {quoted(path)} AS disk (READ_ONLY)")
+        tables = db.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'disk'")
         for (table,) in tables.fetchall():
             if table in POSTINGS:  # as columns only, not also as a table
                 self.memo.pin(table, read_postings(self.db, f"disk.{table}"))
             else:
-                self.db.execute(f'CREATE TABLE memory."{table}" AS FROM disk."{table}"')
-        self.db.execute("DETACH disk")
+                db.execute(f'CREATE TABLE memory."{table}" AS FROM disk."{table}"')
+        db.execute("DETACH disk")
 
     def is_of(self, state: FileState | None) -> bool:
         """Tell whether the file still has the state that was copied."""

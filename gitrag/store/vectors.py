@@ -99,7 +99,8 @@ def write_drafts(db: DuckDBPyConnection, text_ids: Sequence[int], small: NDArray
     run(
         db,
         columns_of(ids, small[first]),
-        f"INSERT INTO drafts SELECT * FROM columns ANTI JOIN {_BOTH} known ON known.text_id = column0",
+        "INSERT INTO drafts SELECT * FROM columns ANTI JOIN"  # by name: a small index reads all that is not
+        " (SELECT text_id FROM vectors UNION ALL SELECT text_id FROM drafts) own ON own.text_id = column0",
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import sys
+import weakref
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +20,7 @@ from gitrag.store import candidates, content, vectors
 from gitrag.store import memo as memo_module
 from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.engine import _ParsingOnce
 from gitrag.store.memo import Memo
 from gitrag.store.vector_cache import VectorCache
 from tests.integration.store.filling import BLOB, OTHER, draft, fill, open_scope, open_store
@@ -114,6 +117,40 @@ def test_what_is_kept_of_an_index_outlives_the_vectors_that_are_written(
             assert answer(resident) == answer(store) != before[0]
             assert (resident.memo is kept) != beside
         assert vectors_left(resident) == vectors_left(store)
+
+
+def test_a_store_that_is_closed_keeps_nothing_of_an_index(tmp_path: Path):
+    filled(tmp_path)
+    resident = open_store(tmp_path, resident=True)
+    before = [answer(resident) for _ in range(3)]
+    kept = weakref.ref(resident.memo)
+    resident.write_vectors(text_ids(resident)[:1], np.eye(384, dtype=np.float32)[:1], {})
+    with resident.read():
+        assert resident.memo is kept()
+    resident.close()
+    gc.collect()
+    assert kept() is None
+    assert answer(resident) != before[0]
+
+
+def test_copying_one_index_after_another_keeps_no_statement(tmp_path: Path):
+    """A process that answers of a thousand would have no room for those that are asked again."""
+    counts = set()
+    for name in "abc":
+        filled(tmp_path / name)
+        resident = open_store(tmp_path / name, resident=True)
+        assert [answer(resident) for _ in range(3)]
+        counts.add(len(_ParsingOnce.parsed))
+    assert len(counts) == 1
+
+
+def test_a_large_index_is_held_as_it_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """With all that DuckDB can do to a statement, and by all processors."""
+    monkeypatch.setattr("gitrag.store.engine._LEAST_SHARED_BYTES", 1)
+    store = filled(tmp_path)
+    assert store.hold()
+    with store.read() as db:
+        assert db.execute("SELECT current_setting('disabled_optimizers')").fetchone() == ("",)
 
 
 def text_ids(store: Store) -> list[int]:
