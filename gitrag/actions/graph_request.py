@@ -82,7 +82,7 @@ class GraphCommand(Struct, frozen=True):
         return GraphQuestion(target, self.filter, Direction(self.direction), self.depth)
 
     def checked(self, target: str | None) -> Self:
-        """Return it."""
+        """Return it; refuse what does not go together."""
         one_way = self.direction != "both"
         if self.scope and (target is None or self.to is not None or self.filter):
             raise UsageError(

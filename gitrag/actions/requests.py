@@ -376,7 +376,7 @@ class SearchCommand(SearchRequest, frozen=True):
         return "all" if self.explain_all else "words" if self.explain else ""
 
     def checked(self) -> Self:
-        """Return it."""
+        """Return it; refuse what does not go together."""
         require_together(self)
         given = dict(given_of(self))
         others = [name for name in self.collections if name != HISTORY]

@@ -13,7 +13,6 @@ import click
 from gitrag.cli.frame import Example, command, group, json_option
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.config.loading import TEAM_FILE
 from gitrag.errors import NOTHING, OK, NotSetUpError, UsageError
 
 if TYPE_CHECKING:
@@ -175,6 +174,7 @@ def choose(
     """
     from gitrag.agents.clients import CLIENTS
     from gitrag.agents.setup import chosen, had_by_user
+    from gitrag.config.loading import TEAM_FILE
 
     terminal, root = session.terminal, _root(session)
     variable = _checked(http, token_env)

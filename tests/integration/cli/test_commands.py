@@ -84,6 +84,23 @@ def test_what_must_be_quick_imports_nothing_heavy(git_environment, tmp_path, arg
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["agents", "doctor", "hooks", "mcp", "repos"])
+def test_help_of_a_command_reads_no_settings(tmp_path, name):
+    code = (
+        "import sys\nfrom gitrag.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "sys.exit(' '.join({'gitrag.config', 'gitrag.git', 'subprocess'} & set(sys.modules)) or None)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, name, "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_help_of_the_whole_loads_no_command(git_environment, tmp_path):
     code = (
         "import sys\nfrom gitrag.cli import main\n"
