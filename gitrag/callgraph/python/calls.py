@@ -414,8 +414,12 @@ class CallEvaluator(Attributes):
                 self.call(bound, arguments, frame, line)
                 caller = next((v.function for v in ordered(bound) if type(v) is Function), frame.own)
                 frame = self._program.frame(caller)
+        is_any = not value.exact and self.find(cls, "__init__") is None  # a subclass may have one
+        others = self.overrides(cls, "__init__") if is_any else ()
         if not self.makes_its_own(cls):  # else who makes instances calls that
-            self._program.edge(frame, cls, line)
+            self._program.edge(frame, cls, line, ONE_OF_SEVERAL if others else CERTAIN)
+        for other in others:
+            self._program.edge(frame, other, line, OVERRIDDEN if len(others) < MAX_OVERRIDES else UNLIKELY)
         receiver: Value
         for name, receiver in (("__new__", value), ("__init__", made), ("__post_init__", made)):
             found = self.find(cls, name)

@@ -208,6 +208,8 @@ class PythonView:
                 makers.add(cls)  # they are called by who makes an instance
             module = self._modules[path]
             parent = module.scope(index).parent
+            if name == "__init__" and module.scope(parent).kind == "class":
+                found.update(self._making_any((path, parent)))
             if owner and module.scope(parent).kind == "function":
                 decorators.update(owner.split("."))
             elif owner and parent in module.mentioning((name, *METHOD_OF_FIELD)):
@@ -223,6 +225,14 @@ class PythonView:
                     if not mentioned.isdisjoint(names_in(module.scope(index), inherited=inherited)):
                         found.add((path, index))
         return found
+
+    def _making_any(self, cls: Id) -> Iterator[Id]:
+        """Yield the methods of a class's bases that may make one: by ``cls(...)``."""
+        for path, base in self._evaluator.order(cls)[1:]:
+            module = self._modules[path]
+            for index in module.mentioning(["cls"]):
+                if module.scope(index).parent == base:
+                    yield path, index
 
     def _decorated(self, decorators: Collection[str]) -> Iterator[str]:
         """Yield the names of what is decorated by one of some names."""

@@ -97,6 +97,14 @@ CASES = {
         {"a.py": "import bus\ndef go(): pass\ndef f(): bus.on(go)\ndef g(): bus.off(go); bus.a.remove(go)\n"},
         {"f ~> go"},
     ),
+    "a class method of a base makes instances of subclasses": (
+        {
+            "a.py": "class M:\n    @classmethod\n    def build(cls, state): return cls(**state)\n"
+            "class R(M):\n    def __init__(self, host): pass\n"
+            "def load(s): return R.build(s)\n"
+        },
+        {"M.build ~> M", "M.build ~> R.__init__", "load -> M.build"},
+    ),
     "a filter that a template of Jinja is given": (
         {
             "app.py": "from words import plural, day, tag, site\n"
