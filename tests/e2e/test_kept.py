@@ -46,7 +46,8 @@ def cut_short(project: Project) -> None:
 
 
 def without_store(project: Project) -> None:
-    shutil.rmtree(project.store)
+    while project.store.exists():  # work in the background may still write there
+        shutil.rmtree(project.store, ignore_errors=True)
 
 
 def older(project: Project) -> None:

@@ -141,12 +141,13 @@ def test_what_nobody_names_is_still_an_error(project):
 
 def test_a_functions_other_mentions_are_those_that_no_call_explains(project):
     done = gitrag(project, "limit", "--references", "--callers", "--format", "text")
-    assert done.out.splitlines()[:3] == [
+    assert done.out.splitlines()[:4] == [
+        "unresolved in 1 place: shop/cart.py:9",
         "called by 1 function",
         "┌─ ask  shop/cart.py:14",
         "function limit  shop/conf.py:4-5",
     ]
-    assert done.out.splitlines()[4:] == [
+    assert done.out.splitlines()[5:] == [
         "also named in 3 places that are no resolved call:",
         "used in code: 1",
         "  shop/cart.py:9  check  handlers = [limit]",
