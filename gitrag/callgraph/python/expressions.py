@@ -421,16 +421,17 @@ class Expressions(CallEvaluator):
 
 def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
     """Return what another library makes that is handed classes: one with their methods, it may be."""
-    given = [values for values in arguments.positional if values]
-    given += [values for _, values in arguments.keywords if values]
-    classes = [each for values in given for each in values if type(each) is ClassObject]
-    known = [value.name.partition(".") for value in called if type(value) is Outside]
+    classes = [each for values in arguments.positional for each in values if type(each) is ClassObject]
+    for _, values in arguments.keywords:
+        classes += [each for each in values if type(each) is ClassObject]
+    if not classes or not (called or type(function) is Attribute):
+        return NOTHING
+    for value in called:
+        module, dot, _ = value.name.partition(".") if type(value) is Outside else ("", "", "")
+        if not dot or module in stdlib_module_names:
+            return NOTHING
     name = bare_name(function).lower()
-    if not classes or len(known) < len(called) or not (known or type(function) is Attribute):
-        return NOTHING
-    if any(not dot or module in stdlib_module_names for module, dot, _ in known) or name.startswith("__"):
-        return NOTHING
-    is_none = any(each in name for each in _NO_MAKERS)
+    is_none = name.startswith("__") or any(each in name for each in _NO_MAKERS)
     return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
 
 

@@ -312,6 +312,7 @@ def depth(values: Values) -> int:
 
 
 _NESTING = frozenset({ListOf, DictOf, Returning, Annotation, OutsideWith, PickedOfMany})
+_NESTED = _NESTING | {TupleOf}
 
 
 def list_of(values: Iterable[Value]) -> Values:
@@ -325,8 +326,12 @@ def dict_of(values: Iterable[Value]) -> Values:
 
 
 def _held(values: Iterable[Value]) -> Values:
-    inner = limited(values)
-    return inner if depth(inner) < MAX_DEPTH else NOTHING
+    return _shallow(limited(values))
+
+
+def _shallow(values: Values) -> Values:
+    is_flat = _NESTED.isdisjoint(map(type, values))
+    return values if is_flat or depth(values) < MAX_DEPTH else NOTHING
 
 
 def elements(values: Iterable[Value]) -> Values:
@@ -367,24 +372,24 @@ def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
         if type(value) is Argument:
             found |= given.get(value, frozenset([value]))
         elif type(value) is OutsideWith:
-            found.add(OutsideWith(value.name, _held(substituted(value.held, given))))
+            found.add(OutsideWith(value.name, _shallow(substituted(value.held, given))))
         elif type(value) is ContextManager:
-            found.add(ContextManager(value.function, _held(substituted(value.held, given))))
+            found.add(ContextManager(value.function, _shallow(substituted(value.held, given))))
         elif type(value) is TupleOf:
-            found.add(TupleOf(tuple(_held(substituted(part, given)) for part in value.parts)))
+            found.add(TupleOf(tuple(_shallow(substituted(part, given)) for part in value.parts)))
         elif type(value) is ListOf:
-            found.add(ListOf(_held(substituted(value.held, given))))
+            found.add(ListOf(_shallow(substituted(value.held, given))))
         elif type(value) is DictOf:
-            found.add(DictOf(_held(substituted(value.held, given))))
+            found.add(DictOf(_shallow(substituted(value.held, given))))
         elif type(value) is Returning:
-            found.add(Returning(_held(substituted(value.held, given))))
+            found.add(Returning(_shallow(substituted(value.held, given))))
         elif type(value) is PickedOfMany:
-            found.add(PickedOfMany(_held(substituted(value.held, given))))
+            found.add(PickedOfMany(_shallow(substituted(value.held, given))))
         elif type(value) is Property:
             functions = value.getter, value.setter, value.deleter
-            found.add(Property(*(_held(substituted(each, given)) for each in functions)))
+            found.add(Property(*(_shallow(substituted(each, given)) for each in functions)))
         elif type(value) is PickedByPrefix:
-            found.add(PickedByPrefix(_held(substituted(value.held, given))))
+            found.add(PickedByPrefix(_shallow(substituted(value.held, given))))
         else:
             found.add(value)
     return limited(found)
