@@ -119,7 +119,9 @@ def test_type_see_preview_and_open(indexed, tmp_path, columns):
         while not opened.exists():
             assert time.monotonic() < end
             shown.read()
-        shown.delete("retry backoff")
+        shown.press(b"s")
+        shown.wait_for("retry backoffs")  # the editor has given the terminal back
+        shown.delete("retry backoffs")
         shown.press(b"README.md")  # another question
         shown.wait_for("README.md:", "Invoices are sent")
         shown.press(ESC)
