@@ -295,10 +295,11 @@ def _unresolved(
 ) -> Iterator[NoCall]:
     """Yield the functions asked for by name that are called, with the other places that may call them."""
     said = {each.subject.own for each in none if each.is_caller}
-    alone = {each.own: each for each in subjects(found.matches, target) if each.kind == "function"}
+    about = subjects(found.matches, target)
+    alone = {each.own: each for each in about if each.kind == "function" and each.own not in said}
     called: dict[Node, set[str]] = {}
     for edge in found.edges:
-        if edge.callee in alone.keys() - said:
+        if edge.callee in alone:
             called.setdefault(edge.callee, set()).update(f"{edge.caller.path}:{line}" for line in edge.lines)
     for node, places in left_unresolved(workspace, calls, loaded, called).items():
         if places:
