@@ -111,6 +111,7 @@ def call_graph(
             unread = tuple(sorted({*loaded.failed, *calls.failed}))
             asked = question if paths is None else replace(question, target=None)
             none = tuple(_missing(workspace, asked, found, calls, loaded, unread, others))
+            none += tuple(_unresolved(workspace, asked, found, calls, loaded, none))
     except answering.NoMatchError as error:
         tell_absent(workspace)
         if not skipped:
@@ -226,24 +227,9 @@ def _missing(
     unread: Sequence[str],
     others: Callable[[], list[tuple[str, str, str]]],
 ) -> Iterator[NoCall]:
-    """Yield what the definitions asked for by name do not have, and where else they may be called."""
-    if question.target is not None:
-        none = list(_without_any(workspace, question, found, calls, loaded, unread, others))
-        yield from none
-        if question.direction is not Direction.CALLEES:
-            yield from _unresolved(workspace, question.target, found, calls, loaded, none)
-
-
-def _without_any(
-    workspace: Workspace,
-    question: GraphQuestion,
-    found: Graph,
-    calls: ResolvedCalls,
-    loaded: Loaded,
-    unread: Sequence[str],
-    others: Callable[[], list[tuple[str, str, str]]],
-) -> Iterator[NoCall]:
     """Yield what the definitions asked for by name do not have, with what was looked at."""
+    if question.target is None:
+        return
     about = subjects(found.matches, question.target)
     place = {node: number for number, each in enumerate(about) for node in each.members}
     called, tested, calling = set[int | None](), set[int | None](), set[int | None]()
@@ -287,15 +273,17 @@ def _without_any(
 
 def _unresolved(
     workspace: Workspace,
-    target: str,
+    question: GraphQuestion,
     found: Graph,
     calls: ResolvedCalls,
     loaded: Loaded,
     none: Sequence[NoCall],
 ) -> Iterator[NoCall]:
     """Yield the functions asked for by name that are called, with the other places that may call them."""
+    if question.target is None or question.direction is Direction.CALLEES:
+        return
     said = {each.subject.own for each in none if each.is_caller}
-    about = subjects(found.matches, target)
+    about = subjects(found.matches, question.target)
     alone = {each.own: each for each in about if each.kind == "function" and each.own not in said}
     called: dict[Node, set[str]] = {}
     for edge in found.edges:
