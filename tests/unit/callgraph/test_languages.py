@@ -768,7 +768,7 @@ def test_callers_are_those_whose_callees_they_are(name):
         "h.rs": "use crate::g::Row as Line;\nfn h() { Line::new(); Line { n: 2 } }\n",
         "main.rs": "mod g;\nmod h;\n",
         "app/jobs/send-mail.js": "module.exports = { run() {} };\n",
-        "i.js": "function i(it) { it.app.jobs.sendMail.with({}); }\nlet j = (it) => it.app.jobs.sendMail();\n",
+        "i.js": "let i = (it) => it.app.jobs.sendMail.with({});\nlet j = (it) => it.app.jobs.sendMail();\n",
     }
     calls = calls_of(files)
     every = {(edge.caller, edge.callee) for edge in calls.callees([own for own, _ in calls.nodes()])}
