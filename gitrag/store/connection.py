@@ -19,7 +19,7 @@ from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
 from gitrag.store.carried import carry
 from gitrag.store.chunk_cache import ChunkCache
-from gitrag.store.engine import Engine, SharedEngines, quoted, share_work, start
+from gitrag.store.engine import Engine, SharedEngines, duckdb, quoted, share_work, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, put_on_disk, share_to_win, write_copy
@@ -260,8 +260,6 @@ class Store:
             StoreError: It cannot be opened.
             BusyError: A writer held it for too long.
         """
-        import duckdb
-
         if self._held is not None:
             with _interruptible():
                 self.memo, self.state = self._held.memo, self._held.state
@@ -324,8 +322,6 @@ class Store:
         Returns:
             Whether that is so; an index that is too large is not held.
         """
-        import duckdb
-
         if self.is_large():
             return False
         db = start(self.directory, self._beside)
@@ -418,8 +414,6 @@ class Store:
 
     def _current_copy(self) -> Copy | None:
         """Return the copy in memory, made when the file is first found unchanged."""
-        import duckdb
-
         state = state_of(self.path, MAX_BYTES)
         if self._copy is not None and not self._copy.is_of(state):
             self._copy.close()
@@ -456,8 +450,6 @@ class Store:
             StoreError: It cannot be opened or written.
             BusyError: Other processes held it for too long.
         """
-        import duckdb
-
         if self._held is not None:
             self.state = self._held.state
             with _interruptible(), self._held.transaction() as db:
@@ -566,8 +558,6 @@ class Store:
         Returns:
             The bytes freed; 0 when another process wrote to it or compacted it meanwhile, or it was left.
         """
-        import duckdb
-
         if self._reads_seed:
             return 0
         before = self.size_bytes()
@@ -667,8 +657,6 @@ class Store:
 
     def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
         """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""
-        import duckdb
-
         if self._is_unmade():
             self._delete(f"{NAME}*")
         if self._outdated is not None and not self.path.exists():
@@ -698,8 +686,6 @@ class Store:
         Returns:
             Whether vectors were carried over: not where the older one is damaged or the disk is full.
         """
-        import duckdb
-
         new = self.directory / _RENEWED
         count = 0
         try:

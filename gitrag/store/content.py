@@ -11,6 +11,7 @@ from gitrag.late import np
 from gitrag.model import Chunk, Kind, Skip
 from gitrag.store import schema, vectors
 from gitrag.store.columns import integers, next_id, objects, run
+from gitrag.store.engine import duckdb
 from gitrag.store.held_texts import read_chunk_columns
 
 if TYPE_CHECKING:
@@ -452,8 +453,6 @@ def matching(db: DuckDBPyConnection, content_ids: Iterable[int], expression: str
     Returns:
         None where DuckDB does not know the expression: any chunk may match.
     """
-    import duckdb
-
     sql = f"{_AMONG} WHERE regexp_matches(text, ?) UNION {_SPLIT_LINES}"
     try:
         rows = run(db, [integers(sorted(content_ids))], sql, [f"(?m){expression}"]).fetchall()
