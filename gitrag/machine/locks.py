@@ -59,8 +59,9 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
         import fcntl  # all that portalocker uses here, which takes 25 ms to load
     except ImportError:  # Windows
         return _try_lock_there(file, shared=shared)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # as portalocker has it
         return False
     except OSError as error:

@@ -79,12 +79,15 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
 )
 """DuckDB errors that do not mean damage: signs in its message, our error, message and hint."""
 
+_CUT_SHORT, _UNTRUE = "cut short", "its checksums do not match"
+"""Damage beside which the rest of the file is known to be right: its vectors are taken over."""
+
 _DAMAGE = {
     "not a valid DuckDB database": "no DuckDB database",
     "is an existing extension": "no DuckDB database",  # e.g. an SQLite file
     "Is a directory": "a directory",
-    "Could not read enough bytes": "cut short",
-    "checksum": "its checksums do not match",
+    "Could not read enough bytes": _CUT_SHORT,
+    "checksum": _UNTRUE,
     "Corrupt database": "corrupt",
     "orrupted": "corrupt",  # Corrupted RLE segment; Database file appears to be corrupted
     "Cannot read database file": "corrupt",
@@ -780,4 +783,6 @@ class Store:
                 Path(f"{self.path}.wal").replace(f"{target}.wal")
         except OSError as error:
             raise self._unwritable(error) from error
-        self._say(f"The index was damaged ({problem}); it has been moved aside to {target.name}.")
+        kept = problem in (_CUT_SHORT, _UNTRUE) and self._renew(target)
+        more = "; its vectors are kept" if kept else ""
+        self._say(f"The index was damaged ({problem}); it has been moved aside to {target.name}{more}.")
