@@ -13,7 +13,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.support.command import GITRAG, Project, indexed_project
+from tests.support.command import Project, indexed_project, program
 from tests.support.editor import Editor, edit, place
 from tests.support.models import static_model
 from tests.support.repository import create_repository
@@ -349,7 +349,7 @@ def test_what_goes_wrong_is_one_sentence_and_what_is_cancelled_is_said_to_be(sho
 def test_it_ends_with_its_input_and_says_in_one_line_what_it_lacks(shop: Project):
     environment = dict(shop.gitrag.environment)
     done = subprocess.run(
-        [GITRAG, "lsp", "--stdio"],
+        [program(environment), "lsp", "--stdio"],
         env=environment,
         cwd=shop.path,
         input=b"",
@@ -376,7 +376,7 @@ def test_folders_with_different_models_are_asked_each_by_its_own(shop: Project, 
     (tmp_path / "theirs").write_text(f"[gitrag]\n\tmodel = {model}\n")
     settings.write_text(f'[includeIf "gitdir:{tmp_path}/other/"]\n\tpath = {tmp_path}/theirs\n')
     environment = {**shop.gitrag.environment, "GIT_CONFIG_GLOBAL": str(settings)}
-    project = replace(shop, gitrag=replace(shop.gitrag, environment=environment, forks=False))
+    project = replace(shop, gitrag=replace(shop.gitrag, environment=environment))
     assert replace(project.gitrag, place=other.path)("index").status == 0
 
     async def steps(editor: Editor):

@@ -81,7 +81,7 @@ def test_hooks_run_no_program_of_the_repository(tmp_path, model_dir, traces, hoo
     """The shell of a hook finds by PATH what gitrag's script names, and git starts it in the working tree."""
     environment = user_environment(tmp_path / "home", model_dir)
     git = create_repository(tmp_path / "project", environment, FILES)
-    project = Project(git, Gitrag(git.path, environment, forks=False))
+    project = Project(git, Gitrag(git.path, environment))
     assert project.gitrag("init").status == 0
     idle(project)
     script = git.path / ".git" / "hooks" / hook

@@ -10,6 +10,8 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from gitrag.mcp_server.server import build
+from gitrag.mcp_server.workbench import Workbench
 from tests.support.command import GITRAG, Project, program
 
 CALLS: dict[str, dict[str, Any]] = {
@@ -58,6 +60,16 @@ def use(project: Project, steps: Callable[[Client], Any], *arguments: str) -> An
 
     async def run() -> Any:
         async with over_stdio(project, *arguments) as client:
+            return await steps(client)
+
+    return anyio.run(run)
+
+
+def use_here(project: Project, steps: Callable[[Client], Any], **options: Any) -> Any:
+    """Do the like with a server in this process; the options are its."""
+
+    async def run() -> Any:
+        async with Client(build(Workbench(project.path, project.gitrag.environment), **options)) as client:
             return await steps(client)
 
     return anyio.run(run)

@@ -1,0 +1,127 @@
+"""Commands run in this process: at half the price of one that is forked.
+
+A command has its own arguments, environment, directory, umask and standard streams, down to the descriptors,
+and runs what the installed command runs. It shares what the process has loaded; the background worker that it
+starts is forked (``tests/support/forked.py``). What is killed, interrupted, run beside another or started in
+another way is a process (``Gitrag.forks``, ``program``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from socketserver import BaseServer
+from types import SimpleNamespace
+from typing import Any
+
+from gitrag import cli
+from gitrag.actions import catch_up
+from gitrag.machine.environment import forget_relative_paths, multiply_in_one_thread
+from gitrag.machine.log import close_log
+
+SERVERS = {"lsp", "mcp", "try", "web"}
+"""What sets how signals are taken, or goes on until it is ended."""
+
+_STREAMS = (("stdin", "r", "surrogateescape"), ("stdout", "w", "strict"), ("stderr", "w", "backslashreplace"))
+
+
+_tell = BaseServer.handle_error
+
+
+def _tell_but_of_hanging_up(server: BaseServer, request: Any, client: Any) -> None:
+    """Tell of an error in a server of the test's: on standard error, which is the command's while it runs."""
+    if not isinstance(sys.exception(), ConnectionError):
+        _tell(server, request, client)
+
+
+BaseServer.handle_error = _tell_but_of_hanging_up  # type: ignore[method-assign]
+
+
+def can_run(args: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Tell whether a command can run here; a resident helper answers processes only."""
+    if threading.current_thread() is not threading.main_thread() or not SERVERS.isdisjoint(args):
+        return False
+    return environment.get("GITRAG_RESIDENT") == "off" and "_GITRAG_COMPLETE" not in environment
+
+
+def run(
+    args: Sequence[str],
+    *,
+    place: Path,
+    environment: Mapping[str, str],
+    python: Path,
+    stdin: bytes = b"",
+    umask: int = -1,
+) -> tuple[int, bytes, bytes]:
+    """Run a command to its end.
+
+    Args:
+        args: Its arguments, the first of which is the program's path.
+        place: The directory that it runs in.
+        environment: All of its environment.
+        python: What a background worker is started with.
+        stdin: What it can read.
+        umask: Permissions that are taken from what it makes; negative: as this process has it.
+
+    Returns:
+        Its status, and what it wrote to standard output and to standard error.
+    """
+    with ExitStack() as stack:
+        streams = [stack.enter_context(_stream(number)) for number in range(3)]
+        os.pwrite(streams[0], stdin, 0)
+        stack.enter_context(_as_a_process(list(args), place, environment, python, umask))
+        status = cli.run_here()
+        close_log()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return status, *(os.pread(each, os.fstat(each).st_size, 0) for each in streams[1:])
+
+
+@contextmanager
+def _stream(number: int) -> Iterator[int]:
+    """Have a file in memory in the place of a standard stream; give another descriptor of it."""
+    kept, made = os.dup(number), os.memfd_create("stream")
+    name, mode, errors = _STREAMS[number]
+    before = getattr(sys, name)
+    os.dup2(made, number)
+    try:
+        with open(number, mode, encoding="utf-8", errors=errors, closefd=False) as stream:
+            setattr(sys, name, stream)
+            yield made
+    finally:
+        setattr(sys, name, before)
+        os.dup2(kept, number)
+        os.close(kept)
+        os.close(made)
+
+
+@contextmanager
+def _as_a_process(
+    args: list[str], place: Path, environment: Mapping[str, str], python: Path, umask: int
+) -> Iterator[None]:
+    before = os.open(".", os.O_PATH), dict(os.environ), sys.argv, catch_up.sys  # type: ignore[attr-defined]
+    masked = os.umask(umask) if umask >= 0 else -1
+    try:
+        os.chdir(place)
+        _put(environment)
+        sys.argv = args
+        catch_up.sys = SimpleNamespace(executable=str(python), platform=sys.platform)  # type: ignore[attr-defined]
+        forget_relative_paths()
+        multiply_in_one_thread()
+        yield
+    finally:
+        directory, held, sys.argv, catch_up.sys = before  # type: ignore[attr-defined]
+        _put(held)
+        os.fchdir(directory)
+        os.close(directory)
+        if masked >= 0:
+            os.umask(masked)
+
+
+def _put(environment: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
