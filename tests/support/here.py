@@ -25,6 +25,7 @@ from gitrag.actions import catch_up
 from gitrag.embedding import manifest
 from gitrag.machine.environment import forget_relative_paths, multiply_in_one_thread
 from gitrag.machine.log import close_log
+from tests.support.costs import command_name, counted
 
 SERVERS = {"lsp", "mcp", "try", "web"}
 """What sets how signals are taken, or goes on until it is ended."""
@@ -81,6 +82,7 @@ def run(
         Its status, and what it wrote to standard output and to standard error.
     """
     with ExitStack() as stack:
+        stack.enter_context(counted(f"{command_name(args)}, here"))
         streams = [stack.enter_context(_stream(number)) for number in range(3)]
         os.pwrite(streams[0], stdin, 0)
         stack.enter_context(_as_a_process(list(args), place, environment, python, umask))
@@ -113,25 +115,32 @@ def _stream(number: int) -> Iterator[int]:
 def _as_a_process(
     args: list[str], place: Path, environment: Mapping[str, str], python: Path, umask: int
 ) -> Iterator[None]:
-    before = os.open(".", os.O_PATH), dict(os.environ), sys.argv, catch_up.sys  # type: ignore[attr-defined]
+    before = os.open(".", os.O_PATH), sys.argv, catch_up.sys  # type: ignore[attr-defined]
     masked = os.umask(umask) if umask >= 0 else -1
     try:
         os.chdir(place)
-        _put(environment)
         sys.argv = args
         catch_up.sys = SimpleNamespace(executable=str(python), platform=sys.platform)  # type: ignore[attr-defined]
-        forget_relative_paths()
-        multiply_in_one_thread()
-        yield
+        with of_the_process(environment):
+            forget_relative_paths()
+            multiply_in_one_thread()
+            yield
     finally:
-        directory, held, sys.argv, catch_up.sys = before  # type: ignore[attr-defined]
-        _put(held)
+        directory, sys.argv, catch_up.sys = before  # type: ignore[attr-defined]
         os.fchdir(directory)
         os.close(directory)
         if masked >= 0:
             os.umask(masked)
 
 
-def _put(environment: Mapping[str, str]) -> None:
+@contextmanager
+def of_the_process(environment: Mapping[str, str]) -> Iterator[None]:
+    """Make an environment that of this process."""
+    before = dict(os.environ)
     os.environ.clear()
     os.environ.update(environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -13,6 +13,7 @@ from mcp_types import CallToolResult
 from gitrag.mcp_server.server import build
 from gitrag.mcp_server.workbench import Workbench
 from tests.support.command import GITRAG, Project, program
+from tests.support.here import of_the_process
 
 CALLS: dict[str, dict[str, Any]] = {
     "search_code": {"query": "call again after a failure"},
@@ -72,7 +73,8 @@ def use_here(project: Project, steps: Callable[[Client], Any], **options: Any) -
         async with Client(build(Workbench(project.path, project.gitrag.environment), **options)) as client:
             return await steps(client)
 
-    return anyio.run(run)
+    with of_the_process(project.gitrag.environment):
+        return anyio.run(run)
 
 
 def text_of(result: CallToolResult) -> str:

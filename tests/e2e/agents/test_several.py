@@ -13,6 +13,7 @@ from gitrag.mcp_server.server import build
 from gitrag.mcp_server.workbench import Workbench
 from tests.e2e.test_several import Machine
 from tests.support.command import Gitrag, Project, user_environment
+from tests.support.here import of_the_process
 from tests.support.mcp_client import text_of, use
 from tests.support.repository import GitRepository, create_repository
 
@@ -42,7 +43,8 @@ def calls(machine, steps: list[tuple[str, dict[str, Any]]], *, roots: tuple[str,
         async with Client(server, **options) as client:
             return [await client.call_tool(name, given) for name, given in steps]
 
-    return anyio.run(run)
+    with of_the_process(environment):
+        return anyio.run(run)
 
 
 def test_repositories_are_asked_by_name_and_read_as_projects(machine):
