@@ -106,6 +106,7 @@ def screen(project, *args, columns=120, quick=True, **more):
             os.close(ours)
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("columns", [120, 70])
 def test_type_see_preview_and_open(indexed, tmp_path, columns):
     opened = tmp_path / "opened"
