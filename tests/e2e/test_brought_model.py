@@ -2,12 +2,12 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
 from tests.support.command import Gitrag
 from tests.support.embedding_server import EmbeddingServer
-from tests.support.indexes import open_app
 from tests.support.models import bert_model, onnx_model, static_model
 
 RETRY = 'def retry_with_backoff(call):\n    """Call again after a failure, waiting longer each time."""\n'
@@ -19,9 +19,7 @@ FILES = {
 
 @pytest.fixture
 def project(make_repository):
-    repository = make_repository(FILES)
-    open_app(repository).update()
-    return repository
+    return make_repository(FILES, indexed=True)
 
 
 def with_model(project, place):
@@ -88,7 +86,7 @@ def test_a_model_that_cannot_be_run_is_said_and_words_are_searched_for(project, 
 def test_a_server_embeds_and_where_it_does_not_answer_words_are_searched_for(project):
     server = EmbeddingServer(500, key="secret")
     own = with_model(project, server.model)
-    keyed = Gitrag(project.path, {**own.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
+    keyed = Gitrag(project.path, {**own.environment, "GITRAG_MODEL_KEY": "secret"}, here=False)
     assert keyed("index").status == 0
     project.commit({"client.py": RETRY + "\n\nOTHER = 1\n"}, "Wait longer after each failure of a call")
     asked = len(server.asked)
@@ -105,7 +103,7 @@ def test_a_server_embeds_and_where_it_does_not_answer_words_are_searched_for(pro
     found = keyed("search", "waiting longer after a failure", "--output", "text")
     assert "client.py" in found.out
     assert server.model in found.said[-1]
-    refused = own("search", "send invoice", "--output", "text")
+    refused = replace(own, here=False)("search", "send invoice", "--output", "text")
     assert "invoices.py" in refused.out
     assert "answered 401" in "\n".join(refused.said)
     assert "GITRAG_MODEL_KEY" in "\n".join(refused.said)
@@ -123,7 +121,7 @@ def test_no_repository_names_a_server(project):
     server = EmbeddingServer(8)
     project.git("config", "gitrag.model", server.model)
     (project.path / ".gitrag.yaml").write_text(f"model: {server.model}\n")
-    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
+    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"})
     assert own("index").status == 0
     assert own("search", "send invoice").status == 0
     server.close()
@@ -132,7 +130,7 @@ def test_no_repository_names_a_server(project):
 
 def test_a_repository_that_is_refused_names_no_server_either(project, tmp_path):
     server = EmbeddingServer(8)
-    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"}, forks=False)
+    own = Gitrag(project.path, {**project.environment, "GITRAG_MODEL_KEY": "secret"})
     assert own("explore", "save", "Invoices", "--context", "They are sent by mail.").status == 0
     os.mkfifo(tmp_path / "pipe")
     project.git("config", "core.attributesFile", str(tmp_path / "pipe"))  # gitrag refuses that

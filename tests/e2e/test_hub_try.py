@@ -110,6 +110,3 @@ def test_a_first_look_from_nothing_to_its_end(user: User):
     assert away.err.startswith("Cannot reach the hub at ")
     assert "?." not in away.err
     assert ended(user.gitrag("hub", "try", "--stop")) == ["No server runs."]
-    ended(user.gitrag("hub", "try"))
-    hits = ended(user.gitrag("hub", "search", "retry with backoff", "--output", "text"))
-    assert any(line.startswith("project: src/client.py:") for line in hits)

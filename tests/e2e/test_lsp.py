@@ -8,12 +8,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.support.command import GITRAG, Project, indexed_project
+from tests.support.command import Project, indexed_project, program
 from tests.support.editor import Editor, edit, place
 from tests.support.models import static_model
 from tests.support.repository import create_repository
@@ -68,24 +69,14 @@ def shop(sold: Project, tmp_path: Path, environment: dict[str, str]) -> Project:
     return sold.copied(tmp_path / "shop", environment)
 
 
-def test_symbols_are_found_by_meaning_at_the_name_of_a_definition(shop: Project):
+@pytest.fixture(scope="module")
+def told(sold: Project) -> dict[str, Any]:
+    """What one editor hears of a repository that it changes nothing in."""
+
     async def steps(editor: Editor):
         assert await editor.symbols("  ") == []
-        return await editor.symbols("pay for the goods")
-
-    found = edit(shop, steps)
-    by_name = {each.name: each for each in found}
-    assert by_name["checkout"].kind == types.SymbolKind.Function
-    assert by_name["checkout"].container_name == "shop.py"
-    line, character = at("def checkout", "checkout")
-    assert place(by_name["checkout"].location) == ("shop.py", line, character, character + 8)
-    commanded = shop.gitrag("search", "pay for the goods", "-o", "paths").out.split()
-    assert {each.container_name for each in found} == set(commanded)
-
-
-def test_references_are_calls_and_names_in_utf_16(shop: Project):
-    async def steps(editor: Editor):
-        uri = editor.open(shop.path / "shop.py")
+        symbols = await editor.symbols("pay for the goods")
+        uri = editor.open(sold.path / "shop.py")
         line, character = at("😀", "priced(")
         called = await editor.references(uri, (line, character + 2), own=True)
         assert called == await editor.references(uri, at("def priced", "priced"), own=True)
@@ -93,9 +84,36 @@ def test_references_are_calls_and_names_in_utf_16(shop: Project):
         rate = await editor.references(uri, at("RATE = 3"))
         local = await editor.references(uri, at("return local", "local"), own=True)
         nothing = await editor.references(uri, at("Add the prices", "prices"))
-        return called, basket, rate, local, nothing
+        (item,) = await editor.items(uri, at("def total", "total"))
+        incoming = await editor.client.call_hierarchy_incoming_calls_async(
+            types.CallHierarchyIncomingCallsParams(item)
+        )
+        outgoing = await editor.client.call_hierarchy_outgoing_calls_async(
+            types.CallHierarchyOutgoingCallsParams(item)
+        )
+        assert await editor.items(uri, (1, 0)) == []
+        return {
+            "symbols": symbols,
+            "references": (called, basket, rate, local, nothing),
+            "calls": (item, incoming, outgoing),
+        }
 
-    called, basket, rate, local, nothing = edit(shop, steps)
+    return edit(sold, steps)
+
+
+def test_symbols_are_found_by_meaning_at_the_name_of_a_definition(sold: Project, told: dict[str, Any]):
+    found = told["symbols"]
+    by_name = {each.name: each for each in found}
+    assert by_name["checkout"].kind == types.SymbolKind.Function
+    assert by_name["checkout"].container_name == "shop.py"
+    line, character = at("def checkout", "checkout")
+    assert place(by_name["checkout"].location) == ("shop.py", line, character, character + 8)
+    commanded = sold.gitrag("search", "pay for the goods", "-o", "paths").out.split()
+    assert {each.container_name for each in found} == set(commanded)
+
+
+def test_references_are_calls_and_names_in_utf_16(told: dict[str, Any]):
+    called, basket, rate, local, nothing = told["references"]
     smiling, total = at("😀", "priced("), at("sum(priced", "priced")
     defined = at("def priced", "priced")
     assert sorted(called) == [
@@ -113,20 +131,8 @@ def test_references_are_calls_and_names_in_utf_16(shop: Project):
     assert nothing == []
 
 
-def test_calls_can_be_walked_both_ways(shop: Project):
-    async def steps(editor: Editor):
-        uri = editor.open(shop.path / "shop.py")
-        (item,) = await editor.items(uri, at("def total", "total"))
-        incoming = await editor.client.call_hierarchy_incoming_calls_async(
-            types.CallHierarchyIncomingCallsParams(item)
-        )
-        outgoing = await editor.client.call_hierarchy_outgoing_calls_async(
-            types.CallHierarchyOutgoingCallsParams(item)
-        )
-        assert await editor.items(uri, (1, 0)) == []
-        return item, incoming, outgoing
-
-    item, incoming, outgoing = edit(shop, steps)
+def test_calls_can_be_walked_both_ways(told: dict[str, Any]):
+    item, incoming, outgoing = told["calls"]
     assert (item.name, item.detail) == ("Basket.total", "shop.py")
     assert item.range.end.line == at("* RATE")[0]
     assert [each.from_.name for each in incoming] == ["checkout"]
@@ -349,7 +355,7 @@ def test_what_goes_wrong_is_one_sentence_and_what_is_cancelled_is_said_to_be(sho
 def test_it_ends_with_its_input_and_says_in_one_line_what_it_lacks(shop: Project):
     environment = dict(shop.gitrag.environment)
     done = subprocess.run(
-        [GITRAG, "lsp", "--stdio"],
+        [program(environment), "lsp", "--stdio"],
         env=environment,
         cwd=shop.path,
         input=b"",
@@ -376,7 +382,7 @@ def test_folders_with_different_models_are_asked_each_by_its_own(shop: Project, 
     (tmp_path / "theirs").write_text(f"[gitrag]\n\tmodel = {model}\n")
     settings.write_text(f'[includeIf "gitdir:{tmp_path}/other/"]\n\tpath = {tmp_path}/theirs\n')
     environment = {**shop.gitrag.environment, "GIT_CONFIG_GLOBAL": str(settings)}
-    project = replace(shop, gitrag=replace(shop.gitrag, environment=environment, forks=False))
+    project = replace(shop, gitrag=replace(shop.gitrag, environment=environment))
     assert replace(project.gitrag, place=other.path)("index").status == 0
 
     async def steps(editor: Editor):

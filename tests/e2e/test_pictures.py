@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import contextmanager
 
 import pytest
 
 from tests.support.command import Gitrag
 from tests.support.indexes import open_app
+from tests.support.web import browser
 
 FILES = {
     "shop/cart.py": (
@@ -36,16 +35,11 @@ def drawn(repository, *args):
 @contextmanager
 def opened(html, directory, **options):
     """The page in a browser without a network; what it says and asks for is collected in ``heard``."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("no Chromium")
     place = directory / "page.html"
     place.write_text(html, "utf-8")
     heard = []
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_context(offline=True, **options).new_page()
+    with browser() as running:
+        page = running.new_context(offline=True, **options).new_page()
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
@@ -54,7 +48,6 @@ def opened(html, directory, **options):
         assert heard == [place.as_uri()]  # nothing else is asked for
         heard.clear()
         yield page, heard
-        browser.close()
 
 
 def names(page):
@@ -162,32 +155,23 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(project, tmp_path):
     """The second wall: even markup that got through would be inert."""
     html = drawn(project, "total", "--format", "html")
     injected = html.replace("<footer>", "<footer><img src=x onerror=alert(1)><script>alert(2)</script>")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if program is None:
-        pytest.skip("no Chromium")
     place = tmp_path / "page.html"
     place.write_text(injected, "utf-8")
     said = []
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
+    with browser() as running:
+        page = running.new_context().new_page()
         page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
         refused = []
         page.on("console", lambda message: refused.append(message.text))
         page.goto(place.as_uri())
         page.wait_for_timeout(200)
-        browser.close()
     assert said == []
     assert any("Content Security Policy" in each for each in refused)
 
 
-def test_the_same_graph_gives_the_same_bytes(project):
-    assert drawn(project, "total", "--format", "html") == drawn(project, "total", "--format", "html")
-
-
-def test_a_page_says_what_it_leaves_out(project):
+def test_the_same_graph_gives_the_same_bytes_which_say_what_they_leave_out(project):
     page = drawn(project, "total", "--format", "html")
+    assert page == drawn(project, "total", "--format", "html")
     assert "<footer>solid: certain call · dashed: likely</footer>" in page
     assert '<input id="tests" type="checkbox"> 1 test</label>' in page
 

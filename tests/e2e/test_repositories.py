@@ -13,7 +13,7 @@ import pytest
 from tests.support.command import SOURCES, Gitrag, wait_until
 from tests.support.mcp_client import text_of, use
 
-each_object_format = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+object_formats = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 QUESTION = ("search", "retry", "with", "backoff")
 EVERYTHING = [
     ("init",),
@@ -56,7 +56,8 @@ def test_what_needs_no_repository_works_without_one(environment, tmp_path):
     assert f"fail  repository    There is no git repository at {tmp_path}" in done.out
 
 
-@each_object_format
+@pytest.mark.sweep(keep=1)
+@object_formats
 def test_before_the_first_commit_uncommitted_files_are_found(make_project, object_format):
     project = make_project(object_format=object_format)
     done = project.gitrag("init", "--skip-embed")
@@ -77,7 +78,8 @@ def test_a_detached_head_is_indexed(project):
     assert "project, detached HEAD at " in project.gitrag("status").out
 
 
-@each_object_format
+@pytest.mark.sweep(keep=1)
+@object_formats
 def test_a_bare_repository_is_indexed(make_project, tmp_path, object_format):
     project = make_project(SOURCES, object_format=object_format)
     project.git.clone(tmp_path / "bare", "--bare")
@@ -88,7 +90,8 @@ def test_a_bare_repository_is_indexed(make_project, tmp_path, object_format):
     assert finds(gitrag)
 
 
-@each_object_format
+@pytest.mark.sweep(keep=1)
+@object_formats
 def test_a_shallow_clone_is_indexed(make_project, tmp_path, object_format):
     project = make_project(SOURCES, object_format=object_format)
     project.git.commit({"other.py": "x = 1\n"})
@@ -100,7 +103,8 @@ def test_a_shallow_clone_is_indexed(make_project, tmp_path, object_format):
     assert finds(gitrag)
 
 
-@each_object_format
+@pytest.mark.sweep(keep=1)
+@object_formats
 def test_a_linked_worktree_shares_the_index(make_project, tmp_path, object_format):
     project = make_project(SOURCES, object_format=object_format)
     assert project.gitrag("index", "update", "--no-embed").status == 0

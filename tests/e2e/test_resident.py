@@ -110,6 +110,12 @@ class Sitting:
             answered = not HEAVY & set(loaded.read_text().split())
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode()), answered
 
+    def is_answered(self, **options: object) -> bool:
+        """Tell whether a helper answers; a command as short as this leaves none behind."""
+        done, answered = self("search", "--help", **options)
+        assert done.status == 0
+        return answered
+
     def warm(self) -> int:
         """Leave a helper behind, and return its process id."""
         if not self.helpers():
@@ -236,7 +242,7 @@ def test_it_answers_as_the_command_does_without_it(indexed, kept, some):
     sitting = kept(indexed)
     helper = sitting.warm()
     assert not sitting(*COMMAND_LINES[0], env={"GITRAG_RESIDENT": "off"})[1]
-    for args in some(COMMAND_LINES, keep=6):
+    for args in some(COMMAND_LINES, keep=4):
         done, answered = sitting(*args)
         assert done == indexed.gitrag(*args), args
         assert answered, args
@@ -246,13 +252,10 @@ def test_it_answers_as_the_command_does_without_it(indexed, kept, some):
 def test_it_answers_on_a_terminal_as_the_command_does_without_it(indexed, kept):
     sitting = kept(indexed)
     sitting.warm()
-    for columns in (60, 200):
-        done = sitting.run.on_terminal("search", "retry", columns=columns)
-        assert done == sitting.run.on_terminal(
-            "search", "retry", columns=columns, env={"GITRAG_RESIDENT": "off"}
-        )
-        assert "\x1b[" in done.out
-        assert "\x1b[" not in sitting.run.on_terminal("search", "retry", env={"NO_COLOR": "1"}).out
+    done = sitting.run.on_terminal("search", "retry", columns=60)
+    assert done == sitting.run.on_terminal("search", "retry", columns=60, env={"GITRAG_RESIDENT": "off"})
+    assert "\x1b[" in done.out
+    assert "\x1b[" not in sitting.run.on_terminal("search", "retry", env={"NO_COLOR": "1"}).out
 
 
 def test_it_sees_what_has_changed_since_the_last_question(ready, kept):
@@ -337,7 +340,7 @@ def test_a_helper_that_is_dead_or_hangs_is_done_without(ready, sit, how):
     assert not answered
     assert done == ready.gitrag("search", "retry")
     sitting.wait_for_one()
-    wait_until(lambda: sitting("search", "retry")[1], "no other answers")
+    wait_until(sitting.is_answered, "no other answers")
     assert set(sitting.helpers()) - {helper}
 
 
@@ -347,25 +350,26 @@ def test_another_version_takes_its_place(ready, sit, tmp_path):
     shutil.copytree(Path(gitrag.__file__).parent, copy)
     sitting = sit(ready, PYTHONPATH=str(copy.parent))
     helper = sitting.warm()
-    assert sitting("search", "retry")[1]
+    assert sitting.is_answered()
     os.utime(copy / "errors.py")
     assert not sitting("search", "retry")[1]
     wait_until(lambda: helper not in sitting.helpers(), "the old one is still there")
-    wait_until(lambda: sitting("search", "retry")[1], "no new one answers")
+    wait_until(sitting.is_answered, "no new one answers")
     init = copy / "__init__.py"
     init.write_text(init.read_text().replace('__version__ = "', '__version__ = "9.'))
-    done, answered = sitting("search", "retry")
-    assert (done.status, answered) == (0, False)
+    assert not sitting.is_answered()
 
 
-def test_off_is_off(ready, sit):
+def test_off_is_off(ready, sit, kept):
     sitting = sit(ready)
     sitting("search", "retry", env={"GITRAG_RESIDENT": "off"})
     sitting("search", "retry", env={"GITRAG_RESIDENT": "auto", "CI": "1"})
     assert sitting.helpers() == []
     assert not sitting.sockets.exists()
+    sitting = kept(ready)
     sitting.warm()
-    expected, _ = sitting("search", "retry")
+    expected, answered = sitting("search", "retry")
+    assert answered
     del sitting.run.environment["GITRAG_RESIDENT"]
     ready.git.git("config", "gitrag.resident", "off")
     assert sitting("search", "retry") == (expected, False)
@@ -379,14 +383,7 @@ def test_it_ends_when_nobody_asks(ready, sit):
     assert not list(sitting.sockets.iterdir())
 
 
-def test_it_ends_when_its_socket_is_gone(ready, sit):
-    sitting = sit(ready)
-    helper = sitting.warm()
-    shutil.rmtree(sitting.sockets)
-    wait_until(lambda: not _is_there(helper), "it is still there")
-
-
-def test_a_command_outlives_its_helper(ready, sit):
+def test_it_ends_when_its_socket_is_gone_and_a_command_outlives_it(ready, sit):
     sitting = sit(ready)
     helper = sitting.warm()
     with _asking_stdin(sitting) as asking:
@@ -428,22 +425,18 @@ def test_a_directory_that_others_could_have_made_is_not_used(ready, sit, tmp_pat
     sitting = sit(ready)
     helper = sitting.warm()
 
-    def is_used() -> bool:
-        done, answered = sitting("search", "retry")
-        assert done.status == 0
-        return answered
-
     sitting.sockets.chmod(0o750)
-    assert not is_used()
+    assert not sitting.is_answered()
     sitting.sockets.chmod(0o700)
     if os.geteuid() == 0:  # only the superuser can give a directory away
         os.chown(sitting.sockets, 12345, -1)
-        assert not is_used()
+        assert not sitting.is_answered()
         os.chown(sitting.sockets, 0, -1)
-    assert is_used()
+    assert sitting.is_answered()
     sitting.sockets.rename(tmp_path / "elsewhere")
     sitting.sockets.symlink_to(tmp_path / "elsewhere")
-    assert not is_used()
+    done, answered = sitting("search", "retry")
+    assert (done.status, answered) == (0, False)
     assert set(sitting.helpers()) <= {helper}
 
 
@@ -588,7 +581,7 @@ def test_one_of_another_version_does_not_answer(ready, sit):
     sitting("search", "retry", before=other)
     wait_until(lambda: any(each.is_socket() for each in sitting.sockets.iterdir()), "no helper listens")
     assert not sitting("search", "retry", before=other)[1]
-    wait_until(lambda: sitting("search", "retry")[1], "nor does it answer its own")
+    wait_until(sitting.is_answered, "nor does it answer its own")
 
 
 @pytest.mark.sweep(keep=1)
@@ -614,12 +607,12 @@ def test_another_session_of_the_user_has_the_same_one(ready, sit):
     """And only two are there at a time, whatever their shells differ in."""
     sitting = sit(ready)
     helper = sitting.warm()
-    assert sitting("search", "retry", env={"XDG_SESSION_ID": "7"})[1]
+    assert sitting.is_answered(env={"XDG_SESSION_ID": "7"})
     assert sitting.helpers() == [helper]
     for number in "12":
         changed = {"NPY_NUMBER": number}
         sitting("search", "retry", env=changed)
-        wait_until(lambda changed=changed: sitting("search", "retry", env=changed)[1], "no other answers")
+        wait_until(lambda changed=changed: sitting.is_answered(env=changed), "no other answers")
     wait_until(lambda: helper not in sitting.helpers(), "the first is still there")
     wait_until(lambda: len(sitting.helpers()) == 2, "there are more than two")
     assert sum(each.is_socket() for each in sitting.sockets.iterdir()) == 2
@@ -636,7 +629,6 @@ def test_none_is_started_in_vain(ready, sit, tmp_path):
     starts = tmp_path / "starts"
     sitting("search", "retry")
     wait_until(starts.exists, "none was started")
-    sitting("search", "retry")
     sitting("search", "retry")
     [mark] = sitting.sockets.iterdir()
     os.utime(mark, (0, 0))  # a good while ago
@@ -656,7 +648,7 @@ def test_no_directory_is_made_but_below_one_of_the_users_own(ready, sit, tmp_pat
         os.chown(runtime, 12345, -1)
     sitting = sit(ready, XDG_RUNTIME_DIR=str(runtime), HOME=str(home), XDG_CACHE_HOME=str(tmp_path / "none"))
     sitting("search", "retry")
-    wait_until(lambda: sitting("search", "retry")[1], "none answers")
+    wait_until(sitting.is_answered, "none answers")
     assert (home / ".cache" / "gitrag" / "resident").is_dir()
     assert not (tmp_path / "none" / "gitrag" / "resident").exists()
     assert not (list(runtime.iterdir()) if runtime.exists() else [])
@@ -669,7 +661,7 @@ def test_one_on_other_processors_does_not_answer(ready, sit):
     sitting = sit(ready)
     sitting.warm()
     one = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
-    assert not sitting("search", "retry", before=one)[1]
+    assert not sitting.is_answered(before=one)
 
 
 class Walk(Actor):

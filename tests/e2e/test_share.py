@@ -172,6 +172,7 @@ def test_what_is_embedded_in_the_foreground_is_pulled_first(project, bob):
     assert done.out.startswith("Embedded 20 texts in"), "what is away keeps nobody from embedding"
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("name", ["github.yml", "gitlab.yml"])
 def test_the_files_for_ci_push_what_is_new(project, bob, name):
     """Every line of theirs that calls gitrag, in a clone as CI has it, twice."""

@@ -54,7 +54,7 @@ def test_help_fits_a_terminal_and_has_examples(indexed, command):
 def long_work(make_project):
     """A repository whose indexing takes some seconds, on several processes."""
     lines = "    total = total * 31 + 7  # and so on, and so forth\n" * 20
-    body = "".join(f"def function_{i}(total):\n{lines}    return total\n\n\n" for i in range(60))
+    body = "".join(f"def function_{i}(total):\n{lines}    return total\n\n\n" for i in range(46))
     return make_project({f"module_{i}.py": f"number = {i}\n{body}" for i in range(60)})
 
 

@@ -24,7 +24,7 @@ from prompt_toolkit.output import DummyOutput
 from gitrag.actions.search import search
 from gitrag.cli.picker import Picker
 from gitrag.workspace import Workspace
-from tests.support.command import GITRAG, PATIENCE_S, Gitrag
+from tests.support.command import GITRAG, PATIENCE_S, Gitrag, program
 from tests.support.indexes import open_app
 
 UP, DOWN, ENTER, ESC = b"\x1b[A", b"\x1b[B", b"\r", b"\x1b"
@@ -87,13 +87,15 @@ class Screen:
 
 
 @contextmanager
-def screen(project, *args, columns=120, **more):
+def screen(project, *args, columns=120, quick=True, **more):
+    """Run it; a quick one hears of no other size, and gets keys alone of a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
     environment = {**project.gitrag.environment, "TERM": "xterm-256color", **more}
     opened = ["sh", "-c", 'exec "$@" <>"$0" >&0 2>&0', os.ttyname(theirs)]
+    command = program(project.gitrag.environment) if quick else GITRAG
     with subprocess.Popen(
-        [*opened, GITRAG, "ui", *args], cwd=project.path, env=environment, start_new_session=True
+        [*opened, command, "ui", *args], cwd=project.path, env=environment, start_new_session=True
     ) as process:
         os.close(theirs)
         try:
@@ -104,6 +106,7 @@ def screen(project, *args, columns=120, **more):
             os.close(ours)
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("columns", [120, 70])
 def test_type_see_preview_and_open(indexed, tmp_path, columns):
     opened = tmp_path / "opened"
@@ -132,7 +135,7 @@ def test_type_see_preview_and_open(indexed, tmp_path, columns):
 
 
 def test_nothing_found_no_editor_and_an_interruption(indexed):
-    with screen(indexed, "zeppelin", "quasar", columns=200, EDITOR="", VISUAL="") as shown:
+    with screen(indexed, "zeppelin", "quasar", columns=200, quick=False, EDITOR="", VISUAL="") as shown:
         shown.wait_for("No relevant ADRs, specs, or code found for 'zeppelin quasar'.")
         shown.press(b"\x15retry")
         shown.wait_for("client.py:")
@@ -181,7 +184,7 @@ def test_a_narrow_terminal_shows_names_and_another_size_is_taken(make_repository
     repository = make_repository({f"{folder}/größe_der_rechnung.py": "def groesse():\n    return '大きさ'\n"})
     open_app(repository).update()
     project = SimpleNamespace(path=repository.path, gitrag=Gitrag(repository.path, repository.environment))
-    with screen(project, columns=40) as shown:
+    with screen(project, columns=40, quick=False) as shown:
         shown.wait_for("Enter opens")
         shown.press("größe der rechnung".encode())
         shown.wait_for("…/internal/größe_der_rechnung.py:1", "…/billing/internal/größe_der_rechnung.py")

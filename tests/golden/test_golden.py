@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
+from gitrag.search.engine import Hit
 from gitrag.workspace import Workspace
 from tests.support.golden_project import project
 from tests.support.indexes import embedded_app
@@ -71,11 +72,17 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def ranks(workspace) -> dict[str, int | None]:
+def hits(workspace) -> dict[str, tuple[Hit, ...]]:
+    options = SearchOptions(limit=50, min_score=0.0)
+    return {question: search(workspace, question, options).hits for question in QUESTIONS}
+
+
+@pytest.fixture(scope="module")
+def ranks(hits) -> dict[str, int | None]:
     """For each question the rank of its file, from 1; None when it is not among the hits."""
     found = {}
     for question, path in QUESTIONS.items():
-        paths = [hit.path for hit in search(workspace, question, SearchOptions(min_score=0.0)).hits]
+        paths = [hit.path for hit in hits[question]]
         found[question] = paths.index(path) + 1 if path in paths else None
     return found
 
@@ -110,6 +117,6 @@ def test_a_defined_name_is_nearly_certain(workspace, question):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_scores_never_rise_down_the_list(workspace, question):
-    scores = [hit.score for hit in search(workspace, question, SearchOptions(limit=50, min_score=0.0)).hits]
+def test_scores_never_rise_down_the_list(hits, question):
+    scores = [hit.score for hit in hits[question]]
     assert scores == sorted(scores, reverse=True)

@@ -178,7 +178,7 @@ COMMANDS = (
 )
 
 
-BOUNDED = {"index", "search", "check", "prime", "init", "doctor"}
+BOUNDED = {"index", "search", "prime", "doctor"}
 """Those that are started, with a bound on what they take, once each: what they read, the others read too."""
 
 

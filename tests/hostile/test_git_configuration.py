@@ -224,6 +224,7 @@ def test_what_a_submodule_configures_is_not_run(tmp_path, model_dir, traces):
     assert traces.found() == []
 
 
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize(
     ("key", "command"),
     [
@@ -341,8 +342,7 @@ def test_a_git_directory_of_another_repository_is_refused(tmp_path, model_dir):
     assert not (victim.path / ".git" / "gitrag").exists()
 
 
-@pytest.mark.parametrize("key", ["core.attributesFile", "core.excludesFile"])
-@pytest.mark.parametrize("kind", ["fifo", "device"])
+@pytest.mark.parametrize(("key", "kind"), [("core.attributesFile", "fifo"), ("core.excludesFile", "device")])
 def test_rule_files_without_end_are_refused(tmp_path, model_dir, key, kind):
     project = make(tmp_path, model_dir)
     rules = tmp_path / "rules"
@@ -361,6 +361,7 @@ def test_rule_files_without_end_are_refused(tmp_path, model_dir, key, kind):
     assert project.gitrag("index", "update", "--no-embed").status == 0
 
 
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("name", ["", "worker.marks", "worker.holder", "log", "lock"])
 def test_links_in_the_store_are_not_followed(tmp_path, model_dir, name):
     project = make(tmp_path, model_dir)

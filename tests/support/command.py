@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import here
 from tests.support.forked import ForkServer, can_fork
 from tests.support.repository import (
     Content,
@@ -75,11 +76,13 @@ class Gitrag:
         environment: What it has for an environment.
         forks: Whether a command may be forked from a process that has its libraries loaded, which is several
             times faster; not in tests of how a process starts.
+        here: Whether it may even run in this process; not one that is to know nothing of those before it.
     """
 
     place: Path
     environment: Mapping[str, str]
     forks: bool = True
+    here: bool = True
 
     def __call__(
         self,
@@ -100,13 +103,12 @@ class Gitrag:
         """
         environment = {**self.environment, **(env or {})}
         if self.forks and not wrapper and can_fork(environment, stdin):
-            status, out, err = ForkServer.shared().run(
-                [str(GITRAG), *map(os.fsdecode, args)],
-                place=self.place,
-                environment=environment,
-                stdin=stdin,
-                umask=umask,
-            )
+            line = [str(GITRAG), *map(os.fsdecode, args)]
+            options = {"place": self.place, "environment": environment, "stdin": stdin, "umask": umask}
+            if self.here and here.can_run(line, environment):
+                status, out, err = here.run(line, python=ForkServer.shared().python, **options)
+            else:
+                status, out, err = ForkServer.shared().run(line, **options)
         else:
             done = subprocess.run(
                 [*wrapper, GITRAG, *args],

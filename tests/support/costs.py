@@ -2,7 +2,8 @@
 
 A line has the test's name, wall and processor seconds of its setup, call and teardown, and for each cause how
 often it occurred, and its wall and processor seconds. Causes are processes by what they run ("git commit",
-"gitrag search", "gitrag search, forked"), openings of the model, and updates of an index in this process.
+"gitrag search", "gitrag search, forked"), commands in this process ("gitrag search, here"), openings of the
+model, and updates of an index in this process.
 Processor seconds are this process's, those of the children that it has waited for, and the fork server's;
 what works on in the background is in none. What overlaps counts twice: causes say where to look, and do not
 add up. ``scripts/bench/test_costs.py`` sums the file up.

@@ -10,7 +10,10 @@ import anyio
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from gitrag.mcp_server.server import build
+from gitrag.mcp_server.workbench import Workbench
 from tests.support.command import GITRAG, Project, program
+from tests.support.here import of_the_process
 
 CALLS: dict[str, dict[str, Any]] = {
     "search_code": {"query": "call again after a failure"},
@@ -61,6 +64,17 @@ def use(project: Project, steps: Callable[[Client], Any], *arguments: str) -> An
             return await steps(client)
 
     return anyio.run(run)
+
+
+def use_here(project: Project, steps: Callable[[Client], Any], **options: Any) -> Any:
+    """Do the like with a server in this process; the options are its."""
+
+    async def run() -> Any:
+        async with Client(build(Workbench(project.path, project.gitrag.environment), **options)) as client:
+            return await steps(client)
+
+    with of_the_process(project.gitrag.environment):
+        return anyio.run(run)
 
 
 def text_of(result: CallToolResult) -> str:

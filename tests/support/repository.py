@@ -33,7 +33,7 @@ class Link:
 
 _PROGRESS = re.compile(
     r"^(?:Indexing|Indexing what is pushed|Embedding|Fetching the model|Syncing issues|Reviewing|Pulling"
-    r"|Checking packs|Asking past commits): (?:\d.*|begun)\n",
+    r"|Checking packs|Asking past commits): (?:\d.*|begun|Downloading .*)\n",
     re.MULTILINE,
 )
 

@@ -19,6 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
+from gitrag.mcp_server.server import CORE
 from tests.support import node
 from tests.support.command import GITRAG, PATIENCE_S, Project, program
 from tests.support.mcp_client import CALLS, TOOLS, data_of, use
@@ -151,20 +152,27 @@ def test_calls_at_once_are_all_answered(own: Project):
         answers: list[CallToolResult] = []
 
         async def ask(number: int) -> None:
-            name = TOOLS[number % 3]
+            name = core[number % 3]
             answers.append(await client.call_tool(name, CALLS[name]))
 
+        core = [tool.name for tool in (await client.list_tools()).tools]
+        assert set(core) == CORE
         async with anyio.create_task_group() as group:
             for number in range(12):
                 group.start_soon(ask, number)
         assert [answer.is_error for answer in answers] == [False] * 12
 
-    use(own, steps)
+    use(own, steps, "--tools", "core")
 
 
 def test_outside_a_repository_it_says_so_and_goes(tmp_path: Path, environment: dict[str, str]):
     done = subprocess.run(
-        [GITRAG, "mcp"], cwd=tmp_path, env=environment, input=b"", capture_output=True, check=False
+        [program(environment), "mcp"],
+        cwd=tmp_path,
+        env=environment,
+        input=b"",
+        capture_output=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (78, b"")
 

@@ -7,11 +7,14 @@ from typing import Any
 import anyio
 import mcp_types as types
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
+from gitrag.mcp_server.server import build
+from gitrag.mcp_server.workbench import Workbench
 from tests.e2e.test_several import Machine
-from tests.support.command import Gitrag, program, user_environment
-from tests.support.mcp_client import text_of
+from tests.support.command import Gitrag, Project, user_environment
+from tests.support.here import of_the_process
+from tests.support.mcp_client import text_of, use
 from tests.support.repository import GitRepository, create_repository
 
 SHOP = {"shop/stock.py": 'def reserve_stock(item):\n    """Reserve an item."""\n    return item\n'}
@@ -27,14 +30,8 @@ def machine(tmp_path, model_dir):
     return tmp_path, made.environment
 
 
-def calls(machine, steps: list[tuple[str, dict[str, Any]]], *arguments: str, roots: tuple[str, ...] = ()):
+def calls(machine, steps: list[tuple[str, dict[str, Any]]], *, roots: tuple[str, ...] = ()):
     place, environment = machine
-    server = StdioServerParameters(
-        command=str(program(environment)),
-        args=["mcp", *arguments],
-        cwd=str(place / "shop"),
-        env=dict(environment),
-    )
 
     async def list_roots(_context: Any) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=each) for each in roots])
@@ -42,10 +39,12 @@ def calls(machine, steps: list[tuple[str, dict[str, Any]]], *arguments: str, roo
     async def run() -> list[types.CallToolResult]:
         # Since 2026-07-28 servers cannot ask for roots; clients that have them speak an earlier version.
         options: dict[str, Any] = {"list_roots_callback": list_roots, "mode": "legacy"} if roots else {}
+        server = build(Workbench(place / "shop", environment))
         async with Client(server, **options) as client:
             return [await client.call_tool(name, given) for name, given in steps]
 
-    return anyio.run(run)
+    with of_the_process(environment):
+        return anyio.run(run)
 
 
 def test_repositories_are_asked_by_name_and_read_as_projects(machine):
@@ -97,9 +96,14 @@ def test_calls_from_other_repositories_are_listed_with_how_they_were_found(machi
 
 
 def test_all_are_asked_where_the_server_says_so_and_who_is_silent_is_named(machine):
-    place, _environment = machine
+    place, environment = machine
     (place / "web").rename(place / "gone")
-    (found,) = calls(machine, [("search_code", {"query": "transfer money"})], "--everywhere")
+    shop = GitRepository(place / "shop", environment)
+
+    async def steps(client: Client) -> Any:
+        return await client.call_tool("search_code", {"query": "transfer money"})
+
+    found = use(Project(shop, Gitrag(shop.path, environment)), steps, "--everywhere")
     assert found.structured_content["results"][0]["repository"] == "bank"
     assert any(
         note.startswith("web: not reachable") for note in found.structured_content["freshness"]["notes"]

@@ -10,19 +10,20 @@ import anyio
 import pytest
 from mcp import Client
 
+from tests.e2e.agents.conftest import Asked
 from tests.support.command import PATIENCE_S, Project, everything_in
-from tests.support.mcp_client import ADR, CALLS, TOOLS, data_of, text_of, use
+from tests.support.mcp_client import ADR, CALLS, TOOLS, data_of, text_of, use, use_here
 from tests.support.recorded import assert_recorded
 from tests.support.repository import create_repository
 
 
-def test_tools_are_described_for_agents(indexed: Project):
+def test_tools_are_described_for_agents(asked: Asked):
     """Agents detect a search tool by the words semantic, vector or embedding."""
 
     async def steps(client: Client) -> Any:
         return (await client.list_tools()).tools
 
-    tools = {tool.name: tool for tool in use(indexed, steps)}
+    tools = {tool.name: tool for tool in asked.use(steps)}
     for name in ("search_code", "search", "index_code", "reindex", "memory_search", "check", "related"):
         said = tools[name].description or ""
         assert any(word in said.lower() for word in ("semantic", "vector", "embedding")), name
@@ -52,7 +53,7 @@ def test_commits_are_found_by_what_they_say_and_by_lines(own: Project):
         twice = await client.call_tool("history", {"lines": "client.py:1", "path": "client.py"})
         return data_of(asked), data_of(lines), text_of(both), text_of(twice)
 
-    asked, lines, both, twice = use(own, steps)
+    asked, lines, both, twice = use_here(own, steps)
     assert "history takes path with query only." in twice
     assert asked["commit_matches"][0]["subject"] == "Wait for couriers (#7)"
     assert lines["why"]["reasons"][0]["lines"] == 2
@@ -89,27 +90,29 @@ def test_every_tool_replies_what_is_recorded(own: Project):
             replies.append((f"{tool} {json.dumps(arguments)}", "\n".join(said)))
         return replies
 
-    assert_recorded("tools", use(own, steps), own.path, own.path.parent)
+    assert_recorded("tools", use_here(own, steps), own.path, own.path.parent)
 
 
 CORE = ["search_code", "get", "call_graph", "prime", "check", "related"]
 
 
-@pytest.mark.parametrize(("kind", "names", "most"), [("all", TOOLS, 2500), ("core", CORE, 1000)])
-def test_the_list_of_tools_leaves_room_for_work(indexed: Project, kind: str, names: list[str], most: int):
+@pytest.mark.parametrize(("core_only", "names", "most"), [(False, TOOLS, 2500), (True, CORE, 1000)])
+def test_the_list_of_tools_leaves_room_for_work(
+    indexed: Project, core_only: bool, names: list[str], most: int
+):
     """Every session reads it before it asks anything; a token is four characters."""
 
     async def steps(client: Client) -> Any:
         return (await client.list_tools()).tools
 
-    tools = use(indexed, steps, "--tools", kind)
+    tools = use_here(indexed, steps, core_only=core_only)
     assert [tool.name for tool in tools] == names
     read = {"by_alias": True, "exclude_none": True, "exclude": {"meta"}}  # what is in _meta clients keep
     sent = [tool.model_dump(mode="json", **read) for tool in tools]
     assert len(json.dumps({"tools": sent}, separators=(",", ":"))) / 4 < most
 
 
-def test_an_argument_that_the_schema_does_not_know_is_refused(own: Project):
+def test_an_argument_that_the_schema_does_not_know_is_refused(asked: Asked):
     """The schema is shortened; what it says of an enumeration is what the server takes."""
 
     async def steps(client: Client) -> None:
@@ -125,11 +128,11 @@ def test_an_argument_that_the_schema_does_not_know_is_refused(own: Project):
         wrong = await client.call_tool("call_graph", {"target": "x", "direction": "up"})
         assert wrong.is_error
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_search_code_finds_lines_exactly(own: Project):
-    own.git.write({"new.py": "def again():\n    retry_count = 1\n    return retry_count\n"})
+def test_search_code_finds_lines_exactly(asked: Asked):
+    asked.git.write({"new.py": "def again():\n    retry_count = 1\n    return retry_count\n"})
 
     async def steps(client: Client) -> None:
         asked = {"query": "retry_count", "exact": "word"}
@@ -150,11 +153,11 @@ def test_search_code_finds_lines_exactly(own: Project):
         assert wrong.is_error
         assert "RE2" in text_of(wrong)
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_search_code_is_narrowed_by_path_language_kind_and_collection(own: Project):
-    own.git.write({"lib/retry.js": "export class Retry { again() { return retryWithBackoff(); } }\n"})
+def test_search_code_is_narrowed_by_path_language_kind_and_collection(asked: Asked):
+    asked.git.write({"lib/retry.js": "export class Retry { again() { return retryWithBackoff(); } }\n"})
 
     async def steps(client: Client) -> None:
         async def places(**narrowing: str) -> set[tuple[str, str]]:
@@ -173,10 +176,10 @@ def test_search_code_is_narrowed_by_path_language_kind_and_collection(own: Proje
         assert refused.is_error
         assert 'There is no collection "nonsense"' in text_of(refused)
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
+def test_agents_learn_what_bears_on_a_file_and_what_is_there(asked: Asked):
     """The same answers as on the command line, over the protocol."""
 
     async def steps(client: Client) -> None:
@@ -199,7 +202,7 @@ def test_agents_learn_what_bears_on_a_file_and_what_is_there(own: Project):
         assert both.is_error
         assert (await client.call_tool("check", {"target": "../.."})).is_error
 
-    use(own, steps)
+    asked.use(steps)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +223,7 @@ def test_an_agents_first_question_indexes_the_repository(
         assert "`gitrag init` installs hooks" in text_of(first)
         assert "`gitrag init`" not in text_of(await client.call_tool(tool, arguments))
 
-    use(project, steps)
+    use_here(project, steps)
 
 
 def test_who_wants_no_index_by_itself_gets_none(project: Project):
@@ -231,14 +234,14 @@ def test_who_wants_no_index_by_itself_gets_none(project: Project):
         assert refused.is_error
         assert "No gitrag collections found for project." in text_of(refused)
 
-    use(project, steps)
+    use_here(project, steps)
     assert not (project.store / "index.duckdb").exists()
 
 
-def test_search_code_gives_five_with_all_that_is_known(own: Project):
+def test_search_code_gives_five_with_all_that_is_known(asked: Asked):
     """Five by default, each with its place, name, kind and score."""
     classes = (f"class Parcel{i}:\n    def weigh(self):\n        return {i}\n" for i in range(9))
-    own.git.write({f"parcel{i}.py": text for i, text in enumerate(classes)})
+    asked.git.write({f"parcel{i}.py": text for i, text in enumerate(classes)})
 
     async def steps(client: Client) -> None:
         found = data_of(await client.call_tool("search_code", {"query": "weigh a parcel"}))
@@ -253,7 +256,7 @@ def test_search_code_gives_five_with_all_that_is_known(own: Project):
         few = data_of(await client.call_tool("search_code", {"query": "weigh a parcel", "limit": 2}))
         assert len(few["results"]) == 2
 
-    use(own, steps)
+    asked.use(steps)
 
 
 def test_changed_files_are_indexed_again_in_the_background(own: Project):
@@ -319,7 +322,7 @@ def test_search_code_answers_of_the_files_as_they_are(own: Project):
         assert gone["freshness"]["commit"] == own.git.git("rev-parse", "HEAD")
         assert "circuit.py" not in {each["path"] for each in gone["results"]}
 
-    use(own, steps)
+    use_here(own, steps)
 
 
 def test_an_index_made_by_another_process_is_seen(own: Project):
@@ -399,7 +402,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_errors_say_the_way_out(indexed: Project):
+def test_errors_say_the_way_out(asked: Asked):
     """All of them of one server, which is none the worse for any."""
 
     async def steps(client: Client) -> None:
@@ -409,12 +412,12 @@ def test_errors_say_the_way_out(indexed: Project):
             assert said in text_of(result), (tool, arguments)
         assert not (await client.call_tool("status", {})).is_error
 
-    use(indexed, steps)
+    asked.use(steps)
 
 
-def test_calls_are_told_and_drawn(own: Project):
+def test_calls_are_told_and_drawn(asked: Asked):
     job = "from client import retry_with_backoff\n\n\ndef job():\n    retry_with_backoff(print)\n"
-    own.git.write({"jobs.py": job, "work/other.py": "def other():\n    return 1\n"})
+    asked.git.write({"jobs.py": job, "work/other.py": "def other():\n    return 1\n"})
 
     async def steps(client: Client) -> None:
         result = await client.call_tool(
@@ -431,15 +434,15 @@ def test_calls_are_told_and_drawn(own: Project):
         searched = data_of(await client.call_tool("search", {"query": "retry with backoff", "graph": True}))
         assert "graph TD" in searched["call_graphs"][0]["mermaid"]
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_chains_of_calls_and_uses_of_what_is_not_called_are_told(own: Project):
+def test_chains_of_calls_and_uses_of_what_is_not_called_are_told(asked: Asked):
     source = (
         "from client import retry_with_backoff\n\nMOST = 3\n\n\ndef job():\n    retry_with_backoff(print)\n"
         "\n\ndef main():\n    job()\n    return [MOST, retry_with_backoff]\n"
     )
-    own.git.write({"jobs.py": source})
+    asked.git.write({"jobs.py": source})
 
     async def steps(client: Client) -> None:
         chain = await client.call_tool("call_graph", {"target": "main", "to": "retry_with_backoff"})
@@ -452,14 +455,14 @@ def test_chains_of_calls_and_uses_of_what_is_not_called_are_told(own: Project):
         wrong = await client.call_tool("call_graph", {"filter": "main", "to": "job"})
         assert "A chain of calls to something begins somewhere." in text_of(wrong)
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_a_search_lists_and_counts_issues_too(own: Project):
+def test_a_search_lists_and_counts_issues_too(asked: Asked):
     issue = (
         "---\nid: 12\ntitle: Retries never end\nstatus: open\n---\nThe backoff of a retry grows for ever.\n"
     )
-    own.git.write({".sdd/issues/12.md": issue})
+    asked.git.write({".sdd/issues/12.md": issue})
 
     async def steps(client: Client) -> None:
         result = await client.call_tool("search", {"query": "backoff of a retry grows for ever"})
@@ -467,12 +470,12 @@ def test_a_search_lists_and_counts_issues_too(own: Project):
         assert "\nFound 1 issues.\n" in text_of(result)
         assert "#### Matching Issues\n\n- **12: Retries never end** (score: " in text_of(result)
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_of_many_calls_the_nearest_are_given(own: Project):
+def test_of_many_calls_the_nearest_are_given(asked: Asked):
     jobs = "".join(f"def job_{i}():\n    base()\n\n\ndef run_{i}():\n    job_{i}()\n\n\n" for i in range(50))
-    own.git.write({"jobs.py": "def base():\n    return 1\n\n\n" + jobs})
+    asked.git.write({"jobs.py": "def base():\n    return 1\n\n\n" + jobs})
 
     async def steps(client: Client) -> None:
         asked = {"target": "base", "direction": "callers", "depth": 2}
@@ -484,10 +487,10 @@ def test_of_many_calls_the_nearest_are_given(own: Project):
         whole = data_of(await client.call_tool("call_graph", {**asked, "limit": 100}))
         assert (len(whole["calls"]), whole["left_out"]) == (100, 0)
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
+def test_what_is_nearest_is_told_where_nothing_covers_a_text(asked: Asked):
     async def steps(client: Client) -> None:
         asked = {"text": "waiting longer", "mode": "duplicates", "threshold": 0.99}
         result = await client.call_tool("related", asked)
@@ -496,10 +499,10 @@ def test_what_is_nearest_is_told_where_nothing_covers_a_text(own: Project):
         assert found["nearest"][0]["name"] == "retry_with_backoff"
         assert text_of(result).startswith("No chunk has a cosine of 0.99 or more to it; the nearest, which ")
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_texts_that_look_like_json_are_texts(own: Project):
+def test_texts_that_look_like_json_are_texts(asked: Asked):
     async def steps(client: Client) -> None:
         saved = data_of(
             await client.call_tool("explore", {"title": "[1]", "goals": '{"a": 1}', "context": "null"})
@@ -508,7 +511,7 @@ def test_texts_that_look_like_json_are_texts(own: Project):
         assert not (await client.call_tool("search_code", {"query": "12"})).is_error
         assert not (await client.call_tool("search_code", {"query": "retry", "project": None})).is_error
 
-    use(own, steps)
+    asked.use(steps)
 
 
 def test_explorations_are_shared_with_the_command_line(own: Project):
@@ -526,10 +529,10 @@ def test_explorations_are_shared_with_the_command_line(own: Project):
         assert data_of(await client.call_tool("memory_search", {"type": "bug"}))["results"] == []
         assert len(data_of(await client.call_tool("memory_search", {"type": "discuss"}))["results"]) == 1
 
-    use(own, steps)
+    use_here(own, steps)
 
 
-def test_a_session_is_told_of_core_files(own: Project):
+def test_a_session_is_told_of_core_files(asked: Asked):
     """Only if there are any."""
 
     async def steps(client: Client) -> None:
@@ -546,7 +549,7 @@ def test_a_session_is_told_of_core_files(own: Project):
         resource = (await client.read_resource("gitrag://core")).contents[0]
         assert resource.text == core.strip()
         whole = (await client.read_resource("gitrag://core/client.py")).contents[0]
-        assert whole.text == (own.path / "client.py").read_text()
+        assert whole.text == (asked.path / "client.py").read_text()
         with pytest.raises(Exception, match="not marked as core"):
             await client.read_resource("gitrag://core/README.md")
         decisions = (await client.read_resource("gitrag://adrs")).contents[0]
@@ -554,17 +557,17 @@ def test_a_session_is_told_of_core_files(own: Project):
         decision = (await client.read_resource("gitrag://adrs/ADR-0001")).contents[0]
         assert decision.text == ADR.rstrip("\n")
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: Path):
+def test_another_repository_is_indexed_when_it_is_named(asked: Asked, tmp_path: Path):
     """One server serves all repositories of a user."""
     other = create_repository(
-        tmp_path / "other", own.gitrag.environment, {"zebra.py": "def stripes(): return 'black, white'\n"}
+        tmp_path / "other", asked.gitrag.environment, {"zebra.py": "def stripes(): return 'black, white'\n"}
     )
 
     async def steps(client: Client) -> None:
-        indexed = await client.call_tool("index_code", {"path": "../other", "project": "zoo"})
+        indexed = await client.call_tool("index_code", {"path": str(other.path), "project": "zoo"})
         assert data_of(indexed)["project"] == "zoo"
         assert text_of(indexed).startswith("Indexed 1 chunks from 1 files")
         found = data_of(await client.call_tool("search_code", {"query": "stripes", "project": "zoo"}))
@@ -573,7 +576,7 @@ def test_another_repository_is_indexed_when_it_is_named(own: Project, tmp_path: 
         own_files = data_of(await client.call_tool("search_code", {"query": "stripes"}))
         assert "zebra.py" not in {each["path"] for each in own_files["results"]}
 
-    use(own, steps)
+    asked.use(steps)
 
 
 def test_a_part_of_a_repository_is_a_project_by_its_name(own: Project):
@@ -620,7 +623,7 @@ def test_a_part_of_a_repository_is_a_project_by_its_name(own: Project):
         unnamed = await client.call_tool("index_code", {"path": "web/i"})
         assert "search_code finds them; no project needs to be given." in text_of(unnamed)
 
-    use(own, steps)
+    use_here(own, steps)
 
 
 def test_clones_whose_origins_end_alike_are_two_projects(own: Project, tmp_path: Path):
@@ -642,13 +645,13 @@ def test_clones_whose_origins_end_alike_are_two_projects(own: Project, tmp_path:
         taken = {"path": str(tmp_path / "bob" / "shop"), "project": "shop"}
         assert (await client.call_tool("index_code", taken)).is_error
 
-    use(own, steps)
+    use_here(own, steps)
 
 
-def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(own: Project):
+def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(asked: Asked):
     body = "".join(f"    def step_{i}(self):\n        return {i}\n\n" for i in range(60))
     below = {"lib/way/long_way.py": f"class Walk:\n{body}", "lib/way/short.py": "x = 1\n"}
-    own.git.write({**below, "long.py": f"class Walk:\n{body}", "data.json": "[\n" + "1,\n" * 500 + "1]\n"})
+    asked.git.write({**below, "long.py": f"class Walk:\n{body}", "data.json": "[\n" + "1,\n" * 500 + "1]\n"})
 
     async def steps(client: Client) -> None:
         result = await client.call_tool("get", {"what": "long.py"})
@@ -668,11 +671,11 @@ def test_a_long_file_is_given_as_its_outline_until_a_range_is_named(own: Project
         for end, path in (("long_way.py", "lib/way/long_way.py"), ("way/short.py", "lib/way/short.py")):
             assert data_of(await client.call_tool("get", {"what": end}))["path"] == path
 
-    use(own, steps)
+    asked.use(steps)
 
 
-def test_where_something_is_missing_a_reply_says_what_to_do_next(own: Project):
-    own.git.write({"empty/.gitkeep": ""})
+def test_where_something_is_missing_a_reply_says_what_to_do_next(asked: Asked):
+    asked.git.write({"empty/.gitkeep": ""})
     missing: list[tuple[str, dict[str, Any], str]] = [
         ("search_code", {"query": "xylophone"}, "Try a broader search term. search asks decisions,"),
         (
@@ -693,7 +696,7 @@ def test_where_something_is_missing_a_reply_says_what_to_do_next(own: Project):
             result = await client.call_tool(tool, arguments)
             assert said in text_of(result), (tool, text_of(result))
 
-    use(own, steps)
+    asked.use(steps)
 
 
 def test_long_work_tells_how_far_it_is_and_can_be_stopped(own: Project):
@@ -719,12 +722,12 @@ def test_long_work_tells_how_far_it_is_and_can_be_stopped(own: Project):
         assert data_of(done)["files"] == 203
         assert all(total is not None and 0 <= at <= total for at, total in told)
 
-    use(own, steps)
+    use_here(own, steps)
 
 
-def test_reading_tools_change_nothing_of_the_users(own: Project):
+def test_reading_tools_change_nothing_of_the_users(asked: Asked):
     def files() -> dict[str, bytes | str]:
-        return {name: what for name, what in everything_in(own.path).items() if not name.startswith(".git")}
+        return {name: what for name, what in everything_in(asked.path).items() if not name.startswith(".git")}
 
     before = files()
 
@@ -733,6 +736,6 @@ def test_reading_tools_change_nothing_of_the_users(own: Project):
             if tool.annotations and tool.annotations.read_only_hint:
                 data_of(await client.call_tool(tool.name, CALLS[tool.name]))
 
-    use(own, steps)
+    asked.use(steps)
     assert files() == before
-    assert not (Path(own.gitrag.environment["HOME"]) / ".gitrag").exists()
+    assert not (Path(asked.gitrag.environment["HOME"]) / ".gitrag").exists()

@@ -36,7 +36,7 @@ def make_tracked(
     """A factory: a repository whose settings name a tracker on this machine, and its token."""
     fakes: list[Fake] = []
 
-    def make(kind: type[Fake], *, token: bool = True) -> Tracked:
+    def make(kind: type[Fake], *, token: bool = True, here: bool = True) -> Tracked:
         fake = kind()
         fakes.append(fake)
         environment = {**plain_environment, **({kind.variable: TOKEN} if token else {})}
@@ -45,7 +45,7 @@ def make_tracked(
         git.git("config", "--global", "gitrag.tracker", fake.name)
         git.git("config", "--global", "gitrag.trackerUrl", fake.url)
         git.git("config", "--global", "gitrag.trackerProject", fake.project)
-        return Tracked(Project(git, Gitrag(git.path, environment)), fake)
+        return Tracked(Project(git, Gitrag(git.path, environment, here=here)), fake)
 
     yield make
     for fake in fakes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import threading
 import time
@@ -14,6 +15,12 @@ from tests.support.tracker_fakes import Fault, GitHubFake, GitLabFake, JiraFake,
 
 TRY_AGAIN = 75
 BOMB_BYTES = 257 * 1024 * 1024
+
+
+@pytest.fixture
+def make_tracked(make_tracked):
+    """With processes: what still waits for an answer ends with its own."""
+    return functools.partial(make_tracked, here=False)
 
 
 def same_page_for_ever(fake):

@@ -25,6 +25,14 @@ def tracked(make_tracked):
     return found
 
 
+@pytest.fixture
+def own_process(make_tracked):
+    """The like for what still waits for an answer when it has ended."""
+    found = make_tracked(GitHubFake, here=False)
+    found.fill(3, labels=("bug",))
+    return found
+
+
 def age(tracked, seconds):
     """Let the last sync be that much longer ago."""
     note = {**tracked.meta, "synced": tracked.meta["synced"] - seconds}
@@ -154,7 +162,8 @@ def test_who_reads_issues_for_something_asks_the_search_for_that(tracked, comman
     assert any(line.startswith("live: 4  ") for line in done.said) == bool(is_found)
 
 
-def test_a_search_that_fails_or_hangs_is_told(tracked):
+def test_a_search_that_fails_or_hangs_is_told(own_process):
+    tracked = own_process
     tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "0.5")
     tracked.fake.faults = [Fault(401)] * 4
     search = ["search", "--no-graph", "-c", "issues", "signing"]
@@ -174,8 +183,9 @@ def test_a_search_that_fails_or_hangs_is_told(tracked):
 
 
 @pytest.fixture
-def hanging(tracked):
+def hanging(own_process):
     """A tracker that was synced some time ago, answers no more, and may be waited for a second."""
+    tracked = own_process
     tracked.sync()
     age(tracked, 400)
     tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "1")
@@ -195,7 +205,7 @@ def test_a_server_that_hangs_does_not_hold_who_reads(hanging, command):
 
 
 def test_links_that_do_not_come_do_not_hold_who_reads(make_tracked):
-    tracked = make_tracked(GiteaFake)
+    tracked = make_tracked(GiteaFake, here=False)
     tracked.fill(3)
     tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "1")
     over, answer = Event(), tracked.fake.answer
@@ -217,7 +227,8 @@ def test_a_server_that_hangs_does_not_hold_an_update_of_the_index(hanging):
     assert "Indexed " in done.out
 
 
-def test_a_long_listing_does_not_hold_who_reads_and_what_came_is_kept(tracked):
+def test_a_long_listing_does_not_hold_who_reads_and_what_came_is_kept(own_process):
+    tracked = own_process
     tracked.project.git.git("config", "--global", "gitrag.trackerTimeoutS", "3")
     answer = tracked.fake.answer
 
@@ -364,8 +375,9 @@ def test_copies_that_git_would_take_for_the_users_are_not_made_in_passing(tracke
     assert not tracked.folder.exists()
 
 
-def test_hooks_sync_nothing(tracked):
-    assert tracked.project.gitrag("hook", "run", "worker").status == 0
+def test_hooks_sync_nothing(tracked, model_dir):
+    own = {"GITRAG_MODEL_DIR": str(model_dir)}  # else it is fetched
+    assert tracked.project.gitrag("hook", "run", "worker", env=own).status == 0
     assert not tracked.fake.asked
 
 
