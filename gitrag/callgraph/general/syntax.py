@@ -10,6 +10,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
   it; with none of them it is given something that is not known.
   With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
+- ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
 - ``@itself``: a member that is one of the enclosing class: a case of an enumeration.
@@ -289,6 +290,7 @@ class QueryReader:
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
+        self._picked: dict[int, tuple[str, ...]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
@@ -329,6 +331,9 @@ class QueryReader:
                 alone += captures["alone"]
             elif "tokens" in captures:
                 calls += self._calls_in_tokens(captures["tokens"][0])
+            elif "picked" in captures:
+                whole = captures["picked.of"] + captures.get("picked.name", captures["picked"])
+                self._picked[captures["picked"][0].start_byte] = tuple(map(self._text, whole))
             elif "needed" in captures:
                 needs += self._needed(captures)
             elif "read" in captures:
@@ -944,10 +949,16 @@ class QueryReader:
     def _unhidden(
         self, calls: list[tuple[WrittenCall, tree_sitter.Node]], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Leave out the calls by a name alone that call what a variable holds."""
+        """Leave out the calls by a name alone that call what a variable holds, unless that is a member."""
         for call, node in calls:
             is_alone = len(call.parts) == 1 and self._language.name not in _TWO_NAMESPACES
-            if not is_alone or not scopes.hide(call.parts[0], call.caller, node):
+            is_hidden = is_alone and scopes.hide(call.parts[0], call.caller, node)
+            only = scopes.only(call.parts[0], call.caller) if is_alone and self._picked else None
+            member = self._picked.get(only.node.start_byte) if only is not None else None
+            if only is not None and member is not None and (is_hidden or not only.declared.owner):
+                is_own = is_hidden and only.declared.owner == call.caller
+                yield msgspec.structs.replace(call, parts=member, unsure=not is_own), node
+            elif not is_hidden:
                 yield call, node
             elif self._language.name == "kotlin":  # a function, unless the variable holds one
                 yield msgspec.structs.replace(call, unsure=True), node
