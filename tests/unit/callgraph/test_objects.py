@@ -42,7 +42,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {
             "s.js": SERVICE,
             "a.js": PICKED + "function f() { { const {save} = service; } save(); }\n"
-            "function g(a) { if (a) { const {save} = service; save(); } else { const {save} = o; save(); } }\n"
+            "function g() { if (o) { const {save} = service; save(); } else { const {save} = o; save(); } }\n"
             "function h() { let {save} = service; save = 1; save(); }\n",
             "b.js": PICKED + "const {save} = service;\nfunction i(save) { save(); }\n"
             "function j() { function save() {}\n save(); }\n",
