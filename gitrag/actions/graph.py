@@ -306,9 +306,10 @@ def _without_callers(
     Args:
         asked: What was asked for, each with whether tests call it.
     """
+    in_test = cache(lambda path: bool(traits(path) & Trait.TEST))
 
     def untested(node: Node, path: str) -> bool:
-        return outside(node, path) and not traits(path) & Trait.TEST
+        return outside(node, path) and not in_test(path)
 
     for is_tested in (False, True):
         subjects = [each for each, own in asked if own == is_tested]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -12,7 +13,7 @@ from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.graph import Edge, Graph, Node
 from gitrag.callgraph.paths import Path, Paths
 from gitrag.callgraph.published import PublishedPackage
-from gitrag.callgraph.reach import Uncalled
+from gitrag.callgraph.reach import Uncalled, unresolved_in
 from gitrag.callgraph.subjects import Subject
 from gitrag.chunking.languages import language_of
 from gitrag.chunking.occurrences import Use
@@ -371,10 +372,36 @@ class GraphAnswer(Struct, frozen=True):
         """Lines on what was not followed, and on what was not found and where it was looked for."""
         followed = self.graph.followed.notes if self.graph is not None else ()
         none: dict[str, list[str]] = {}
+        places, common = common_places(self.none)
         for each in self.none:
-            none.setdefault(each.sentence, []).append(each.subject.name)
-        said = (f"{_listed(names)}: {sentence}" for sentence, names in none.items())
+            none.setdefault(_sentence(each, frozenset(places)), []).append(each.subject.name)
+        said = [f"{_listed(names)}: {sentence}" for sentence, names in none.items()]
+        said += [common] * bool(common)
         return (*followed, *said, *not_looked_at(self.none), *([self.no_path] if self.no_path else ()))
+
+
+def common_places(none: Sequence[NoCall]) -> tuple[tuple[str, ...], str]:
+    """Return the places that may call several of what was asked for, and a sentence; none if they are few."""
+    known = [each.known.unresolved for each in none if each.known is not None]
+    number = Counter(place for places in known for place in places)
+    common = tuple(sorted(place for place, times in number.items() if times > 1))
+    if len(common) <= _MOST_LISTED:
+        return (), ""
+    sharing = sum(not set(common).isdisjoint(places) for places in known)
+    own = [place for place in common if not traits(place.rpartition(":")[0]) & Trait.TEST]
+    tests = f", {len(common) - len(own):,} of them in tests" if len(own) < len(common) else ""
+    said = unresolved_in(own or common).partition(": ")[2]
+    return common, f"{count(len(common), 'place')}{tests} may call one of {sharing:,} definitions: {said}"
+
+
+def _sentence(each: NoCall, common: frozenset[str]) -> str:
+    """Return what is said of a definition, without listing places that are said once for several."""
+    places = each.known.unresolved if each.known is not None else ()
+    if common.isdisjoint(places):
+        return each.sentence
+    own = [place for place in places if place not in common]
+    said = f"{unresolved_in(own)} and in common places" if own else "unresolved in common places"
+    return each.sentence.replace(unresolved_in(places), said)
 
 
 def not_looked_at(none: Sequence[NoCall]) -> Iterator[str]:

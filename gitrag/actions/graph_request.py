@@ -17,6 +17,7 @@ class GraphCommand(Struct, frozen=True):
     Attributes:
         paths: Only paths like these, as in .gitignore.
         to: Only the shortest chains of calls from the target to this one.
+        whole: Whether text lists all, however long that is.
         scope: The other repositories whose calls are listed.
     """
 
@@ -71,6 +72,9 @@ class GraphCommand(Struct, frozen=True):
         ),
     ] = False
     tests: Annotated[bool, Option("--tests", "List calls from tests too; text and html only count them.")] = (
+        False
+    )
+    whole: Annotated[bool, Option("--all", "List all in text, which else is about a screen of a target.")] = (
         False
     )
     scope: Scope = Scope()

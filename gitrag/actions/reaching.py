@@ -204,6 +204,37 @@ def overridden(loaded: Loaded, asked: Iterable[Node], bases_of: BasesOf) -> set[
     return found
 
 
+def all_below(bases_of: BasesOf, family: str) -> dict[str, set[str]]:
+    """Return the classes that inherit from each class of a family of languages."""
+    below: dict[str, set[str]] = {}
+    for name, bases in bases_of(family).items():
+        for base in bases:
+            below.setdefault(base, set()).add(name)
+    return below
+
+
+def all_above(
+    bases_of: BasesOf, below: Callable[[str], Mapping[str, set[str]]], family: str, name: str
+) -> set[str]:
+    """Return the classes above a class, and those that stand beside it above what inherits from it."""
+    bases = bases_of(family)
+    inheriting = reached_from([name], below(family))
+    above = reached_from((base for each in inheriting for base in bases.get(each, ())), bases)
+    return above - ({name} - {*bases.get(name, ())})
+
+
+def reached_from(names: Iterable[str], beside: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return names, and all that are reached from them."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += beside.get(each, ())
+    return found
+
+
 def owner_of(node: Node) -> str:
     """Return the last name of what a definition is a member of; empty if of nothing."""
     return "" if node.kind == "class" else node.name.rpartition(".")[0].rpartition(".")[2]

@@ -17,6 +17,8 @@ from gitrag.actions.reaching import (
     PRIVATE,
     BasesOf,
     Beyond,
+    all_above,
+    all_below,
     bases_in,
     head_of,
     is_prose,
@@ -25,6 +27,7 @@ from gitrag.actions.reaching import (
     names_of,
     overridden,
     owner_of,
+    reached_from,
     said,
     spoken_in,
     with_word,
@@ -33,7 +36,7 @@ from gitrag.actions.reaching import (
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
-from gitrag.callgraph.graph import MODULE, Node
+from gitrag.callgraph.graph import MODULE, Edge, Node
 from gitrag.callgraph.indirect import (
     BY_A_COMPUTED_NAME,
     BY_ITS_NAME,
@@ -81,11 +84,9 @@ _OVERRIDING_STATICS = frozenset({"php", "swift", *SCRIPTS})
 _DECLARING = (".kt", ".java", ".cs", ".swift", ".php", ".scala", ".dart", ".ts")
 """Ends of files whose methods have a body in braces, or none."""
 
-_ABOVE = re.compile(r"\b(?:super|parent|base)\b")
-"""What calls the method of a base, whatever overrides it."""
-
-_MOST_MENTIONING = 200
-"""Definitions with such a line whose own calls are resolved, to know which lines mean another of the name."""
+_ABOVE = re.compile(r"\bsuper\b(?:\([^()]*\)|<[^<>]*>)?(?:@\w+)?\.$")
+_ABOVE_BY = {"php": re.compile(r"\bparent::$"), "cs": re.compile(r"\bbase\.$")}
+"""What stands before the name of a base's method that is called whatever overrides it; by a file's ending."""
 
 
 def without_callers(
@@ -106,7 +107,7 @@ def without_callers(
     read = _properties(workspace, loaded, asked)
     bases_of = cache(partial(bases_in, loaded))
     above = overridden(loaded, [node for members in asked for node in members], bases_of)
-    uses = _Uses(workspace, calls, loaded, by_name, spoken, above)
+    uses = _Uses(workspace, calls, loaded, by_name, spoken, above, bases_of)
     alone = Counter(names_of(members[0]) for members in asked if len(members) == 1)
 
     @cache  # a name is often that of many
@@ -120,12 +121,14 @@ def without_callers(
         inside = members if alone[names_of(members[0])] < 2 else ()
         unresolved: dict[str, None] = {}
         mentioned: dict[str, None] = {}
+        elsewhere: dict[str, None] = {}
         others: list[tuple[Node, str, GrepLine]] = []
         for node, name in ((each, name) for each in members for name in names_of(each)):
             for line, is_use in lines_with(name, loaded.files[node.path][0]):
                 if not outside(node, line.path) or any(_lies_in(line, member) for member in inside):
                     continue
                 kind = unresolved if is_use else mentioned
+                kind = elsewhere if is_use and uses.is_elsewhere(line, name, node) else kind
                 kind[f"{line.path}:{line.number}"] = None
                 others += [] if is_use else [(node, name, line)]
         mentions = _nearest_first((place for place in mentioned if place not in unresolved), inside)
@@ -140,6 +143,8 @@ def without_callers(
         registered, base = _registered(workspace, members, loaded, bases_of)
         nearest = tuple(_nearest_first(unresolved, inside))
         known = Uncalled(nearest, tuple(mentions), registered, base, is_searched)
+        if known.is_without_caller:  # which is said only where nothing at all may call it
+            known = replace(known, unresolved=tuple(_nearest_first(elsewhere, inside)))
         if known.is_without_caller and others:
             known = replace(known, unresolved=tuple(_doubtful(others, workspace, loaded, spoken)))
         found.append(known)
@@ -155,8 +160,9 @@ def left_unresolved(
         called: The places, ``path:line``, from which each is known to be called.
     """
     by_name, _ = _with_names(workspace, list(called))
-    above = overridden(loaded, called, cache(partial(bases_in, loaded)))
-    uses = _Uses(workspace, calls, loaded, by_name, spoken_in(workspace, loaded), above)
+    bases_of = cache(partial(bases_in, loaded))
+    above = overridden(loaded, called, bases_of)
+    uses = _Uses(workspace, calls, loaded, by_name, spoken_in(workspace, loaded), above, bases_of)
     lines_with = cache(uses.lines_with)
     found = {}
     for node, known in called.items():
@@ -164,7 +170,7 @@ def left_unresolved(
             line
             for name in names_of(node)
             for line, is_use in lines_with(name, loaded.files[node.path][0])
-            if is_use and not _lies_in(line, node)
+            if is_use and not _lies_in(line, node) and not uses.is_elsewhere(line, name, node)
         )
         places = dict.fromkeys(f"{line.path}:{line.number}" for line in lines)
         found[node] = tuple(_nearest_first((each for each in places if each not in known), [node]))
@@ -244,31 +250,27 @@ class _Uses:
         by_name: Mapping[str, Sequence[GrepLine]],
         spoken: Callable[[str], str],
         above: Collection[tuple[str, str]],
+        bases_of: BasesOf,
     ) -> None:
         self._by_name, self._spoken = by_name, spoken
+        self._loaded = loaded
+        self._below = cache(partial(all_below, bases_of))
+        self._above = cache(partial(all_above, bases_of, self._below))
+        self._only = cache(self._classes_of)
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
         self._nodes: dict[str, list[tuple[tuple[str, int], Node]]] = {path: [] for path in paths}
+        namesakes = []
         for own, node in calls.nodes():
             if node.path in paths:
                 self._nodes[node.path].append((own, node))
-        around = {
-            self._nodes[line.path][self._innermost(line)][0]: None
-            for lines in by_name.values()
-            for line in lines
-            if self._nodes.get(line.path)
-        }
-        edges = []
-        if len(around) <= _MOST_MENTIONING:
-            with suppress(TimeoutReachedError):
-                edges = calls.callees(list(around))
-        sure = (each for each in edges if each.confidence == 1 and not _is_bodiless(workspace, each.callee))
+            if not by_name.keys().isdisjoint(names_of(node)):
+                namesakes.append(own)
         self._resolved: dict[tuple[str, int, str], bool] = {}
         """Places that call a definition, and whether only as what a base of the one asked about has."""
-        for edge in sure:
-            is_of_base = (owner_of(edge.callee), last_of(edge.callee)) in above
-            names = edge.callee.name.split(".")[-2:]
-            for place in product([edge.caller.path], edge.lines, names):
-                self._resolved[place] = self._resolved.get(place, True) and is_of_base
+        self._owners: dict[tuple[str, int, str], set[str]] = {}
+        """The classes whose methods they call, or are likely to."""
+        with suppress(TimeoutReachedError):
+            self._note(workspace, calls.callers(namesakes), above)
         self._heads: set[tuple[str, int, str]] = set()
         for name, lines in by_name.items():
             for path in {line.path for line in lines}:
@@ -278,6 +280,16 @@ class _Uses:
                         head = next((each for each in numbers if node.line_start <= each <= node.line_end), 0)
                         self._heads.add((path, head, name))
 
+    def _note(self, workspace: Workspace, edges: Iterable[Edge], above: Collection[tuple[str, str]]) -> None:
+        for edge in edges:
+            is_sure = edge.confidence == 1 and not _is_bodiless(workspace, edge.callee)
+            is_of_base = (owner_of(edge.callee), last_of(edge.callee)) in above
+            names = edge.callee.name.split(".")[-2:]
+            for place in product([edge.caller.path], edge.lines, names):
+                self._owners.setdefault(place, set()).add(owner_of(edge.callee))
+                if is_sure:
+                    self._resolved[place] = self._resolved.get(place, True) and is_of_base
+
     def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
         """Return the lines with a name that may mean a definition, and whether each may use it."""
         lines = [line for line in self._by_name.get(name, ()) if not self.mean_another(line, name)]
@@ -286,13 +298,29 @@ class _Uses:
         ]
         return [each for each in known if each[1] or not only_declares(each[0].path, each[0].text, name)]
 
+    def is_elsewhere(self, line: GrepLine, name: str, node: Node) -> bool:
+        """Tell whether a line that may use a name more likely calls another definition than one of it."""
+        only = self._only(line, name)
+        return only is not None and owner_of(node) not in only
+
+    def _classes_of(self, line: GrepLine, name: str) -> Collection[str] | None:
+        """Return the classes of which a line may call the method of a name; None if that is not known.
+
+        Those that inherit from one whose method is called, or likely; where ``super`` is, those above it.
+        """
+        if len(word(name).findall(line.text)) > 1 or line.path not in self._nodes:
+            return None
+        if owners := self._owners.get((line.path, line.number, name)):
+            return reached_from(owners - {""}, self._below(family_of(self._loaded.files[line.path][0])))
+        return (self._above(*self._class_around(line)) or None) if _is_above(line, name) else None
+
     def mean_another(self, line: GrepLine, name: str) -> bool:
         """Tell whether a line is known to call or to define another definition of the name."""
         key = (line.path, line.number, name)
         if key in self._heads:
             return True
         is_of_base = self._resolved.get(key)  # which its override may run instead of, but not by `super`
-        if is_of_base is False or (is_of_base and _ABOVE.search(line.text)):
+        if is_of_base is False or (is_of_base and _is_above(line, name)):
             return len(word(name).findall(line.text)) == 1  # not `a.run(b.run())`
         # A method that an interface of Go lists without a body.
         if not line.path.endswith(".go") or not line.text.lstrip().startswith(f"{name}("):
@@ -300,12 +328,26 @@ class _Uses:
         nodes = self._nodes.get(line.path)
         return nodes is not None and nodes[self._innermost(line)][1].kind == "class"
 
+    def _class_around(self, line: GrepLine) -> tuple[str, str]:
+        """Return the family of a line's language, and the name of the class that it stands in."""
+        nodes = [
+            node for _, node in self._nodes[line.path] if node.line_start <= line.number <= node.line_end
+        ]
+        name = next((last_of(node) for node in reversed(nodes) if node.kind == "class"), "")
+        return family_of(self._loaded.files[line.path][0]), name
+
     def _innermost(self, line: GrepLine) -> int:
         found = 0
         for place, (_, node) in enumerate(self._nodes[line.path]):
             if node.line_start <= line.number <= node.line_end:
                 found = place  # in the order of the source: what lies in another comes after it
         return found
+
+
+def _is_above(line: GrepLine, name: str) -> bool:
+    """Tell whether a line calls the method of a base by ``super``."""
+    before = _ABOVE_BY.get(line.path.rpartition(".")[2], _ABOVE)
+    return any(before.search(line.text[: each.start()].rstrip()) for each in word(name).finditer(line.text))
 
 
 def _is_bodiless(workspace: Workspace, node: Node) -> bool:

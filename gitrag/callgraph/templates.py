@@ -61,6 +61,8 @@ _EACH = late_re(r"\(\s*(?:var|[\w.<>]+)\s+\w+\s+in\s")
 _OPENS = late_re(r"\s*\{")
 _HANDLER = late_re(r"@(?:on\w+|ref|bind[\w:-]*)=\"(\w+)\"")
 _COMPONENT = late_re(r"<vc:([\w-]+)")
+_ROUTED = late_re(r"""<[\w-]++(?:[^<>"']++|"[^"<]*+"|'[^'<]*+'){1,200}+>""")
+_ROUTE = late_re(r"""\sasp-(action|controller)\s*=\s*["'](\w+)["']""", re.IGNORECASE)
 
 
 def _blank(text: str) -> str:
@@ -219,6 +221,11 @@ def _given(text: str) -> Iterator[tuple[int, str]]:
         name = each[1].title().replace("-", "")
         made = (f"{cls}.{run}" for cls in (name, f"{name}ViewComponent") for run in ("Invoke", "InvokeAsync"))
         yield each.start(), f"vc({', '.join(made)});"
+    for each in _ROUTED.finditer(text):  # `<a asp-controller="Users" asp-action="Edit">`
+        named = {key.lower(): name for key, name in _ROUTE.findall(each[0])}
+        if len(named) > 1:
+            action = f"{named['controller']}Controller.{named['action']}"
+            yield each.start(), f"asp({action}, {action}Async);"
 
 
 def _expressions(text: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]:

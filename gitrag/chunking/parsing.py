@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from threading import local
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,10 @@ TEXT_BYTES = 256
 
 # States that a query may hold at once; beyond it the oldest are dropped. (The binding's progress callback for
 # queries crashes the process in 0.26.1.)
+MOST_LEVELS = 200
+"""Of a tree with more, such as a chain of calls, parents are noted in one walk, which takes longer than
+asking some hundred nodes of another tree."""
+
 MATCH_LIMIT = 20_000
 
 # A query that looks for neighbours among an error node's children takes time quadratic in
@@ -107,7 +112,7 @@ def matches(
 
     if _errs_widely(tree.root_node):
         raise GrammarError(f"too much of {language.name} did not parse")
-    if _is_deep(tree.root_node):
+    if is_deep(tree.root_node, MAX_DEPTH):
         raise GrammarError(f"its expressions nest more than {MAX_DEPTH:,} deep")
     cursor = QueryCursor(definition_query(language), match_limit=MATCH_LIMIT)
     return cursor.matches(tree.root_node)
@@ -124,16 +129,40 @@ def _errs_widely(root: tree_sitter.Node) -> bool:
     return False
 
 
-def _is_deep(root: tree_sitter.Node) -> bool:
-    """Return whether a tree is deeper than ``MAX_DEPTH``; walks it only if it has enough nodes for that."""
+def is_deep(root: tree_sitter.Node, most: int) -> bool:
+    """Return whether a tree has more levels than some; walks only what has enough nodes for that."""
     pending = [(root, 0)]
     while pending:
         node, depth = pending.pop()
-        if depth > MAX_DEPTH:
+        if depth > most:
             return True
-        if depth + node.descendant_count > MAX_DEPTH:
+        if depth + node.descendant_count > most:
             pending += [(child, depth + 1) for child in node.children]
     return False
+
+
+class Lineage:
+    """Tells a node's parent, and the named node after it."""
+
+    def __init__(self, tree: tree_sitter.Tree) -> None:
+        self._parents: dict[int, tree_sitter.Node] = {}
+        self._after: dict[int, tree_sitter.Node] = {}
+        waiting = [tree.root_node] if is_deep(tree.root_node, MOST_LEVELS) else []
+        while waiting:
+            node = waiting.pop()
+            children = node.children
+            self._parents.update((each.id, node) for each in children)
+            named = (each for each in children if each.is_named)
+            self._after.update((each.id, after) for each, after in pairwise(named))
+            waiting += children
+
+    def parent(self, node: tree_sitter.Node) -> tree_sitter.Node | None:
+        """Return the node around a node; None around all."""
+        return self._parents.get(node.id) if self._parents else node.parent
+
+    def after(self, node: tree_sitter.Node) -> tree_sitter.Node | None:
+        """Return the named node that follows a named node in the same one."""
+        return self._after.get(node.id) if self._parents else node.next_named_sibling
 
 
 @cache

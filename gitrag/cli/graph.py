@@ -102,7 +102,7 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
         return NOTHING
     if chosen == "html":
         terminal.print(_page(workspace, answer, question, to=to, tests=asked.tests))
-    _show(workspace, answer, question, chosen, terminal, tests=asked.tests)
+    _show(workspace, answer, question, chosen, terminal, tests=asked.tests, whole=asked.whole)
     is_found = answer.edges or (answer.elsewhere is not None and answer.elsewhere.found)
     return OK if is_found or target is None or is_named_only else NOTHING
 
@@ -136,6 +136,7 @@ def _show(
     terminal: Terminal,
     *,
     tests: bool,
+    whole: bool,
 ) -> None:
     """Print an answer as text or for programs, and say what the form has no room for."""
     from gitrag.actions.graph import tests_of
@@ -145,7 +146,7 @@ def _show(
         return
     if form == "text":
         test_nodes = tests_of(workspace, answer.graph)
-        for line in _text_lines(answer, question, test_nodes, terminal, with_tests=tests):
+        for line in _text_lines(answer, question, test_nodes, terminal, with_tests=tests, whole=whole):
             terminal.print(line)
         if answer.elsewhere is not None:
             for line in elsewhere_lines(answer.elsewhere, terminal.role, with_tests=tests):
@@ -208,10 +209,11 @@ def _text_lines(
     terminal: Terminal,
     *,
     with_tests: bool,
+    whole: bool,
 ) -> Iterator[str]:
     """Yield an answer as text: chains of calls, a tree for each thing asked for, or all calls by file."""
     from gitrag.report.beside_calls import reference_lines
-    from gitrag.report.call_tree import ASCII, CallTree, Glyphs
+    from gitrag.report.call_tree import ASCII, SCREEN, CallTree, Glyphs
 
     graph = answer.graph
     if graph is None:
@@ -235,7 +237,7 @@ def _text_lines(
     elif question.target is None and question.filter is None:
         yield from tree.listing()
     else:
-        yield from tree.lines(question.target)
+        yield from tree.lines(question.target, None if whole else SCREEN)
     if answer.named is not None:
         if answer.named.beside_graph:
             yield ""

@@ -13,7 +13,6 @@ from gitrag.actions.graph_answer import (
     GraphAnswer,
     NoCaller,
     Reference,
-    uncalled,
 )
 from gitrag.actions.lines import MOST_LINES, Outline, Range
 from gitrag.actions.search_code import Cascade
@@ -95,6 +94,8 @@ class Calls(Struct, frozen=True):
     without_callers: Sequence[NoCaller] = ()
     unresolved: Sequence[NoCaller] = ()
     not_indexed: Sequence[str] = ()
+    without_callers_left_out: int = 0
+    unresolved_left_out: int = 0
 
 
 class Remembered(Struct, frozen=True):
@@ -240,9 +241,11 @@ def calls(found: GraphAnswer, limit: int, freshness: Freshness, *, is_drawn: boo
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
         elsewhere=[_elsewhere(each, limit) for each in found.elsewhere.found] if found.elsewhere else [],
-        without_callers=uncalled(found.none[:limit]),
-        unresolved=uncalled(found.none[:limit], called=True),
+        without_callers=found.without_callers[:limit],
+        unresolved=found.unresolved[:limit],
         not_indexed=found.not_indexed,
+        without_callers_left_out=max(len(found.without_callers) - limit, 0),
+        unresolved_left_out=max(len(found.unresolved) - limit, 0),
     )
 
 

@@ -7,13 +7,20 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gitrag.actions.graph_answer import NoCall, not_looked_at
+from gitrag.actions.graph_answer import NoCall, common_places, not_looked_at
 from gitrag.callgraph.answering import Direction, GraphQuestion
+from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.graph import Edge, Graph, Node, reason
 from gitrag.callgraph.paths import Paths
 from gitrag.callgraph.subjects import Subject, subjects
 from gitrag.report.parts import Style, plain
 from gitrag.words.numbers import count
+
+SCREEN = 40
+"""Lines that fit into a terminal, or nearly."""
+
+_BESIDE_ROWS = 10
+"""Lines of an answer that are not its rows."""
 
 LEGEND = "~ likely: the source alone does not say which of several definitions runs"
 
@@ -106,7 +113,9 @@ class CallTree:
         glyphs: Glyphs = Glyphs(),
     ) -> None:
         self._graph = graph
-        self._none = {(each.subject.members, each.is_caller): each.sentence for each in none}
+        self._none = {(each.subject.members, each.is_caller): each for each in none}
+        self._common = common_places(none)[1]
+        self._most_rows: int | None = None
         self._not_looked_at = tuple(not_looked_at(none))
         self._said: set[str] = set()
         self._tests = tests
@@ -122,8 +131,13 @@ class CallTree:
             self._calls[True].setdefault(edge.callee, []).append(edge)
             self._calls[False].setdefault(edge.caller, []).append(edge)
 
-    def lines(self, target: str | None) -> Iterator[str]:
-        """Yield the lines: a tree for each thing asked for, and what ``~`` means if it occurs."""
+    def lines(self, target: str | None, most: int | None = None) -> Iterator[str]:
+        """Yield the lines: a tree for each thing asked for, and what ``~`` means if it occurs.
+
+        Args:
+            most: Of more only some callers and callees are listed, of several definitions only how many these
+                are; None to list all.
+        """
         found = subjects(self._graph.matches, target)
         if target is None and not self._with_tests:
             own = [each for each in found if each.own not in self._tests]
@@ -132,10 +146,12 @@ class CallTree:
                 yield self._dim(f"{count(tests, 'test')} not listed; --tests shows them")
                 yield ""
             found = own or found
-        for number, subject in enumerate(found):
-            if number:
-                yield ""
-            yield from self._tree(subject)
+        trees = [line for subject in found for line in ("", *self._tree(subject))][1:]
+        if most is not None and len(trees) > most:
+            self._is_likely, self._most_rows = False, most - _BESIDE_ROWS
+            self._said.clear()
+            trees = list(self._tree(found[0]) if len(found) == 1 else self._overview(found))
+        yield from trees
         for said in self._not_looked_at:
             yield ""
             yield self._dim(said)
@@ -215,6 +231,54 @@ class CallTree:
             calls, parts = count(within, "call"), count(len(subject.members), "definition")
             yield self._dim(f"{calls} among its own {parts} not listed")
 
+    def _overview(self, found: Sequence[Subject]) -> Iterator[str]:
+        """Yield a line for each of many definitions, the most called first, and what may call several."""
+        sides = {Direction.CALLERS: (True,), Direction.CALLEES: (False,)}.get(self._direction, (True, False))
+        rows: list[tuple[list[int], _Row]] = []
+        for each in found:
+            said: list[str] = []
+            order: list[int] = []
+            for upwards in sides:
+                branches = self._branches(each.members, each, upwards=upwards)
+                own = [branch for branch in branches if branch.node not in self._tests]
+                tests = len(branches) - len(own)
+                order += -len(own), -tests
+                mark = "~" if own and all(branch.is_likely for branch in own) else ""
+                self._is_likely |= bool(mark)
+                one = f"{'by' if upwards else 'calls'} {mark}{own[0].node.name}" if len(own) == 1 else ""
+                many = count(len(own), "caller") if upwards else f"calls {len(own):,}"
+                said += [one or mark + many] if own else []
+                said += [count(tests, "test")] if tests else []
+                said += [self._verdict(each)] if upwards and not branches else []
+            beside = "; ".join((*said, *self._near(each)))
+            rows.append((order, _Row("", "", each.name, each.own.path, f"{each.own.line_start}", beside)))
+        rows.sort(key=lambda row: row[0])
+        yield from self._fitted([row for _, row in rows[: self._most_rows]])
+        left = len(rows) - (self._most_rows or 0)
+        more = f", {left:,} not listed" if left > 0 else ""
+        yield self._dim(f"{count(len(rows), 'definition')}{more}: name one for its calls; --all lists all")
+        if self._common:
+            yield self._dim(self._common)
+
+    def _verdict(self, subject: Subject) -> str:
+        """Return in few words what else is known of who calls a definition."""
+        none = self._none.get((subject.members, True))
+        if none is None or none.known is None:
+            return _NOT_LOOKED[True]
+        if none.known.registered:
+            return f"registered by {none.known.registered[0]}"
+        return f"{none.known.base_outside} may call it" if none.known.base_outside else none.known.verdict
+
+    def _near(self, subject: Subject) -> Iterator[str]:
+        """Yield the lines of a definition's own file that may call it."""
+        none = self._none.get((subject.members, True))
+        places = none.known.unresolved if none is not None and none.known is not None else ()
+        found = (place.rpartition(":") for place in places)
+        lines = [line for path, _, line in found if path == subject.own.path]
+        if lines:
+            more = ", …" if len(lines) > _MOST_LINES else ""
+            yield f"unresolved here: {', '.join(lines[:_MOST_LINES])}{more}"
+
     def _side(self, subject: Subject, *, folds: bool, upwards: bool) -> Iterator[str]:
         """Yield callers, from the outermost to the nearest, or callees; tests apart from the others."""
         branches = self._branches(subject.members, subject, upwards=upwards)
@@ -223,10 +287,12 @@ class CallTree:
         if not folds and not own:
             own, tests = tests, []
         seen = set(subject.members)
-        lines = list(self._fitted(self._rows(own, seen, folds=folds, upwards=upwards)))
+        shown = self._nearest(own, subject)
+        lines = list(self._fitted(self._rows(shown, seen, folds=folds, upwards=upwards)))
         if own:
             verb = "called by" if upwards else "calls"
-            lines.append(self._dim(f"{verb} {count(len(own), 'function')}"))
+            more = f", {len(own) - len(shown):,} of them not listed: --all" if len(shown) < len(own) else ""
+            lines.append(self._dim(f"{verb} {count(len(own), 'function')}{more}"))
         if not branches or (subject.members, upwards) in self._none:
             lines.append(self._dim(self._nothing(subject, upwards=upwards)))
         if tests and not folds:
@@ -237,9 +303,19 @@ class CallTree:
             lines.append(self._dim(f"{len(tests):,} {one if len(tests) == 1 else many}{hint}"))
         yield from reversed(lines) if upwards else lines
 
+    def _nearest(self, branches: Sequence[_Branch], subject: Subject) -> Sequence[_Branch]:
+        """Return as many as are shown, in their order: the certain ones, then the nearest."""
+        if self._most_rows is None or len(branches) <= self._most_rows:
+            return branches
+        own = subject.own.path
+        nearest = sorted(branches, key=lambda each: (each.is_likely, -shared(each.node.path, own)))
+        kept = set(nearest[: self._most_rows])
+        return [each for each in branches if each in kept]
+
     def _nothing(self, subject: Subject, *, upwards: bool) -> str:
         """Return that there are no callers, or callees; the whole sentence only once."""
-        said = self._none.get((subject.members, upwards), _NOT_LOOKED[upwards])
+        none = self._none.get((subject.members, upwards))
+        said = none.sentence if none is not None else _NOT_LOOKED[upwards]
         if said in self._said:
             return "no caller, as above" if said.startswith("no caller") else "the same as above"
         self._said.add(said)

@@ -105,7 +105,7 @@ TOLD: Final[Mapping[str, str]] = {
     " helpers@Alike twins@Alike removed@StillNamed impact@ShortImpact tests freshness instead",
     "mcp_server.replies.Calls": "filter matches calls@CallLine left_out mermaid error freshness"
     " references@NamedLine references_left_out matches_left_out elsewhere without_callers@ShortUncalled"
-    " unresolved@ShortUnresolved not_indexed",
+    " without_callers_left_out unresolved@ShortUnresolved unresolved_left_out not_indexed",
     "mcp_server.replies.CallsOfRepository": "repository direction found_by calls@CallLine left_out",
     "mcp_server.replies.Core": "project files@CoreLine changed",
     "mcp_server.replies.Remembered": "id=observation.observation_id type=observation.kind"

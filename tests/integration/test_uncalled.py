@@ -12,7 +12,7 @@ from gitrag.actions.impact import callers_from_outside
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.indexing import records
 from gitrag.mcp_server import replies
-from gitrag.report.call_tree import CallTree
+from gitrag.report.call_tree import SCREEN, CallTree
 from gitrag.report.impact import impact_lines
 from gitrag.report.told import json_text, plain_data
 from tests.support.indexes import asked_often, open_app
@@ -536,3 +536,77 @@ def test_a_class_named_like_its_base_has_no_base_outside_if_both_are_here(make_r
     workspace.update()
     own = call_graph(workspace, GraphQuestion("shop/store.py:Own.keep", direction=Direction.CALLERS))
     assert [each.known.base_outside for each in own.none] == [base]
+
+
+MANY = 210
+COMMON = {
+    "own.py": "".join(f"class C{n}:\n    def keep(self):\n        return {n}\n\n\n" for n in range(3)),
+    "sure.py": "from own import C0\n\n\n"
+    + "".join(f"def sure{n}():\n    C0().keep()\n\n\n" for n in range(MANY)),
+    "above.py": (
+        "from own import C0, C1\n\n\n"
+        "class Below(C1):\n    def keep(self):\n        super().keep()\n\n\n"
+        "class Mixin:\n    def keep(self):\n        super().keep()\n\n\n"
+        "class Mixed(Mixin, C2):\n    pass\n\n\n"
+        "def told(parent: C0):\n    parent.keep()\n"
+    ),
+    "likely.py": (
+        "from own import C1\n\n\ndef likely(x):\n    it = C1() if x else make()\n    it.keep()\n"
+        "    it.keep(given.keep())\n"
+    ),
+    "any.py": "def any(given):\n" + "    given.keep()\n" * 7,
+}
+
+
+def test_what_is_known_to_call_another_of_a_common_name_is_not_unresolved(make_repository):
+    """However many there are; nor by ``super`` of classes that have nothing to do with it."""
+    workspace = open_app(make_repository(COMMON))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("keep", direction=Direction.CALLERS))
+    left = {
+        one.name: set(each.known.unresolved)
+        for each in (*found.without_callers, *found.unresolved)
+        for one in (each, *each.also)
+    }
+    common = {f"any.py:{line}" for line in range(2, 9)} | {"likely.py:7"}
+    assert left["C0.keep"] == common
+    assert left["C2.keep"] == common | {"above.py:11"}
+    assert "above.py:11" not in left["Below.keep"]
+    assert {"sure.py:5", "above.py:6"}.isdisjoint(set().union(*left.values()))
+
+
+def test_an_answer_about_many_of_a_name_fits_a_screen(make_repository):
+    files = {
+        **COMMON,
+        "more.py": "".join(f"class M{n}:\n    def keep(self):\n        return {n}\n\n\n" for n in range(50)),
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    question = GraphQuestion("keep", direction=Direction.CALLERS)
+    found = call_graph(workspace, question)
+    whole = list(CallTree(found.graph, found.none, question=question).lines("keep"))
+    shown = list(CallTree(found.graph, found.none, question=question).lines("keep", SCREEN))
+    assert len(whole) > 100
+    assert len(shown) <= SCREEN
+    assert shown[0].startswith("C0.keep  own.py:2  211 callers")
+    assert "55 definitions, 25 not listed: name one for its calls; --all lists all" in shown
+    (said,) = [line for line in shown if "may call one of" in line]
+    assert said.startswith("8 places may call one of 55 definitions: any.py:2, any.py:3")
+    assert said in found.negatives
+    assert sum("any.py:2" in each for each in found.negatives) == 1
+    places = sum(len(each.known.unresolved) for each in found.none)
+    assert places > 8 * 50
+    one = GraphQuestion("C0.keep", direction=Direction.CALLERS)
+    found = call_graph(workspace, one)
+    shown = list(CallTree(found.graph, found.none, question=one).lines("C0.keep", SCREEN))
+    assert len(shown) <= SCREEN
+    assert "called by 211 functions, 181 of them not listed: --all" in shown
+    assert shown[2].startswith("┌─ told  above.py")
+
+
+def test_an_agent_is_told_how_many_definitions_are_left_out(make_repository):
+    workspace = open_app(make_repository({f"a{n}.py": "def alone():\n    pass\n" for n in range(8)}))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion("alone", direction=Direction.CALLERS))
+    told = plain_data(replies.calls(found, 3, None, is_drawn=False))
+    assert (len(told["without_callers"]), told["without_callers_left_out"]) == (3, 5)

@@ -12,6 +12,8 @@ from gitrag.callgraph.general.records import Signature
 if TYPE_CHECKING:
     import tree_sitter
 
+    from gitrag.chunking.parsing import Lineage
+
 _LITERALS = {
     "string_literal": "String",
     "raw_string_literal": "String",
@@ -115,12 +117,13 @@ def taken_in_swift(function: int, node: tree_sitter.Node, text: _Text) -> Signat
     return Signature(function, tuple(labels), 0, variadic)
 
 
-def given_in_swift(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+def given_in_swift(called: tree_sitter.Node, text: _Text, lineage: Lineage) -> tuple[str, ...] | None:
     """Return the labels of what a call gives in its brackets, and `BLOCK` for each block after them."""
-    suffix = called.next_named_sibling
+    suffix = lineage.after(called)
     every = suffix.named_children if suffix is not None else []
     blocks = [BLOCK for each in every if each.type == "lambda_literal"]
-    around = called.parent.parent if called.parent is not None else None
+    call = lineage.parent(called)
+    around = lineage.parent(call) if call is not None else None
     if around is not None and around.type == "call_expression" and around.start_byte == called.start_byte:
         outer = around.named_children[-1]
         blocks += [BLOCK for each in outer.named_children if each.type == "lambda_literal"]
@@ -153,9 +156,9 @@ def taken_in_kotlin(function: int, node: tree_sitter.Node, text: _Text) -> Signa
     return Signature(function, tuple(types), -1 if overrides else 0, variadic, tuple(names))
 
 
-def given_in_kotlin(called: tree_sitter.Node, text: _Text) -> tuple[str, ...] | None:
+def given_in_kotlin(called: tree_sitter.Node, text: _Text, lineage: Lineage) -> tuple[str, ...] | None:
     """Return what a call gives, as `WrittenCall.given` says; None if it has no brackets and no block."""
-    suffix = called.next_named_sibling
+    suffix = lineage.after(called)
     if suffix is None or suffix.type != "call_suffix":
         return None
     given = []
@@ -179,11 +182,11 @@ def taken_in_elixir(function: int, node: tree_sitter.Node, _: object = None) -> 
     return Signature(function, ("",) * len(each), len(needed), variadic=False)
 
 
-def given_in_elixir(name: tree_sitter.Node) -> tuple[str, ...] | None:
+def given_in_elixir(name: tree_sitter.Node, lineage: Lineage) -> tuple[str, ...] | None:
     """Return one text for each argument that a call gives: a block and what is piped are some, too."""
-    call = name.parent
+    call = lineage.parent(name)
     if call is not None and call.type == "dot":
-        call = call.parent
+        call = lineage.parent(call)
     if call is None:
         return None
     count = 0
@@ -194,7 +197,7 @@ def given_in_elixir(name: tree_sitter.Node) -> tuple[str, ...] | None:
                 return None
             count += len(each)
         count += child.type == "do_block"
-    pipe = call.parent
+    pipe = lineage.parent(call)
     parts = pipe.children if pipe is not None and pipe.type == "binary_operator" else []
     if any(each.type == "|>" for each in parts):  # there may be comments
         count += parts[-1] == call

@@ -167,6 +167,13 @@ class Scopes:
             scope = self._parents[scope]
         return False
 
+    def only(self, name: str, place: int) -> Variable | None:
+        """Return the variable that a name means in a definition, if it is the only one of those nearest."""
+        while place >= 0 and (place, name) not in self._every and (place, name) not in self._defined:
+            place = self._parents[place]
+        every = self._every.get((place, name), ())
+        return every[0] if len(every) == 1 and (place, name) not in self._defined else None
+
     def _is_in_scope(self, key: tuple[int, str], node: tree_sitter.Node, *, inner: bool) -> bool:
         def hides(variable: Variable) -> bool:
             # What a file declares outside of blocks may be a definition of it.

@@ -7,8 +7,10 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@chained``: the last part of a call, or its arguments, which stand beside what is called.
 - ``@var`` or ``@field``: a variable, or a member of the enclosing class; with ``@type``, its declared type,
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
-  ``@ranged``, many of which it holds one; with none of them it is given something that is not known.
+  ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
+  it; with none of them it is given something that is not known.
   With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
+- ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
 - ``@itself``: a member that is one of the enclosing class: a case of an enumeration.
@@ -208,6 +210,8 @@ _SELECTORS = frozenset(
     {"selector", "unconditional_assignable_selector", "conditional_assignable_selector", "cascade_section"}
 )
 _CALLS = frozenset({"call_expression", "invocation_expression"})
+_LENDING = _CALLS | {"method_invocation"}
+_MEMBERS = frozenset({"navigation_expression", "field_expression", "member_access_expression"})
 _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
@@ -286,10 +290,14 @@ class QueryReader:
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
+        self._picked: dict[int, tuple[str, ...]] = {}
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
         found = self._outlined()  # first: it refuses a tree that is too deep for a query
+        from gitrag.chunking.parsing import Lineage
+
+        self._lineage = Lineage(tree)
         matches = self._matches(tree)
         self._place(tree, found, [each for each in matches if "value" in each])
         if self._language.name == "kotlin":
@@ -323,6 +331,9 @@ class QueryReader:
                 alone += captures["alone"]
             elif "tokens" in captures:
                 calls += self._calls_in_tokens(captures["tokens"][0])
+            elif "picked" in captures:
+                whole = captures["picked.of"] + captures.get("picked.name", captures["picked"])
+                self._picked[captures["picked"][0].start_byte] = tuple(map(self._text, whole))
             elif "needed" in captures:
                 needs += self._needed(captures)
             elif "read" in captures:
@@ -397,7 +408,8 @@ class QueryReader:
                     for each, _ in self._declarations(captures, "field")
                     if each.type_name or not is_vague
                 ]
-                since = max(node.end_byte for nodes in captures.values() for node in nodes)
+                before = (nodes for key, nodes in captures.items() if key != "lent")
+                since = max(node.end_byte for nodes in before for node in nodes)
                 variables += [
                     Variable(each, captures.get("where", [node])[0], since, "assigned" in captures)
                     for each, node in self._declarations(captures, "var")
@@ -659,15 +671,15 @@ class QueryReader:
             parts = ["?", *parts]
         given = None
         if self._language.name == "elixir":
-            given = given_in_elixir(node)
+            given = given_in_elixir(node, self._lineage)
         elif self._language.name == "swift":
-            given = given_in_swift(node, self._text)
+            given = given_in_swift(node, self._text, self._lineage)
         elif self._language.name == "kotlin":
-            given = given_in_kotlin(node, self._text)
-        elif self._language.name in OVERLOADING and node.parent is not None:
-            given = given_to(node.parent, self._text)
+            given = given_in_kotlin(node, self._text, self._lineage)
+        elif self._language.name in OVERLOADING and (around := self._lineage.parent(node)) is not None:
+            given = given_to(around, self._text)
         self._called[node.end_byte] = tuple(part.removesuffix("()") for part in parts if part != "?")
-        after = node.next_named_sibling if self._language.name == "swift" else None
+        after = self._lineage.after(node) if self._language.name == "swift" else None
         is_named = after is not None and self._source.endswith(b":)", 0, after.end_byte)  # `f(a:b:)`
         line = node.start_point[0] + 1
         call = WrittenCall(self._around(node), tuple(parts), line, given=given, unsure=is_named)
@@ -700,7 +712,8 @@ class QueryReader:
     def _chain(self, node: tree_sitter.Node) -> str:
         """Return what is called, where the grammar has its parts side by side; Dart's up to the arguments."""
         if self._language.name == "zig":
-            around = node.parent.parent if node.parent is not None else None
+            call = self._lineage.parent(node)
+            around = self._lineage.parent(call) if call is not None else None
             start = around.start_byte if around is not None else node.start_byte
             return self._between(start, node.end_byte)
         name = node.prev_named_sibling if node.type == "argument_part" else None
@@ -771,12 +784,13 @@ class QueryReader:
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
         """Yield what is read of something, unless it is called; or what is set of what is made."""
         no_reads = _CALLS | {"assignment_expression"} if self._language.name in SCRIPTS else _CALLS
-        called = node.parent if node.parent is not None and node.parent.type in no_reads else None
+        around = self._lineage.parent(node)
+        called = around if around is not None and around.type in no_reads else None
         parts = parts_of(f"{self._text(made)}().{self._text(node)}" if made else self._text(node))
         if self._language.name == "swift" and self._raw(node, 1) == ".":  # of the type that is expected there
             parts = ["?", *parts]
         if self._language.name == "dart":
-            after = node.next_named_sibling
+            after = self._lineage.after(node)
             called = node if after is not None and after.text and after.text[:1] in b"(<" else None
             parts = parts_of(self._chain(node) + self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
@@ -798,7 +812,7 @@ class QueryReader:
             return
         for node in nodes if last else ():
             name = self._text(node)
-            around = node.parent if name in last else None
+            around = self._lineage.parent(node) if name in last else None
             if around is None or _NO_READ.search(around.type):
                 continue
             after = node.next_sibling
@@ -935,10 +949,16 @@ class QueryReader:
     def _unhidden(
         self, calls: list[tuple[WrittenCall, tree_sitter.Node]], scopes: Scopes
     ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
-        """Leave out the calls by a name alone that call what a variable holds."""
+        """Leave out the calls by a name alone that call what a variable holds, unless that is a member."""
         for call, node in calls:
             is_alone = len(call.parts) == 1 and self._language.name not in _TWO_NAMESPACES
-            if not is_alone or not scopes.hide(call.parts[0], call.caller, node):
+            is_hidden = is_alone and scopes.hide(call.parts[0], call.caller, node)
+            only = scopes.only(call.parts[0], call.caller) if is_alone and self._picked else None
+            member = self._picked.get(only.node.start_byte) if only is not None else None
+            if only is not None and member is not None and (is_hidden or not only.declared.owner):
+                is_own = is_hidden and only.declared.owner == call.caller
+                yield msgspec.structs.replace(call, parts=member, unsure=not is_own), node
+            elif not is_hidden:
                 yield call, node
             elif self._language.name == "kotlin":  # a function, unless the variable holds one
                 yield msgspec.structs.replace(call, unsure=True), node
@@ -966,10 +986,10 @@ class QueryReader:
 
     def _is_only_exported(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether an object only lists what a file exports, or what a component's markup may name."""
-        around = node.parent
+        around = first = self._lineage.parent(node)
         while around is not None and around.type in {"pair", "object"}:
-            around = around.parent
-        if around is None or around == node.parent:
+            around = self._lineage.parent(around)
+        if around is None or around == first:
             return False
         if around.type == "return_statement":
             return bool(self._named) and self._rows[place][1].rpartition(".")[2] == "setup"
@@ -1078,7 +1098,7 @@ class QueryReader:
             on, name = ["?"], name.rpartition("/")[2]
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
         is_elixir = self._language.name == "elixir" and node.type == "identifier"
-        given = given_in_elixir(node) if is_elixir else None  # of a delegate
+        given = given_in_elixir(node, self._lineage) if is_elixir else None  # of a delegate
         hosted = _HOSTED.get(name, ()) if self._language.name == "csharp" else ()
         if on and len(parts) > 1:
             line = node.start_point[0] + 1
@@ -1111,7 +1131,23 @@ class QueryReader:
             return []  # another pattern gives the module
         if "made" in captures and self._text(captures["made"][0]) in _IMPORTING:
             return []  # it is a module; an import says which
+        if "lent" in captures:
+            if (ranged := self._lent_of(captures["lent"][0])) is None:
+                return []
+            captures = {**captures, "ranged": [ranged]}
         return [(self._declared(node, captures, kind), node) for node in captures.get(kind, [])]
+
+    def _lent_of(self, given: tree_sitter.Node) -> tree_sitter.Node | None:
+        """Return what a call is made on that is given something.
+
+        No query asks for it from the call: in a chain each call would wait for the end of all before it.
+        """
+        call = self._lineage.parent(given)
+        if call is None or call.type not in _LENDING:
+            return None
+        called = call.named_children[0]
+        of_member = called.named_children[:1] if called.type in _MEMBERS else []
+        return call.child_by_field_name("object") or next(iter(of_member), None)
 
     def _declared(
         self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str

@@ -1431,4 +1431,4 @@ def test_kotlin_that_a_grammar_reads_as_one_deep_nest_takes_steps_by_its_length(
         return taken["line"]
 
     steps(10)  # loads the grammar
-    assert steps(200) < 2.5 * steps(100)
+    assert steps(400) < 2.5 * steps(200)

@@ -609,9 +609,51 @@ def test_a_page_of_razor_calls():
     }
 
 
+ROUTED = """<p>a > b</p>
+<a asp-action="Edit" class="x"
+   asp-controller='Users'>Edit</a>
+<a asp-action="Edit">of another page's controller</a> <i asp-controller="Users">x</i>
+<a asp-action="@Model.Edit" asp-controller="Users">computed</a>
+<form ASP-Controller="Posts" asp-action="Save" method="post">
+<a asp-controller="Users" title="asp-action" data-asp-action="Save">x</a>
+@* <a asp-action="Save" asp-controller="Users"> *@
+"""
+CONTROLLERS = """
+public class UsersController : Controller {
+  public IActionResult Edit(int id) => View(); public IActionResult Save() => View();
+}
+public class PostsController : Controller {
+  public IActionResult Edit(int id) => View(); public async Task<IActionResult> SaveAsync() => View();
+}
+"""
+
+
+def test_a_tag_of_razor_that_names_controller_and_action_likely_calls_it():
+    calls = calls_of({"Views/Users.cshtml": ROUTED, "Controllers.cs": CONTROLLERS})
+    found = calls.callees([own for own, node in calls.nodes() if node.path.endswith(".cshtml")])
+    assert {(e.callee.name, e.line, e.rule, e.confidence < 1) for e in found} == {
+        ("UsersController.Edit", 2, "asp", True),
+        ("PostsController.SaveAsync", 6, "asp", True),
+    }
+
+
 @pytest.mark.parametrize(
     "text",
-    ["@a(", "@{", "@if (", "}", "@*", "<script>@(", "@foreach (var x in y) {", "@model A\n", " ", "a("],
+    [
+        "<a x",
+        "<a '",
+        '<a asp-action="',
+        "@a(",
+        "@{",
+        "@if (",
+        "}",
+        "@*",
+        "<script>@(",
+        "@foreach (var x in y) {",
+        "@model A\n",
+        " ",
+        "a(",
+    ],
 )
 def test_a_page_of_razor_that_goes_on_and_on(text: str):
     read = csharp_of(text * 20_000)

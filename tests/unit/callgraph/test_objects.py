@@ -17,7 +17,38 @@ RED.view = (function () {
 """
 FACTORY = "function make() { return { run: function () {}, stop: halt }; }\nfunction halt() {}\n"
 
+SERVICE = (
+    "class B { save() {} load() {} }\nclass Service { save() {} }\nexport const service = new Service();\n"
+)
+PICKED = "import {service} from './s';\n"
+
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
+    "a constant that holds a member": (
+        {
+            "a.js": "class B { save() {} load() {} }\n"
+            "class A { save() {} run() { const {save, load: l} = this; save(); l(); } }\n"
+        },
+        {"A.run -> A.save"},
+    ),
+    "a constant that holds a member by another name": (
+        {"s.js": SERVICE, "a.js": PICKED + "function f() { const {save: keep} = service; keep(); }\n"},
+        {"<module> -> Service", "f -> Service.save"},
+    ),
+    "a constant of the file that holds a member": (
+        {"s.js": SERVICE, "a.js": PICKED + "const {save} = service;\nfunction f() { save(); }\n"},
+        {"<module> -> Service", "f ~> Service.save"},
+    ),
+    "a name that means no constant, or one of several": (
+        {
+            "s.js": SERVICE,
+            "a.js": PICKED + "function f() { { const {save} = service; } save(); }\n"
+            "function g() { if (o) { const {save} = service; save(); } else { const {save} = o; save(); } }\n"
+            "function h() { let {save} = service; save = 1; save(); }\n",
+            "b.js": PICKED + "const {save} = service;\nfunction i(save) { save(); }\n"
+            "function j() { function save() {}\n save(); }\n",
+        },
+        {"<module> -> Service", "j -> j.save"},
+    ),
     "members of what a file exports, called and handed on": (
         {
             "s.js": SESSIONS,

@@ -53,8 +53,7 @@
 (property_declaration) @property
 (type_parameter_constraints_clause (identifier) @var (type_parameter_constraint type: (_) @type))
 (foreach_statement type: (implicit_type) left: (identifier) @var right: (_) @ranged)
-(invocation_expression function: (member_access_expression expression: (_) @ranged)
-  arguments: (argument_list . (argument (lambda_expression parameters: (implicit_parameter) @var))))
+(argument_list . (argument (lambda_expression parameters: (implicit_parameter) @var))) @lent
 (argument . (identifier) @handed .)
 (argument . (member_access_expression expression: ["this" (identifier)]) @handed .)
 (assignment_expression "+=" right: [(identifier) (member_access_expression)] @handed)

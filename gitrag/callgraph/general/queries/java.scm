@@ -43,7 +43,6 @@
 (record_declaration parameters: (formal_parameters (formal_parameter type: (_) @type name: (identifier) @field)))
 (enhanced_for_statement
   type: (type_identifier) @_type name: (identifier) @var value: (_) @ranged (#eq? @_type "var"))
-(method_invocation object: (_) @ranged
-  arguments: (argument_list . (lambda_expression parameters: (identifier) @var)))
+(argument_list . (lambda_expression parameters: (identifier) @var)) @lent
 (enum_constant name: (identifier) @field @itself)
 (method_declaration (modifiers ["private" "static"])) @static

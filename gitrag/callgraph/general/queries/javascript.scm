@@ -66,6 +66,10 @@
   (#eq? @_require "require"))
 
 (for_in_statement left: (identifier) @var operator: "of" right: (_) @ranged)
+(lexical_declaration kind: "const" (variable_declarator
+  name: (object_pattern [(shorthand_property_identifier_pattern) @picked
+    (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)])
+  value: [(this) (identifier)] @picked.of))
 
 ; What a variable is given later.
 (assignment_expression left: (identifier) @var @assigned right: (new_expression constructor: (_) @type))

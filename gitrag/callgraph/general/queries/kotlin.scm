@@ -27,8 +27,8 @@
 (function_value_parameters (parameter (nullable_type (_ (function_type receiver: (_)) @static))))
 (type_parameter (type_identifier) @var (user_type) @type)
 (for_statement (variable_declaration . (simple_identifier) @var .) . (_) @ranged)
-(call_expression (navigation_expression . (_) @ranged)
-  (call_suffix (annotated_lambda (lambda_literal (lambda_parameters . (variable_declaration . (simple_identifier) @var .) .)))))
+(call_suffix (annotated_lambda (lambda_literal
+  (lambda_parameters . (variable_declaration . (simple_identifier) @var .) .)))) @lent
 (callable_reference) @handed
 (navigation_expression (navigation_suffix "::" (simple_identifier))) @handed
 (infix_expression . (_) @receiver . (simple_identifier) @name)

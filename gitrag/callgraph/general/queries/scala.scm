@@ -34,9 +34,8 @@
 (function_declaration name: (_) @needed return_type: (_)? @type)
 (field_expression) @read
 (function_definition !parameters) @property
-(call_expression function: (field_expression value: (_) @ranged)
-  arguments: [(arguments . (lambda_expression parameters: (identifier) @var))
-    (block . (lambda_expression parameters: (identifier) @var))])
+[(arguments . (lambda_expression parameters: (identifier) @var))
+  (block . (lambda_expression parameters: (identifier) @var))] @lent
 (enumerator . (identifier) @var (_) @ranged .)
 (function_definition name: (_) . parameters: (parameters) @_taken (#match? @_taken "^[(]implicit")) @property
 

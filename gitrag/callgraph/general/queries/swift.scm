@@ -38,8 +38,8 @@
 (property_declaration computed_value: (_)) @property
 (type_parameter . (type_identifier) @var (user_type) @type)
 (for_statement item: (pattern bound_identifier: (simple_identifier) @var) collection: (_) @ranged)
-(call_expression (navigation_expression . (_) @ranged) (call_suffix (lambda_literal type: (lambda_function_type
-  (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))))
+(call_suffix (lambda_literal type: (lambda_function_type
+  (lambda_function_type_parameters . (lambda_parameter name: (simple_identifier) @var .) .)))) @lent
 (class_declaration "extension") @static
 (value_argument value: [(simple_identifier) (navigation_expression (self_expression))] @handed)
 (selector_expression [(simple_identifier) (navigation_expression)] @handed)
