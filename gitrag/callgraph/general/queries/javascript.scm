@@ -24,7 +24,13 @@
 (assignment_expression
   left: (member_expression object: (this) property: (_) @field)
   right: (new_expression constructor: (_) @type))
+(assignment_expression
+  left: (member_expression object: (this) property: (_) @field)
+  right: [(call_expression function: (_) @made) (await_expression (call_expression function: (_) @made))])
 (variable_declarator name: (identifier) @var value: (await_expression (call_expression function: (_) @made)))
+(variable_declarator name: (identifier) @var value: [
+  (assignment_expression right: (new_expression constructor: (_) @type))
+  (parenthesized_expression (assignment_expression right: (new_expression constructor: (_) @type)))])
 (export_statement (namespace_export (identifier) @import.module) source: (string) @import.from)
 (export_statement
   (export_clause (export_specifier name: (_) @import.local alias: (_) @import.alias)) !source)
@@ -134,9 +140,8 @@
     (_ body: (statement_block (return_statement (object) @value))))))
 (return_statement (object (pair
   key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
-(return_statement [(object) (identifier)] @returned)
-(return_statement (new_expression constructor: (_) @returned))
-(arrow_function body: (parenthesized_expression (object) @returned))
+(return_statement (_) @returned)
+(arrow_function body: [(new_expression) (parenthesized_expression (object))] @returned)
 
 ; What a file exports of others, and one by one.
 (assignment_expression
@@ -149,6 +154,8 @@
   (#any-of? @_exports "exports" "module.exports"))
 
 (variable_declarator name: (identifier) @var value: (this) @same)
+(variable_declarator
+  name: (object_pattern (shorthand_property_identifier_pattern) @var @_taken) value: [(identifier) (member_expression)] @same)
 (assignment_expression left: (identifier) @var @assigned right: (this) @same)
 (variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
