@@ -540,10 +540,8 @@ class QueryReader:
                 continue
             is_sure = False
             if self._language.name in SCRIPTS:
-                type_, is_sure = self._given_in_script(node, place, held)
+                type_, is_sure = self._given_in_script(node, place, held, places)
                 is_sure = is_sure and self._is_own(node, place)
-                if node.type == "identifier":
-                    is_sure = is_sure and len(places[place, self._text(node)]) == 1
                 type_ *= is_sure or node.type != "this"
             elif node.type == "variable_name":
                 type_ = held.get((place, self._text(node)[1:]), "")
@@ -591,7 +589,11 @@ class QueryReader:
         return found
 
     def _given_in_script(
-        self, node: tree_sitter.Node, place: int, held: Mapping[tuple[int, str], str]
+        self,
+        node: tree_sitter.Node,
+        place: int,
+        held: Mapping[tuple[int, str], str],
+        places: Mapping[tuple[int, str], Collection[int]],
     ) -> tuple[str, bool]:
         """Return the type of what a function of JavaScript returns, and whether it is surely of that."""
         if node.type == "new_expression":
@@ -600,8 +602,8 @@ class QueryReader:
         if node.type == "this":
             return "this", True
         if node.type == "identifier":
-            type_ = held.get((place, self._text(node)), "")
-            return type_ or f"{OBJECT}{self._text(node)}", bool(type_)
+            key = place, self._text(node)
+            return held.get(key) or f"{OBJECT}{key[1]}", key in held and len(places[key]) == 1
         is_object = node.type in {"object", "parenthesized_expression"} and "{" in self._raw(node, 2)
         around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
         return f"{OBJECT}{around}" * is_object, False
