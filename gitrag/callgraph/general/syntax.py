@@ -637,6 +637,8 @@ class QueryReader:
             name = ".".join([*each.owners, each.name])
             kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
             rows.append((each.start, each.end, kind, name, each.row + 1, each.last + 1))
+        if self._language.name == "dart":  # a constructor with a name is outlined without it, too
+            rows = list({row[:2]: row for row in rows}.values())
         taken = {(start, end) for start, end, *_ in rows}
         nameless = 0
         for captures in values:
@@ -864,7 +866,12 @@ class QueryReader:
             called = node if after is not None and after.text and after.text[:1] in b"(<" else None
             parts = parts_of(self._chain(node) + self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
-            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
+            call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True)
+            yield call, node
+            if (
+                self._language.name == "dart" and parts[-2][:1].isupper() and after is None
+            ):  # `map(Line.parse)`
+                yield msgspec.structs.replace(call, read=False, handed=True), node
 
     def _read_alone(
         self,

@@ -299,6 +299,43 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "g -> Queue.push",
         },
     ),
+    "what is a file's main one, by its own name or as that, also of a directory": (
+        {
+            "hooks/index.js": "export { default as useAreas } from './useAreas';\n",
+            "hooks/useAreas.js": "export default function useAreas() {}\n",
+            "Area.jsx": "import { useAreas } from './hooks';\nfunction area() { useAreas(); }\n",
+            "two.js": "import { default as areas } from './hooks/useAreas';\nfunction two() { areas(); }\n",
+            "Modal.jsx": "import Open from './Open';\nfunction modal() { return <Open x={1} />; }\n",
+            "Open/index.jsx": "export default function Open({ x }) { return null; }\n",
+        },
+        {"area -> useAreas", "two -> useAreas", "modal -> Open"},
+    ),
+    "what a component of Vue computes, where it is read": (
+        {
+            "c.vue": "<script>\nexport default {\n"
+            "  computed: { media() { return 1 }, other() { return this.media.x } },\n"
+            "  methods: { go() { if (this.other) return this.stop }, stop() {} }\n}\n</script>\n",
+        },
+        {"default.other -> default.media", "default.go -> default.other"},
+    ),
+    "dart, a constructor with a name, called and handed on": (
+        {
+            "a.dart": "class Reply {\n  const factory Reply({required int id}) = _Reply;\n"
+            "  factory Reply.parsed(Map json) {\n    return make(json);\n  }\n"
+            "  factory Reply.short(Map json) => make(json);\n  static int get max => 1;\n}\n"
+            "Reply make(Map j) { return Reply(id: 1); }\n",
+            "b.dart": "import 'a.dart';\nvoid f(Map j) { Reply.short(j); }\n"
+            "void g(Map j) { read(Reply.max, mapper: Reply.parsed); }\n",
+        },
+        {
+            "Reply.parsed -> make",
+            "Reply.short -> make",
+            "make -> Reply",
+            "f -> Reply.short",
+            "g -> Reply.max",
+            "g ~> Reply.parsed",
+        },
+    ),
     "what is of a type of another project has no method of this one": (
         {
             "a.ts": "import { Bridge, Box } from 'hap';\nimport { Own } from './own';\n"

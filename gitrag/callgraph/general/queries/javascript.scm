@@ -2,12 +2,12 @@
 (new_expression constructor: (_) @call)
 
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @import.name alias: (_)? @import.alias)))
+  (import_clause (named_imports (import_specifier name: [(_) "default"] @import.name alias: (_)? @import.alias)))
   source: (string) @import.from)
 (import_statement (import_clause (identifier) @import.default) source: (string) @import.from)
 (import_statement (import_clause (namespace_import (identifier) @import.module)) source: (string) @import.from)
 (export_statement
-  (export_clause (export_specifier name: (_) @import.name alias: (_)? @import.alias))
+  (export_clause (export_specifier name: [(_) "default"] @import.name alias: (_)? @import.alias))
   source: (string) @import.from)
 (export_statement "*" source: (string) @import.all)
 (variable_declarator
@@ -160,3 +160,4 @@
 (variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))
+(pair key: (property_identifier) @_key value: (object (method_definition) @property) (#eq? @_key "computed"))
