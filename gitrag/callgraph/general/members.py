@@ -98,6 +98,12 @@ class ClassMembers(Naming):
             return []
         return [own] if own else self._placed(owner.name, owner.full).nearest(owner.home)[:1]
 
+    def _made_as(self, name: str, found: Found, given: Owner | None, path: str) -> Owner | None:
+        """Return what a call of a name gives: one of the class, where a base has its constructor."""
+        if given is None or given.name == name or self._tables.last_name(found[0][0]) not in CONSTRUCTORS:
+            return given
+        return self._class(name, path) or given
+
     def _constructor(self, cls: Owner) -> str:
         named = self._tables.traits(cls.home).constructor if cls.home in self._tables.files else None
         return cls.name if named is None else named

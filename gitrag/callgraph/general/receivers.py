@@ -191,7 +191,7 @@ class Receivers(ClassMembers, ABC):
         if head.endswith("()"):
             if bare == "new" and language == "ruby":
                 return self._class_of(caller)
-            return self._given_by(self._plain(bare, caller))
+            return self._made_as(bare, found := self._plain(bare, caller), self._given_by(found), path)
         is_variable = bare in self._tables.body(path).variable_names
         for scope in self._tables.outwards(caller) if is_variable else ():
             declared = self._tables.body(path).variables.get((scope[1], bare))

@@ -93,7 +93,7 @@ class Resolver(Receivers):
             for own, sure in found
             if sure > least
             and self._tables.definition(own).kind == "function"
-            and not (own[1] in self._tables.body(own[0]).properties and own[0].endswith(".cs"))
+            and not (own[1] in self._tables.body(own[0]).properties and own[0].endswith((".cs", ".dart")))
         ]
         return functions if len(functions) <= _FEW else []
 

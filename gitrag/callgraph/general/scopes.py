@@ -31,6 +31,9 @@ _DECLARING = re.compile(
 )
 _THEN_ONLY = frozenset({"swift", "rust", "java", "kotlin", "php", "typescript", "tsx"})
 """Languages in which what a condition binds or tests is known where it holds, not after ``else``."""
+_TYPED = frozenset({"typescript", "tsx"})
+_ANY = frozenset({"", "any", "unknown", "object"})
+"""Types of TypeScript that say nothing."""
 _NEGATED = frozenset({"unary_expression", "unary_op_expression", "!is"})
 """What says of a condition that it holds where the test in it does not."""
 
@@ -211,7 +214,7 @@ class Scopes:
     def _since(self, variable: Variable) -> int:
         """Return the byte from which on a variable holds: what is declared is not known in its own value."""
         if variable.bound:
-            for each in _above(variable.node, *self._spans[variable.declared.owner]):
+            for each in above(variable.node, *self._spans[variable.declared.owner]):
                 if _DECLARING.search(each.type):
                     return max(variable.since, each.end_byte)
                 if not _HEAD.search(each.type):
@@ -255,8 +258,16 @@ class Scopes:
             for later, number in by_place[place + 1 : after]
             if later > since and every[number].assigned and start <= every[number].node.start_byte < end
         ]
+        if self._is_declared(every[nearest]):  # whatever it is given is of that type
+            known_type = every[nearest].declared.type_name
+            others = [at for at in others if every[at].declared.type_name not in {"", known_type}]
         meant = [*bound, nearest, *others]
         return meant if len(meant) <= _MOST_MEANT else []
+
+    def _is_declared(self, variable: Variable) -> bool:
+        """Tell whether the type of a variable of TypeScript is written where it is declared."""
+        is_tested = variable.assigned or variable.node.start_byte in self._tested
+        return self._language in _TYPED and not is_tested and variable.declared.type_name not in _ANY
 
     def _is_of_a_block(self, every: Sequence[Variable]) -> bool:
         """Tell whether a variable that is the only one of its name is known in a part of its definition."""
@@ -272,7 +283,7 @@ class Scopes:
         found = self._blocks.get(variable.node.start_byte)
         if found is None:
             start, end = self._spans[variable.declared.owner]
-            for each in _above(variable.node, start, end):
+            for each in above(variable.node, start, end):
                 if _BLOCK.search(each.type) and not _HEAD.search(each.type):
                     around = each.parent if (self._language, each.type) == _SCALA_BLOCK else None
                     if around is not None and around.type == "block":
@@ -299,7 +310,7 @@ class Scopes:
         """Tell whether what is bound in a condition is known after it: ``if (!(o is A a)) return;``."""
         if condition.parent is None or not _BODY.search(condition.parent.type):
             return False
-        within = _above(node, condition.start_byte + 1, condition.end_byte)
+        within = above(node, condition.start_byte + 1, condition.end_byte)
         is_negated = any(
             each.type in _NEGATED or any(it.type in _NEGATED and not it.is_named for it in each.children)
             for each in within
@@ -311,7 +322,7 @@ class Scopes:
 
     def _loop_end(self, node: tree_sitter.Node, start: int) -> int:
         """Return the end of the outermost loop around a use that begins after a byte; -1 if there is none."""
-        loops = [each.end_byte for each in _above(node, start, 1 << 62) if _LOOP.search(each.type)]
+        loops = [each.end_byte for each in above(node, start, 1 << 62) if _LOOP.search(each.type)]
         return loops[-1] if loops else -1
 
     @staticmethod
@@ -337,9 +348,9 @@ def _says_something(variable: Variable) -> bool:
     )
 
 
-def _above(node: tree_sitter.Node, start: int, end: int) -> Iterable[tree_sitter.Node]:
+def above(node: tree_sitter.Node, start: int, end: int) -> Iterable[tree_sitter.Node]:
     """Yield the nodes around a node, the nearest first, as far as they lie in a span."""
-    above = node.parent
-    while above is not None and start <= above.start_byte and above.end_byte <= end:
-        yield above
-        above = above.parent
+    around = node.parent
+    while around is not None and start <= around.start_byte and around.end_byte <= end:
+        yield around
+        around = around.parent

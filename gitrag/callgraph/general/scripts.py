@@ -15,7 +15,7 @@ _SOURCES = ("src", "", "lib")
 
 _SUFFIXES = (
     *("", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte"),
-    *("/index.ts", "/index.tsx", "/index.js", "/index.mjs", "/index.mts"),
+    *("/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/index.mjs", "/index.mts", "/index.vue"),
 )
 _WRITTEN = (".js", ".mjs", ".cjs", ".jsx", ".d.ts")
 """Suffixes of what a compiler makes, where the source has another one."""

@@ -9,7 +9,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
   it; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
+  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is, or,
+  ``@_taken`` out of that, its member of the name.
 - ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
@@ -24,7 +25,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   read. ``@documented``: a comment of PHP, which may declare types.
 - ``@alone``: a name that may read a property. ``@read``: what is read of something: a property may run; or
   set, of what is ``@made``. ``@property``: one that runs where it is read.
-- ``@returns``: the return type of the enclosing function; ``@returned``: what one of PHP returns.
+- ``@returns``: the return type of the enclosing function, which has the name ``@_of`` if that is captured;
+  ``@returned``: what one of PHP or JavaScript returns.
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
@@ -80,7 +82,7 @@ from gitrag.callgraph.general.records import (
     WrittenCall,
 )
 from gitrag.callgraph.general.ruby_types import associated, held, result
-from gitrag.callgraph.general.scopes import Scopes, Variable
+from gitrag.callgraph.general.scopes import Scopes, Variable, above
 from gitrag.callgraph.general.traits import OVERLOADING, SCRIPTS
 from gitrag.late import late_re
 from gitrag.model import Kind
@@ -216,6 +218,13 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
 _RAISING = frozenset({"raise", "fail"})
+_NOTHING = frozenset({"null", "undefined"})
+_UNITING = frozenset({"typescript", "tsx"})
+_FUNCTIONS = frozenset(
+    "arrow_function function_expression function_declaration method_definition generator_function"
+    " generator_function_declaration".split()
+)
+"""What `return` ends in JavaScript."""
 _QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
 """What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
 _HOSTED = {
@@ -307,6 +316,7 @@ class QueryReader:
         needs: list[Declaration] = []
         variables: list[Variable] = []
         fields: list[Declaration] = []
+        resulting: list[tuple[Declaration, int]] = []
         ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
         giving: list[tree_sitter.Node] = []
         alone: list[tree_sitter.Node] = []
@@ -381,7 +391,9 @@ class QueryReader:
                     for node in captures.get("bound", ())
                 ]
             elif "returns" in captures:
-                node = captures["returns"][0]
+                node, of = captures["returns"][0], captures.get("_of")
+                if of and self._rows[self._around(node)][1].rpartition(".")[2] != self._text(of[0]):
+                    continue  # of a function without a definition of its own
                 if type_ := self._type(node):  # of several results the first; each has a pattern of its own
                     results.append(Result(self._around(node), type_))
             elif "returned" in captures:
@@ -403,11 +415,9 @@ class QueryReader:
                 )
             else:
                 is_vague = self._language.name == "php" and "type" in captures  # if it is of no type
-                fields += [
-                    each
-                    for each, _ in self._declarations(captures, "field")
-                    if each.type_name or not is_vague
-                ]
+                declared = self._declarations(captures, "field")
+                resulting += [(each, self._around(node)) for each, node in declared if each.made]
+                fields += [each for each, _ in declared if each.type_name or not is_vague]
                 before = (nodes for key, nodes in captures.items() if key != "lent")
                 since = max(node.end_byte for nodes in before for node in nodes)
                 variables += [
@@ -423,6 +433,8 @@ class QueryReader:
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
         self._give(returned, variables, results)
+        if self._language.name in SCRIPTS:
+            fields = self._held_in_script(fields, resulting, variables)
         imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
         scopes = Scopes(
             [
@@ -519,27 +531,99 @@ class QueryReader:
     def _give(
         self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
     ) -> None:
-        """Add what functions of PHP or JavaScript without a declared result may give: what they make."""
+        """Add what functions of PHP or JavaScript without a declared result give: what they make.
+
+        In JavaScript it is sure where each of its own returns gives that.
+        """
         declared = {each.function for each in results}
-        held = {
-            (each.declared.owner, each.declared.name): each.declared.type_name
-            for each in variables
-            if each.declared.type_name
-        }
+        held: dict[tuple[int, str], str] = {}
+        places: dict[tuple[int, str], set[int]] = {}
+        for each in variables:
+            key = each.declared.owner, each.declared.name
+            places.setdefault(key, set()).add(each.node.start_byte)
+            if each.declared.type_name:
+                held[key] = each.declared.type_name
         found: dict[int, set[str]] = {}
+        sure: dict[int, set[str]] = {}
+        others: dict[int, list[tree_sitter.Node]] = {}
         for node in returned:
-            place, text = self._around(node), self._text(node)
-            if text.startswith("$") and self._language.name == "php":
-                type_ = held.get((place, text[1:]), "")
-            elif self._language.name in SCRIPTS and node.type in {"object", "identifier"}:
-                around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
-                type_ = held.get((place, text)) or f"{OBJECT}{around if node.type == 'object' else text}"
+            place = self._around(node)
+            if place in declared or node.type in _NOTHING:
+                continue
+            is_sure = False
+            if self._language.name in SCRIPTS:
+                type_, is_sure = self._given_in_script(node, place, held, places)
+                is_sure = is_sure and self._is_own(node, place)
+                type_ *= is_sure or node.type != "this"
+            elif node.type == "variable_name":
+                type_ = held.get((place, self._text(node)[1:]), "")
             else:
                 type_ = self._type(node)
-            if type_ and place not in declared:
-                found.setdefault(place, set()).add(type_)
-        alone = [(place, types.pop()) for place, types in found.items() if len(types) == 1]
-        results += [Result(place, f"{UNSURE}{type_}") for place, type_ in alone]
+            (sure if is_sure else found).setdefault(place, set()).update({type_} - {""})
+            if not is_sure:
+                others.setdefault(place, []).append(node)
+        for place in sorted(sure.keys() | found.keys()):
+            types = sure.get(place, set())
+            is_sure = bool(types) and not any(self._is_own(each, place) for each in others.get(place, ()))
+            types = types if is_sure else types | found.get(place, set())
+            if len(types) == 1:
+                results.append(Result(place, f"{UNSURE * (not is_sure)}{types.pop()}"))
+
+    def _held_in_script(
+        self,
+        fields: Sequence[Declaration],
+        given: Sequence[tuple[Declaration, int]],
+        variables: Sequence[Variable],
+    ) -> list[Declaration]:
+        """Return what members of JavaScript's classes hold: of several things none surely.
+
+        Args:
+            given: Those that hold a call's result, and where it is written: a local variable gives none.
+        """
+        bound = {(each.declared.owner, each.declared.name) for each in variables}
+        local = []
+        for each, written in given:
+            name, place = (each.made or ("",))[0].removesuffix("()"), written
+            while place > each.owner and (place, name) not in bound:
+                place = self._rows[place][4]
+            local += [each] if place > each.owner else []
+        held: dict[tuple[int, str], dict[Declaration, None]] = {}
+        for each in fields:
+            held.setdefault((each.owner, each.name), {})[each] = None
+        found: list[Declaration] = []
+        for every in held.values():
+            typed = [each for each in every if each.type_name]
+            if len(every) > 1 and self._language.name == "javascript":
+                typed = [
+                    msgspec.structs.replace(each, type_name=f"{UNSURE}{each.type_name}") for each in typed
+                ]
+            found += typed or [each for each in every if len(every) == 1 and each not in local]
+        return found
+
+    def _given_in_script(
+        self,
+        node: tree_sitter.Node,
+        place: int,
+        held: Mapping[tuple[int, str], str],
+        places: Mapping[tuple[int, str], Collection[int]],
+    ) -> tuple[str, bool]:
+        """Return the type of what a function of JavaScript returns, and whether it is surely of that."""
+        if node.type == "new_expression":
+            made = node.child_by_field_name("constructor")
+            return (self._type(made) if made is not None else ""), True
+        if node.type == "this":
+            return "this", True
+        if node.type == "identifier":
+            key = place, self._text(node)
+            return held.get(key) or f"{OBJECT}{key[1]}", key in held and len(places[key]) == 1
+        is_object = node.type in {"object", "parenthesized_expression"} and "{" in self._raw(node, 2)
+        around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
+        return f"{OBJECT}{around}" * is_object, False
+
+    def _is_own(self, node: tree_sitter.Node, place: int) -> bool:
+        """Tell whether a definition of JavaScript returns what is returned, not a function inside it."""
+        functions = [each.type for each in above(node, *self._spans[place]) if each.type in _FUNCTIONS]
+        return len(functions) == 1 and not functions[0].startswith("generator")
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -565,6 +649,8 @@ class QueryReader:
             name = ".".join([*each.owners, each.name])
             kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
             rows.append((each.start, each.end, kind, name, each.row + 1, each.last + 1))
+        if self._language.name == "dart":  # a constructor with a name is outlined without it, too
+            rows = list({row[:2]: row for row in rows}.values())
         taken = {(start, end) for start, end, *_ in rows}
         nameless = 0
         for captures in values:
@@ -794,7 +880,12 @@ class QueryReader:
             called = node if after is not None and after.text and after.text[:1] in b"(<" else None
             parts = parts_of(self._chain(node) + self._text(node))
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
-            yield WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True), node
+            call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True)
+            yield call, node
+            if (
+                self._language.name == "dart" and parts[-2][:1].isupper() and after is None
+            ):  # `map(Line.parse)`
+                yield msgspec.structs.replace(call, read=False, handed=True), node
 
     def _read_alone(
         self,
@@ -1170,6 +1261,7 @@ class QueryReader:
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
+            parts += [name] * (bool(parts) and "_taken" in captures)
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
         return Declaration(place, name, "", self._made(captures.get("made", [None])[0]))
 
@@ -1221,6 +1313,9 @@ class QueryReader:
         wrapped = _OUTER.match(text)
         if wrapped and wrapped[1] in _WRAPPERS:  # a `Task<List<Item>>`
             text = _first_argument(wrapped[2]).strip()
+        if self._language.name in _UNITING and "|" in text:
+            every = [each for each in _ONE_OF.split(text) if each not in _NOTHING]
+            text = every[0] if len(every) == 1 else ""
         many = _MANY.get(self._language.name)
         found = many.fullmatch(text.strip()) if many else None
         if found:

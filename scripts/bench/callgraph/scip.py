@@ -8,19 +8,25 @@ has installed what package.json needs (without scripts, for 180 s at most).
 calls: pairs of functions of which the index says that one calls the other; how many the graph has without it,
 certain ones and all. certain: its edges whose call's line and name the index knows; of how many it says that
 they lead elsewhere, in the repository or out of it. --show prints those, and the calls that are missed.
+
+Not judged: a line that calls the name more often than the index has functions for, since a member that holds
+a function is none to it; what overrides what it names; and a name that the calling file has itself, where it
+names another file's: of files without imports TypeScript makes one.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from projects import manifests_of
 from tools import install
 
 from gitrag.callgraph.extraction import LANGUAGES, extract
+from gitrag.callgraph.facts import Facts
 from gitrag.callgraph.graph import Node
 from gitrag.callgraph.resolution import LIKELY, ResolvedCalls, without_collecting
 from gitrag.callgraph.scip import CompiledCalls, documents_of, occurrences_of
@@ -37,6 +43,7 @@ _SETTINGS = """{
   "exclude": ["**/node_modules"]
 }"""
 """Of the compiler, where a repository has none."""
+_OF_MODULE = re.compile(r"(?:import|export|from)\b")
 _INSTALL_S = 180
 _INDEX_S = 900
 
@@ -113,6 +120,8 @@ def print_row(name: str, source: Path, index: dict[str, bytes], *, shows: bool) 
         told = {
             (calls.node(caller), calls.node(callee)): min(where)
             for (caller, callee, _), (_, where) in compiled.callees(ids.values()).items()
+            if caller[0] == callee[0]
+            or not (is_joined(lines[caller[0]]) and has_itself(calls.node(callee).name, files[caller[0]][1]))
         }
         edges = [edge for edge in calls.callees(list(ids.values()), LIKELY) if not edge.rule]
     found = {(edge.caller, edge.callee) for edge in edges}
@@ -123,11 +132,22 @@ def print_row(name: str, source: Path, index: dict[str, bytes], *, shows: bool) 
         for each in occurrences_of(data)
         if each.is_definition
     }
+    above: dict[str, set[str]] = {}
+    for _, facts in files.values():
+        for each in facts.definitions:
+            bases = {base.rpartition(".")[2] for base in each.bases}
+            above.setdefault(each.name.rpartition(".")[2], set()).update(bases)
     judged, wrong = 0, {}
     for (caller, callee), line in certain.items():
         symbols = compiled.symbols_at(caller.path, line, last(callee))
         leads = compiled.called_by(caller.path, line, last(callee))
         is_outside = all(described(each) not in own for each in symbols)
+        named = len(re.findall(rf"\b{re.escape(last(callee))}\s*\(", lines[caller.path][line - 1]))
+        if named > len(symbols) or any(overrides(callee, calls.node(each), above) for each in leads):
+            continue
+        is_own = caller.path == callee.path and "." not in callee.name
+        if is_own and ids[callee] not in leads and is_joined(lines[caller.path]):
+            continue
         judged += bool(symbols and (leads or is_outside))
         if symbols and ids[callee] not in leads and (leads or is_outside):
             wrong[caller, callee] = line
@@ -141,6 +161,26 @@ def print_row(name: str, source: Path, index: dict[str, bytes], *, shows: bool) 
         for (caller, callee), line in sorted(pairs.items()):
             at = f"{callee.path}:{callee.line_start} {callee.name}"
             print(f"  {what} {caller.path}:{line} {caller.name} -> {at}")
+
+
+def is_joined(lines: Sequence[str]) -> bool:
+    """Tell whether TypeScript takes a file for one with all others that import nothing: no module."""
+    return not any(_OF_MODULE.match(line) for line in lines)
+
+
+def has_itself(name: str, facts: Facts) -> bool:
+    """Tell whether a file has a function of its own that is so called."""
+    return any(each.name == name and each.kind == "function" for each in facts.definitions)
+
+
+def overrides(own: Node, other: Node, above: Mapping[str, set[str]]) -> bool:
+    """Tell whether a method is of a class below that of another."""
+    waiting, seen = [own.name.rpartition(".")[0].rpartition(".")[2]], set[str]()
+    while waiting:
+        each = waiting.pop()
+        waiting += above.get(each, set()) - seen
+        seen.add(each)
+    return own != other and other.name.rpartition(".")[0].rpartition(".")[2] in seen - {""}
 
 
 def described(symbol: str) -> str:

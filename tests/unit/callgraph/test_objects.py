@@ -223,6 +223,150 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f -> Num.check", "g -> Two.check", "g -> list", "h -> Num.check"},
     ),
+    "what a member holds is what the function gives that it is given, if only that": (
+        {
+            "trans.js": "class Mail { add() {} end() {} }\nclass Other { add() {} }\n"
+            "exports.made = (u) => { if (!u) return null; return new Mail(u) }\n"
+            "exports.short = () => new Mail()\n"
+            "exports.held = (all) => { const t = new Mail(); all.map((a) => { return a }); return t }\n"
+            "exports.either = (u) => { if (u) return new Other(); return new Mail() }\n"
+            "exports.maybe = (u) => { if (u) return cache[u]; return new Mail(u) }\n"
+            "exports.each = (all) => { all.map((a) => { return new Mail(a) }) }\n"
+            "exports.lazy = function* () { return new Mail() }\n",
+            "conn.js": "const trans = require('./trans')\n"
+            "class Conn {\n  constructor() { this.one = null; this.two = trans.made() }\n"
+            "  init() { this.one = trans.short(); this.two = trans.either() }\n"
+            "  go() { this.one.end() }\n  two() { this.two.end() }\n"
+            "  local(trans) { this.own = trans.short() }\n  use() { this.own.end() }\n}\n"
+            "class Pair { a() { this.it = new Conn() }  b() { this.it = new Pair() }\n"
+            "  c() { this.it.use() } }\n"
+            "function held() { trans.held().end() }\nfunction maybe() { trans.maybe().end() }\n"
+            "function each() { trans.each().end() }\nfunction lazy() { trans.lazy().end() }\n",
+        },
+        {
+            *(f"{name} -> Mail" for name in "made short held either maybe each lazy".split()),
+            "either -> Other",
+            *(f"{name} -> {name}" for name in "held maybe each lazy".split()),
+            "Conn.constructor -> made",
+            "Conn.init -> short",
+            "Conn.init -> either",
+            "Conn.local ~> short",
+            "Conn.go -> Mail.end",
+            "held -> Mail.end",
+            "maybe ~> Mail.end",
+            "each ~> Mail.end",
+            "lazy ~> Mail.end",
+            "Pair.a -> Conn.constructor",
+            "Pair.b -> Pair",
+            "Pair.c ~> Conn.use",
+        },
+    ),
+    "a variable of a written type is of it whatever it is given": (
+        {
+            "a.ts": "class Names { add() {} }\nclass Bob { add() {} }\nlet names: Names;\nlet any: any;\n"
+            "setUp(() => { names = module.get(Names); any = new Bob(); });\n"
+            "function f() { names.add(); }\nfunction g() { any.add(); }\n"
+            "function h(n: Names | undefined) { n.add(); }\nfunction i(n: Names | Bob) { n.add(); }\n"
+            "class S { one(): Promise<Names | null> {} }\n"
+            "async function j(s: S) { const n = await s.one(); n?.add(); }\n",
+        },
+        {
+            "<module> -> Bob",
+            "f -> Names.add",
+            "g ~> Bob.add",
+            "h -> Names.add",
+            "j -> S.one",
+            "j -> Names.add",
+        },
+    ),
+    "what is made is of its own class, also where a base has the constructor": (
+        {
+            "a.ts": "abstract class Base { constructor(u) {}\n"
+            "  body() { this.on(() => { return 5; }); return this; }\n"
+            "  abstract send(): Promise<Reply>; }\nclass Get extends Base { send(): Promise<Reply> {} }\n"
+            "class Post extends Base { send(): Promise<Reply> {} }\nclass Reply { parsed() {} }\n"
+            "const f = async () => { const r = await new Get('a').send(); return r.parsed(); };\n"
+            "const g = () => new Post('a').body().send();\n",
+        },
+        {
+            "f -> Base.constructor",
+            "f -> Get.send",
+            "f -> Reply.parsed",
+            "g -> Base.constructor",
+            "g -> Base.body",
+            "g -> Post.send",
+        },
+    ),
+    "the written result of a function that a variable or a member holds": (
+        {
+            "a.ts": "class Names { add() {} }\nexport const use = (): Names => { return from(X); };\n"
+            "const far = () => { const near = (): Names => null; return 5; };\n"
+            "class S { make = (): Names => null; }\n"
+            "function f() { const n = use(); n.add(); }\nfunction g() { far().add(); }\n"
+            "function h(s: S) { s.make().add(); }\n",
+        },
+        {"f -> use", "f -> Names.add", "g -> far", "h -> S.make", "h -> Names.add"},
+    ),
+    "what is done with each of a list of a written type": (
+        {
+            "a.ts": "class Conn { go(n) {} }\nclass Rt { all: Conn[]; by: Map<string, Conn>;\n"
+            " listed(): Conn[] { return this.all; }\n a() { this.all.forEach((c) => c.go(1)); }\n"
+            " b() { this.listed().filter(c => c.go(2)); }\n c() { this.by.forEach((c: any) => c.go(3)); }\n"
+            " d() { this.all.some((c: string) => c.go(4)); } }\n",
+        },
+        {"Rt.a -> Conn.go", "Rt.b -> Rt.listed", "Rt.b -> Conn.go", "Rt.c ~> Conn.go", "Rt.d ~> Conn.go"},
+    ),
+    "what is taken out of a module": (
+        {
+            "queue.js": "class Queue { push() {} }\nconst one = (exports.one = new Queue())\n"
+            "exports.two = new Queue()\nfunction here() { one.push() }\n",
+            "use.js": "const lib = require('./queue')\nconst { one, two } = lib\n"
+            "function f() { one.push(1) }\nfunction g() { two.push(1) }\n",
+        },
+        {
+            "<module> -> Queue",
+            "here -> Queue.push",
+            "f -> Queue.push",
+            "g -> Queue.push",
+        },
+    ),
+    "what is a file's main one, by its own name or as that, also of a directory": (
+        {
+            "hooks/index.js": "export { default as useAreas } from './useAreas';\n",
+            "hooks/useAreas.js": "export default function useAreas() {}\n",
+            "Area.jsx": "import { useAreas } from './hooks';\nfunction area() { useAreas(); }\n",
+            "two.js": "import { default as areas } from './hooks/useAreas';\nfunction two() { areas(); }\n",
+            "Modal.jsx": "import Open from './Open';\nfunction modal() { return <Open x={1} />; }\n",
+            "Open/index.jsx": "export default function Open({ x }) { return null; }\n",
+        },
+        {"area -> useAreas", "two -> useAreas", "modal -> Open"},
+    ),
+    "what a component of Vue computes, where it is read": (
+        {
+            "c.vue": "<script>\nexport default {\n"
+            "  computed: { media() { return 1 }, other() { return this.media.x } },\n"
+            "  methods: { go() { if (this.other) return this.stop }, stop() {} }\n}\n</script>\n",
+        },
+        {"default.other -> default.media", "default.go -> default.other"},
+    ),
+    "dart, a constructor with a name, called and handed on": (
+        {
+            "a.dart": "class Reply {\n  const factory Reply({required int id}) = _Reply;\n"
+            "  factory Reply.parsed(Map json) {\n    return make(json);\n  }\n"
+            "  factory Reply.short(Map json) => make(json);\n  static int get max => 1;\n}\n"
+            "Reply make(Map j) { return Reply(id: 1); }\n",
+            "b.dart": "import 'a.dart';\nvoid f(Map j) { Reply.short(j); }\n"
+            "void g(Map j) { read(Reply.max, mapper: Reply.parsed); }\n",
+        },
+        {
+            "Reply.parsed -> make",
+            "Reply.short -> make",
+            "make -> Reply",
+            "f -> Reply.short",
+            "g -> Reply.max",
+            "g ~> Reply.parsed",
+        },
+    ),
     "what is of a type of another project has no method of this one": (
         {
             "a.ts": "import { Bridge, Box } from 'hap';\nimport { Own } from './own';\n"

@@ -2,12 +2,12 @@
 (new_expression constructor: (_) @call)
 
 (import_statement
-  (import_clause (named_imports (import_specifier name: (_) @import.name alias: (_)? @import.alias)))
+  (import_clause (named_imports (import_specifier name: [(_) "default"] @import.name alias: (_)? @import.alias)))
   source: (string) @import.from)
 (import_statement (import_clause (identifier) @import.default) source: (string) @import.from)
 (import_statement (import_clause (namespace_import (identifier) @import.module)) source: (string) @import.from)
 (export_statement
-  (export_clause (export_specifier name: (_) @import.name alias: (_)? @import.alias))
+  (export_clause (export_specifier name: [(_) "default"] @import.name alias: (_)? @import.alias))
   source: (string) @import.from)
 (export_statement "*" source: (string) @import.all)
 (variable_declarator
@@ -24,7 +24,13 @@
 (assignment_expression
   left: (member_expression object: (this) property: (_) @field)
   right: (new_expression constructor: (_) @type))
+(assignment_expression
+  left: (member_expression object: (this) property: (_) @field)
+  right: [(call_expression function: (_) @made) (await_expression (call_expression function: (_) @made))])
 (variable_declarator name: (identifier) @var value: (await_expression (call_expression function: (_) @made)))
+(variable_declarator name: (identifier) @var value: [
+  (assignment_expression right: (new_expression constructor: (_) @type))
+  (parenthesized_expression (assignment_expression right: (new_expression constructor: (_) @type)))])
 (export_statement (namespace_export (identifier) @import.module) source: (string) @import.from)
 (export_statement
   (export_clause (export_specifier name: (_) @import.local alias: (_) @import.alias)) !source)
@@ -138,9 +144,8 @@
     (_ body: (statement_block (return_statement (object) @value))))))
 (return_statement (object (pair
   key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
-(return_statement [(object) (identifier)] @returned)
-(return_statement (new_expression constructor: (_) @returned))
-(arrow_function body: (parenthesized_expression (object) @returned))
+(return_statement (_) @returned)
+(arrow_function body: [(new_expression) (parenthesized_expression (object))] @returned)
 
 ; What a file exports of others, and one by one.
 (assignment_expression
@@ -153,7 +158,10 @@
   (#any-of? @_exports "exports" "module.exports"))
 
 (variable_declarator name: (identifier) @var value: (this) @same)
+(variable_declarator
+  name: (object_pattern (shorthand_property_identifier_pattern) @var @_taken) value: [(identifier) (member_expression)] @same)
 (assignment_expression left: (identifier) @var @assigned right: (this) @same)
 (variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))
+(pair key: (property_identifier) @_key value: (object (method_definition) @property) (#eq? @_key "computed"))

@@ -10,6 +10,9 @@
 (function_declaration return_type: (type_annotation (_) @returns))
 (method_definition return_type: (type_annotation (_) @returns))
 (method_signature return_type: (type_annotation (_) @returns))
+(variable_declarator name: (_) @_of value: (arrow_function return_type: (type_annotation (_) @returns)))
+(public_field_definition name: (_) @_of value: (arrow_function return_type: (type_annotation (_) @returns)))
+(pair key: (_) @_of value: (arrow_function return_type: (type_annotation (_) @returns)))
 (property_signature name: (_) @field type: (type_annotation (_) @type))
 (interface_declaration body: (_ (method_signature name: (_) @needed return_type: (type_annotation (_) @type))))
 (export_statement "default" declaration: (abstract_class_declaration name: (_) @import.local))
@@ -25,3 +28,11 @@
 ; Its names are known in it without it, and outside by it.
 (internal_module name: (_) @value.name) @value @static
 (module name: (_) @value.name) @value @static
+
+; What is done with each of a list.
+(call_expression
+  function: (member_expression object: (_) @ranged property: (_) @_each)
+  arguments: (arguments . [
+    (arrow_function parameter: (identifier) @var)
+    (arrow_function parameters: (formal_parameters . (required_parameter pattern: (identifier) @var !type)))])
+  (#any-of? @_each "forEach" "map" "filter" "find" "some" "every" "flatMap" "findIndex" "findLast"))
