@@ -213,7 +213,11 @@ _SELECTORS = frozenset(
 )
 _CALLS = frozenset({"call_expression", "invocation_expression"})
 _LENDING = _CALLS | {"method_invocation"}
-_MEMBERS = frozenset({"navigation_expression", "field_expression", "member_access_expression"})
+_MEMBERS = frozenset(
+    {"navigation_expression", "field_expression", "member_access_expression", "member_expression"}
+)
+_FOR_EACH = frozenset("forEach map filter find some every flatMap findIndex findLast".split())
+"""JavaScript's functions that give each of a list to another."""
 _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
@@ -1237,6 +1241,9 @@ class QueryReader:
         if call is None or call.type not in _LENDING:
             return None
         called = call.named_children[0]
+        name = called.child_by_field_name("property") if called.type == "member_expression" else None
+        if name is not None and self._text(name) not in _FOR_EACH:
+            return None
         of_member = called.named_children[:1] if called.type in _MEMBERS else []
         return call.child_by_field_name("object") or next(iter(of_member), None)
 

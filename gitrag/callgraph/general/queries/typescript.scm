@@ -30,9 +30,6 @@
 (module name: (_) @value.name) @value @static
 
 ; What is done with each of a list.
-(call_expression
-  function: (member_expression object: (_) @ranged property: (_) @_each)
-  arguments: (arguments . [
-    (arrow_function parameter: (identifier) @var)
-    (arrow_function parameters: (formal_parameters . (required_parameter pattern: (identifier) @var !type)))])
-  (#any-of? @_each "forEach" "map" "filter" "find" "some" "every" "flatMap" "findIndex" "findLast"))
+(arguments . [
+  (arrow_function parameter: (identifier) @var)
+  (arrow_function parameters: (formal_parameters . (required_parameter pattern: (identifier) @var !type)))]) @lent
