@@ -109,11 +109,12 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Keep what is loaded out of garbage collections: each would look at every test again."""
+    """Have few garbage collections, and none that looks at what is loaded, every test among it."""
     gc.disable()
     found = yield
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000)
     gc.enable()
     return found
 
