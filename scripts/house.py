@@ -54,10 +54,8 @@ def is_mapping(node: ast.AST) -> bool:
     return most >= MAPPED_FIELDS and not any(map(is_mapping, inside))
 
 
-def is_type(node: ast.AST, types: set[str]) -> bool:
+def is_type(node: ast.ClassDef, types: set[str]) -> bool:
     """Return whether a class only holds data: a dataclass, a Struct, a named tuple, or made from one."""
-    if not isinstance(node, ast.ClassDef):
-        return False
     bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
     decorated = any("dataclass" in ast.unparse(each) for each in node.decorator_list)
     return decorated or not bases.isdisjoint(types)
@@ -68,13 +66,14 @@ def counts(package: Path) -> dict[str, int]:
     texts = [path.read_text("utf-8") for path in sorted(package.rglob("*.py"))]
     nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
     functions = [node for node in nodes if isinstance(node, Function)]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     types = {"Struct", "NamedTuple", "TypedDict"}
-    while more := {node.name for node in nodes if is_type(node, types)} - types:
+    while more := {node.name for node in classes if is_type(node, types)} - types:
         types |= more
     return {
         "lines": sum(text.count("\n") for text in texts),
         "files": len(texts),
-        "types": sum(is_type(node, types) for node in nodes),
+        "types": sum(is_type(node, types) for node in classes),
         "mapping_sites": sum(map(is_mapping, nodes)),
         "long_functions": sum((each.end_lineno or 0) - each.lineno >= LONG_FUNCTION for each in functions),
         "functions_of_many_parameters": sum(parameters_of(each) > MANY_PARAMETERS for each in functions),

@@ -13,7 +13,8 @@ import ast
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,19 +48,20 @@ def situations_table(situations: Listed) -> str:
     return "\n".join(rows[1:]) + "\n"
 
 
-def tests_of(tree: Path) -> set[str]:
+@cache
+def tests_of(tree: Path) -> frozenset[str]:
     """Return the tests of a tree that a day has, as pytest names them without their parameters."""
-    return {
+    return frozenset(
         f"{path.relative_to(tree).as_posix()}::{node.name}"
         for path in (tree / "tests").rglob("test_*.py")
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef)
         and node.name.startswith("test_")
         and not any("sweep(keep=0)" in ast.unparse(each) for each in node.decorator_list)
-    }
+    )
 
 
-def faults(listed: Listed, there: set[str]) -> Iterator[str]:
+def faults(listed: Listed, there: Collection[str]) -> Iterator[str]:
     for requirement, promises in listed.items():
         tests = [test for held in promises.values() for test in held]
         if not tests:
@@ -67,13 +69,13 @@ def faults(listed: Listed, there: set[str]) -> Iterator[str]:
         yield from (f"{requirement}: there is no {test}" for test in tests if test not in there)
 
 
-def table(listed: Listed, there: set[str]) -> str:
+def table(listed: Listed, there: Collection[str]) -> str:
     """Return a row a promise: how many of its tests are there, and which are not."""
     rows = ["| requirement | what | tests | missing |", "|---|---|---|---|"]
     for requirement, promises in listed.items():
         for promise, tests in promises.items():
             missing = ", ".join(f"`{test}`" for test in tests if test not in there)
-            rows.append(f"| {requirement} | {promise} | {len(there.intersection(tests))} | {missing} |")
+            rows.append(f"| {requirement} | {promise} | {sum(test in there for test in tests)} | {missing} |")
     return "\n".join(rows) + "\n"
 
 

@@ -55,6 +55,8 @@ def pytest_configure() -> None:
     Repositories that a test indexes in this process are not remembered as the user's, nor for longer than the
     test: each update reads them all. A worker that runs in it takes no turns with the user's: it would wait.
 
+    A worker that runs in it fetches no model: without one, a test would have another computer's.
+
     An example of Hypothesis may take as long as a busy machine needs for it.
     """
     atexit.register(shutil.rmtree, STATE, ignore_errors=True)
@@ -64,6 +66,7 @@ def pytest_configure() -> None:
     catch_up.EmbeddingTurn = lambda place, *rest: turn(  # type: ignore[assignment,misc]
         STATE / "turn" if place == users else place, *rest
     )
+    catch_up.fetch_in_background = lambda workspace: workspace.model_is_there(thorough=True)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
@@ -106,11 +109,12 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Keep what is loaded out of garbage collections: each would look at every test again."""
+    """Have few garbage collections, and none that looks at what is loaded, every test among it."""
     gc.disable()
     found = yield
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000)
     gc.enable()
     return found
 

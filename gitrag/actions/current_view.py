@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.errors import BusyError, DiskError, StoreError
-from gitrag.indexing.history import read_few
+from gitrag.indexing.history import is_read, read_few
 from gitrag.indexing.known import Refreshed, Start, known, lagging, start_of
 from gitrag.indexing.notices import absent_line, unwritten_line
 from gitrag.indexing.refresh import refresh
@@ -270,17 +270,21 @@ class CurrentView:
         from gitrag.indexing.embed_texts import embed_pending
 
         refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
-        read_few(self._store, self._workspace.repo, refreshed.head.commit, self._workspace.older)
+        repo, commit = self._workspace.repo, refreshed.head.commit
         self._name_commit(refreshed, now.slot)
         with self._store.read() as db:
             unembedded = _count_unembedded(db, refreshed)
-            if encoder is None or not _are_few(unembedded, encoder):
+            history_is_read = is_read(db, repo, commit)
+            if history_is_read and not _are_few(unembedded, encoder):
                 return self._read_if_current(db, read, now, refreshed, unembedded)
+        if not history_is_read:
+            read_few(self._store, repo, commit, self._workspace.older)
         view_id, overlay = _state_of(refreshed)
         try:
-            unembedded -= embed_pending(
-                self._store, encoder, entries=overlay.entries, view_id=view_id, limit=unembedded
-            )
+            if encoder is not None and _are_few(unembedded, encoder):
+                unembedded -= embed_pending(
+                    self._store, encoder, entries=overlay.entries, view_id=view_id, limit=unembedded
+                )
         except (StoreError, BusyError) as error:  # the store cannot be written: it is read as it is
             self._workspace.say(str(error))
         with self._store.read() as db:

@@ -72,10 +72,22 @@ def read_history(
         BusyError: Other processes held it for too long.
     """
     tips = Tips.of(tips)
-    end = boundary(repo)
     with store.read() as db:
-        if histories.has_history(db, tips.name, end):
+        if histories.has_history(db, tips.name, boundary(repo)):
             return True
+    return _read_missing(store, repo, tips, most_new, stop, patience_s, older)
+
+
+def _read_missing(
+    store: Store,
+    repo: Repository,
+    tips: Tips,
+    most_new: int | None,
+    stop: Callable[[], bool],
+    patience_s: float | None,
+    older: Store | None,
+) -> bool:
+    end = boundary(repo)
     try:
         ids = commit_ids(repo, tips, MOST_COMMITS)
     except CommitError as error:  # no next attempt would read more
@@ -135,11 +147,11 @@ def is_read(db: Connection, repo: Repository, commit: str | None) -> bool:
 
 
 def read_few(store: Store, repo: Repository, commit: str | None, older: Store | None = None) -> None:
-    """Read the history of a commit if little of it is new; where that fails, leave it for later."""
+    """Read the history of a commit that is not there, if little of it is new; where that fails, leave it."""
     if commit is None:
         return
     try:
-        read_history(store, repo, commit, most_new=FEW_COMMITS, stop=_deadline(), patience_s=0.0, older=older)
+        _read_missing(store, repo, Tips.of(commit), FEW_COMMITS, _deadline(), 0.0, older)
     except (RepositoryError, StoreError, BusyError) as error:
         warn(store, f"what commits say was not read: {error}")
 

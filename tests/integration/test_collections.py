@@ -333,10 +333,7 @@ def test_a_collection_finds_among_all_what_it_finds_alone_with_the_same_score(ow
         }
     )
     own.write({".sdd/issues/12.md": ISSUE, ".sdd/issues/13.md": ISSUE.replace("lost", "kept")})
-    workspace = open_app(own)
-    workspace.update()
-    if embedded:
-        workspace.embed()
+    workspace = asked_often(own, embed=embedded)
     for query in ("Retry-After", "which database do we use", "scans lost at night", "keep a scan"):
         together = search(workspace, query, SearchOptions(wanted=ALL_KINDS, min_score=0.0)).sections
         assert [section.kind for section in together] == list(CollectionKind)

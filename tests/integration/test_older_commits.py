@@ -40,12 +40,13 @@ def few_newest(monkeypatch):
 
 @pytest.fixture
 def repository(make_repository, git_environment, tmp_path, few_newest) -> GitRepository:
-    """Nine commits: the first one, and one for each word."""
+    """Nine commits, indexed: the first one, and one for each word."""
 
     def make() -> GitRepository:
         made = make_repository({"start.py": "0\n"})
         for word in WORDS:
             made.commit({f"{word}.py": f"{word} = 1\n"}, f"Plant a {word}")
+        open_app(made).update()
         return made
 
     return made_once("nine commits", tmp_path / "project", git_environment, make)
@@ -53,9 +54,7 @@ def repository(make_repository, git_environment, tmp_path, few_newest) -> GitRep
 
 @pytest.fixture
 def workspace(repository) -> Workspace:
-    opened = open_app(repository)
-    opened.update()
-    return opened
+    return open_app(repository)
 
 
 def read_all(workspace: Workspace) -> bool:

@@ -15,7 +15,7 @@ from gitrag.mcp_server import replies
 from gitrag.report.call_tree import SCREEN, CallTree
 from gitrag.report.impact import impact_lines
 from gitrag.report.told import json_text, plain_data
-from tests.support.indexes import asked_often, open_app
+from tests.support.indexes import asked_often, of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment
 
 FILES = {
@@ -50,6 +50,11 @@ EXPECTED = {
 def workspace(tmp_path_factory):
     environment = isolated_environment(tmp_path_factory.mktemp("home"))
     return asked_often(create_repository(tmp_path_factory.mktemp("project") / "p", environment, FILES))
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    return of_texts(tmp_path_factory.mktemp("short"), SHORT)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -380,10 +385,8 @@ SHORT = {
         ("shownAs", ("bin/show:4",), (), ""),
     ],
 )
-def test_what_may_be_called_has_not_no_caller(make_repository, target, unresolved, registered, base):
-    workspace = open_app(make_repository(SHORT))
-    workspace.update()
-    found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
+def test_what_may_be_called_has_not_no_caller(short, target, unresolved, registered, base):
+    found = call_graph(short, GraphQuestion(target, direction=Direction.CALLERS))
     (known,) = [each.known for each in found.none]
     assert (known.unresolved, known.registered, known.base_outside) == (unresolved, registered, base)
     assert not known.is_without_caller
@@ -460,10 +463,8 @@ def test_stubs_are_not_told_as_mentions(make_repository):
     assert said.endswith("no caller in 1 file")
 
 
-def test_what_only_its_package_knows_no_interface_of_others_lists(make_repository):
-    workspace = open_app(make_repository(SHORT))
-    workspace.update()
-    found = call_graph(workspace, GraphQuestion("sink.inside", direction=Direction.CALLERS))
+def test_what_only_its_package_knows_no_interface_of_others_lists(short):
+    found = call_graph(short, GraphQuestion("sink.inside", direction=Direction.CALLERS))
     assert [each.known.is_without_caller for each in found.none] == [True]
 
 

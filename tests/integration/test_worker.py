@@ -41,7 +41,10 @@ NO_NETWORK = {
 }
 
 
-def sources(generation: int, count: int = 40) -> dict[str | bytes, str]:
+FILES = 20
+
+
+def sources(generation: int, count: int = FILES) -> dict[str | bytes, str]:
     return {
         f"src/part{number}.py": f'def act_{number}_{generation}(x):\n    """Do {number} of {generation}."""\n'
         for number in range(count)
@@ -83,7 +86,7 @@ def wait_until(holds: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < end, "it never came"
-        time.sleep(0.002)
+        time.sleep(0.02)
 
 
 def log(repo: GitRepository) -> str:
@@ -273,7 +276,7 @@ def test_workers_started_at_once_do_the_work_once(project, tmp_path):
     assert_complete(project, tmp_path / "fresh")
     assert log(project) == ""
     counts = _counts(open_app(project))
-    assert (counts.contents, counts.chunks) == (40, 40)
+    assert (counts.contents, counts.chunks) == (FILES, FILES)
 
 
 def test_what_a_worker_has_refined_is_recorded(project):
@@ -282,7 +285,7 @@ def test_what_a_worker_has_refined_is_recorded(project):
     finish(start_worker(project))
     first, *_, last = coverage.read(workspace.store.directory, "")
     assert (first.refined, first.share, last.share) == (0, 0.0, 1.0)
-    assert first.chunks == last.chunks == 40
+    assert first.chunks == last.chunks == FILES
     assert first.at <= last.at
 
 
@@ -336,11 +339,12 @@ def test_indexing_twice_at_once_ends_well_both_times(project, tmp_path):
     both = [start(project, "index", "update", "--no-embed") for _ in range(2)]
     for process in both:
         out, err = process.communicate(timeout=PATIENCE_S)
-        assert (process.returncode, "Indexed 40 chunks from 40 files" in out) == (0, True), err
+        assert (process.returncode, f"Indexed {FILES} chunks from {FILES} files" in out) == (0, True), err
     assert logical(open_app(project)) == logical(open_app(project, tmp_path / "fresh"))
 
 
-def test_a_search_during_indexing_is_answered(project):
+def test_a_search_during_indexing_is_answered(project, monkeypatch):
+    monkeypatch.setattr("gitrag.actions.catch_up.start_worker", lambda _workspace: None)
     open_app(project).update()
     project.commit(sources(1, 150))
     indexer = start(project, "index", "update", "--no-embed")
@@ -350,14 +354,18 @@ def test_a_search_during_indexing_is_answered(project):
         assert answer.waiting or answer.hits[0].path == "src/part7.py"
         answers += 1
     assert indexer.communicate()[1] == ""
-    wait_for_worker(project)
 
 
 def wait_for_worker(repo: GitRepository) -> None:
     """Wait until a worker, started before, has done its work and gone."""
     workspace = open_app(repo)
-    wait_until(lambda: workspace.store.exists() and workspace.count_unembedded() == 0)
-    wait_until(lambda: running(workspace.store.directory) is None)
+    wait_until(
+        lambda: (
+            running(workspace.store.directory) is None
+            and workspace.store.exists()
+            and workspace.count_unembedded() == 0
+        )
+    )
 
 
 # started by a search
@@ -378,7 +386,7 @@ def test_uncommitted_files_are_embedded_too(project):
     project.write(sources(1))
     finish(start_worker(project))
     answer = search(open_app(project), "act_7_1")
-    assert (answer.dirty, answer.drafts, answer.hits[0].path) == (40, 0, "src/part7.py")
+    assert (answer.dirty, answer.drafts, answer.hits[0].path) == (FILES, 0, "src/part7.py")
 
 
 @pytest.mark.parametrize("few", [True, False])
@@ -425,7 +433,7 @@ def kill_during(repo: GitRepository, stage: str) -> None:
     for attempt in range(20):
         number = 100 + attempt
         much = f"word{number},\n" * 40_000 if stage == "writing chunks" else ""  # else the view brings them
-        repo.commit(sources(number, 20) | {"much.csv": much})
+        repo.commit(sources(number) | {"much.csv": much})
         note.unlink(missing_ok=True)
         worker = start_worker(repo, itself=True)
         while worker.poll() is None:
@@ -442,7 +450,7 @@ def kill_during(repo: GitRepository, stage: str) -> None:
 def test_a_worker_killed_at_any_time_leaves_an_index_that_works(project, tmp_path):
     finish(start_worker(project))
     for generation, delay in enumerate((0.1, 0.4, 0.8), 1):
-        project.commit(sources(generation, 20))  # few enough for the search to embed what is left
+        project.commit(sources(generation))  # few enough for the search to embed what is left
         worker = start_worker(project, itself=True)
         time.sleep(delay)
         worker.kill()
@@ -500,7 +508,7 @@ def test_the_work_of_a_killed_process_is_done_by_the_one_that_waits_for_it(proje
     os.kill(max(_children(indexer.pid)), signal.SIGKILL)
     out, err = indexer.communicate(timeout=PATIENCE_S)
     assert (indexer.returncode, without_progress(err)) == (0, "")
-    assert f"from {len(LARGE) + 40} files" in out
+    assert f"from {len(LARGE) + FILES} files" in out
 
 
 def _children(parent: int) -> list[int]:
@@ -519,7 +527,7 @@ def _processes() -> list[tuple[int, int, str]]:
 
 
 def test_a_worker_that_is_asked_to_end_ends_cleanly(project, tmp_path):
-    project.commit(sources(1, 150))
+    project.commit(sources(1, 60))
     directory = open_app(project).store.directory
     worker = start_worker(project, itself=True)
     wait_until((directory / "worker.holder").exists)
@@ -621,7 +629,7 @@ def test_without_the_model_search_goes_by_drafts_and_says_so(project, tmp_path):
     out, err = searching.communicate(timeout=PATIENCE_S)
     assert searching.returncode == 0
     assert "src/part7.py" in out
-    assert "80 texts on draft vectors — `gitrag index embed` refines them" in err
+    assert f"{2 * FILES} texts on draft vectors — `gitrag index embed` refines them" in err
 
 
 # the marks

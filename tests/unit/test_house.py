@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,8 +57,10 @@ def test_a_mapping_takes_three_fields_of_one_object(line, is_one):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error there")
-def test_who_has_read_enough_sees_no_traceback():
-    command = [sys.executable, ROOT / "scripts/house.py"]
+def test_who_has_read_enough_sees_no_traceback(tmp_path):
+    (tmp_path / "gitrag").mkdir()
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts", ignore=lambda *_: {"bench", "training"})
+    command = [sys.executable, tmp_path / "scripts/house.py"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

@@ -180,6 +180,7 @@ def test_an_installer_that_finds_nothing_says_so_in_one_line(kind, installers, t
     assert names(tmp_path) == set()
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("kind", INSTALLERS)
 def test_other_bytes_in_the_wheel_are_refused_whoever_got_it(kind, index, installers, tmp_path):
     [wheel] = index.iterdir()

@@ -55,7 +55,7 @@ def test_the_branch_that_was_chosen_is_searched_and_another_can_go(two_branches:
 def test_after_the_last_branch_the_next_one_pushed_is_searched(
     hub_address: str, make_repository, model_dir: Path
 ):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, hub_address, model_dir, branch="first")
     with opened_hub(hub_address, recipe()) as hub:
         upkeep.discard(hub, "project", "first")

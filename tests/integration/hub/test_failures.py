@@ -124,7 +124,7 @@ def test_who_may_not_make_tables_makes_none(hub_address: str, postgres: Server):
 
 
 def test_who_may_not_push_is_told_so(hub_address: str, make_repository, model_dir: Path):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     with pytest.raises(NotSetUpError, match='no repository "project" that this role may push to'):
         pushed(git, as_role(hub_address, make_role(hub_address)), model_dir)
     with pytest.raises(UsageError, match="cannot be the name"):
@@ -171,7 +171,7 @@ def test_a_server_killed_in_the_midst_of_a_push_has_the_branch_as_it_was(
 ):
     address = own_server.address()
     initialise(address, recipe(), partitions=2)
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, address, model_dir)
     before = rows(
         address, "SELECT commit_id, count(*) FROM gitrag.views JOIN gitrag.entries USING (view_id) GROUP BY 1"

@@ -30,7 +30,7 @@ def test_postgresql_15_without_pgvector_answers(make_repository, model_dir: Path
         with pytest.raises(NotSetUpError, match="has no pgvector"):
             initialise(address, recipe(), hnsw=True)
         assert initialise(address, recipe())
-        git = make_repository(SAMPLE)
+        git = make_repository(SAMPLE, indexed=True)
         assert pushed(git, address, model_dir).contents == len(SAMPLE)
         assert "src/client.py" in first(address, opened(git, address, model_dir))
     finally:
@@ -44,7 +44,7 @@ def test_an_hnsw_index_gives_the_nearest_by_sign_bits(postgres: Server, make_rep
         db.execute("CREATE DATABASE with_hnsw")
     address = postgres.address(database="with_hnsw")
     assert initialise(address, recipe(), hnsw=True, partitions=1)
-    pushed(make_repository(SAMPLE), address, model_dir)
+    pushed(make_repository(SAMPLE, indexed=True), address, model_dir)
     with psycopg.connect(address) as db:
         assert "hnsw" in str(
             db.execute("SELECT indexdef FROM pg_indexes WHERE tablename = 'cuts_0'").fetchall()

@@ -20,7 +20,7 @@ from tests.support.hubs import SAMPLE, opened, pushed, rows
 def test_a_search_answers_from_the_state_that_it_began_with(
     hub_address: str, make_repository, model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, hub_address, model_dir)
     workspace = opened(git, hub_address, model_dir)
     question = "retry with backoff"
@@ -46,7 +46,7 @@ def test_a_search_answers_from_the_state_that_it_began_with(
 
 
 def test_a_push_of_the_same_files_uses_up_no_path_ids(hub_address: str, make_repository, model_dir: Path):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, hub_address, model_dir)
     used = rows(hub_address, "SELECT last_value FROM gitrag.path_ids")
     pushed(git, hub_address, model_dir)
@@ -60,7 +60,7 @@ def test_a_push_of_the_same_files_uses_up_no_path_ids(hub_address: str, make_rep
 def test_no_drafts_are_pushed(
     hub_address: str, make_repository, model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    workspace = opened(make_repository(SAMPLE), hub_address, model_dir)
+    workspace = opened(make_repository(SAMPLE, indexed=True), hub_address, model_dir)
     workspace.update()
     monkeypatch.setattr(Workspace, "embed", lambda *_arguments, **_options: 0)
     with pytest.raises(BusyError, match=r"^HEAD has moved"):
@@ -74,7 +74,7 @@ def test_no_drafts_are_pushed(
 def test_a_commit_made_during_a_push_is_not_half_in_it(
     hub_address: str, make_repository, model_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     workspace = opened(git, hub_address, model_dir)
     workspace.update()
     embed = Workspace.embed
@@ -107,7 +107,7 @@ def held_up(address: str) -> Iterator[Callable[[], None]]:
 
 
 def test_the_index_is_free_while_a_push_sends(hub_address: str, make_repository, model_dir: Path):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     workspace = opened(git, hub_address, model_dir)
     workspace.update()
     head = git.git("rev-parse", "HEAD")
@@ -125,7 +125,7 @@ def test_the_index_is_free_while_a_push_sends(hub_address: str, make_repository,
 
 
 def test_an_index_made_anew_while_a_push_sends_ends_it(hub_address: str, make_repository, model_dir: Path):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     workspace = opened(git, hub_address, model_dir)
     workspace.update()
     with ThreadPoolExecutor(1) as threads:
@@ -143,7 +143,7 @@ def test_an_index_made_anew_while_a_push_sends_ends_it(hub_address: str, make_re
 def test_an_older_commit_does_not_put_a_branch_back_unless_forced(
     hub_address: str, make_repository, model_dir: Path
 ):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, hub_address, model_dir)
     older = git.git("rev-parse", "HEAD")
     git.commit({"src/late.py": "late = True\n"})
@@ -167,7 +167,7 @@ def test_an_older_commit_does_not_put_a_branch_back_unless_forced(
 def test_a_commit_that_is_not_here_is_said_not_to_be_compared(
     hub_address: str, make_repository, model_dir: Path, there: str
 ):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     pushed(git, hub_address, model_dir)
     rows(hub_address, "ALTER TABLE gitrag.views DROP CONSTRAINT views_commit_id_check")  # on a hostile server
     rows(hub_address, "UPDATE gitrag.views SET commit_id = %s", there)
@@ -176,7 +176,7 @@ def test_a_commit_that_is_not_here_is_said_not_to_be_compared(
 
 
 def test_a_push_says_which_branch_is_searched(hub_address: str, make_repository, model_dir: Path):
-    git = make_repository(SAMPLE)
+    git = make_repository(SAMPLE, indexed=True)
     first = pushed(git, hub_address, model_dir, branch="one")
     assert (first.branch, first.searched, first.replaced, first.is_compared) == ("one", "one", None, True)
     other = pushed(git, hub_address, model_dir, branch="two")
@@ -184,7 +184,7 @@ def test_a_push_says_which_branch_is_searched(hub_address: str, make_repository,
 
 
 def test_of_chunks_as_near_the_same_are_taken_each_time(hub_address: str, make_repository, model_dir: Path):
-    pushed(make_repository(SAMPLE), hub_address, model_dir)
+    pushed(make_repository(SAMPLE, indexed=True), hub_address, model_dir)
     rows(hub_address, "UPDATE gitrag.cuts SET signs = repeat('0', 384)::bit(384)")
     every = rows(hub_address, "SELECT chunk_id FROM gitrag.cuts ORDER BY 1")
     asked = "SELECT n.chunk_id FROM gitrag.nearest_of((SELECT array_agg(view_id) FROM gitrag.views), %s, 5) n"
@@ -196,7 +196,7 @@ def test_of_chunks_as_near_the_same_are_taken_each_time(hub_address: str, make_r
 
 def test_a_name_that_another_repository_has_is_refused(hub_address: str, make_repository, model_dir: Path):
     """Its branch would be replaced: of two repositories called ``api``, or of a fork."""
-    git = make_repository(SAMPLE, name="api")
+    git = make_repository(SAMPLE, indexed=True, name="api")
     git.git("remote", "add", "origin", "https://me:secret@git.example.com/orgA/api.git")
     pushed(git, hub_address, model_dir)
     other = make_repository({"b.py": "b = 1\n"}, name="other/api")
@@ -227,7 +227,7 @@ def test_without_a_remote_the_first_commit_tells_repositories_apart(
     hub_address: str, make_repository, model_dir: Path
 ):
     """No path of this machine is told to the hub."""
-    git = make_repository(SAMPLE, name="api")
+    git = make_repository(SAMPLE, indexed=True, name="api")
     pushed(git, hub_address, model_dir)
     with pytest.raises(UsageError, match="another repository under the name api"):
         pushed(make_repository({"b.py": "b = 1\n"}, name="other/api"), hub_address, model_dir)
@@ -243,7 +243,7 @@ def test_a_shallow_clone_is_told_by_its_remote_or_not_at_all(
     hub_address: str, make_repository, model_dir: Path, tmp_path: Path
 ):
     """Where it ends is no first commit: with each push it is another."""
-    git = make_repository(SAMPLE, name="api")
+    git = make_repository(SAMPLE, indexed=True, name="api")
     git.commit({"added.py": "added = True\n"})
     clone = git.clone(tmp_path / "shallow/api", "--depth", "1")
     with pytest.raises(NotSetUpError, match="shallow") as refused:

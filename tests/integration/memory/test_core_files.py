@@ -1,31 +1,15 @@
 from __future__ import annotations
 
-import subprocess
-import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from gitrag.errors import ConfigError, StoreError
+from gitrag.errors import BusyError, ConfigError, StoreError
 from gitrag.memory.core_files import CoreFile, CoreFiles, context_text
+from tests.support.at_once import at_once
 
 WRITERS = 10
-
-MARK = """
-import sys
-from pathlib import Path
-from gitrag.errors import BusyError
-from gitrag.memory.core_files import CoreFiles
-
-sys.stdin.read()
-waiting = [f"{sys.argv[2]}/{turn}.py" for turn in range(5)]
-while waiting:
-    try:
-        CoreFiles(Path(sys.argv[1])).mark("shop", waiting[-1], "summary")
-    except BusyError:  # a busy machine gives nobody a turn within seconds
-        continue
-    waiting.pop()
-"""
 
 
 @pytest.fixture
@@ -76,15 +60,14 @@ def test_what_means_something_in_yaml_survives(core: CoreFiles, text: str):
 
 
 def test_many_processes_mark_at_once(core: CoreFiles):
-    home = str(core.path.parent)
-    writers = [
-        subprocess.Popen([sys.executable, "-c", MARK, home, str(number)], stdin=subprocess.PIPE)
-        for number in range(WRITERS)
-    ]
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.close()
-    assert [writer.wait() for writer in writers] == [0] * WRITERS
+    def mark(number: int) -> None:
+        waiting = [f"{number}/{turn}.py" for turn in range(5)]
+        while waiting:
+            with suppress(BusyError):  # a busy machine gives nobody a turn within seconds
+                CoreFiles(core.path.parent).mark("shop", waiting[-1], "summary")
+                waiting.pop()
+
+    at_once(WRITERS, mark)
     assert len(core.all("shop")) == 5 * WRITERS
 
 

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,21 +10,9 @@ from gitrag.errors import StoreError, UsageError
 from gitrag.memory import observations
 from gitrag.memory.explorations import Explorations
 from gitrag.memory.observations import NAME, Observations
+from tests.support.at_once import at_once
 
 WRITERS = 20
-
-WRITE = """
-import json, sys
-from pathlib import Path
-from gitrag.memory.explorations import Explorations
-
-home, number, names = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-explorations = Explorations(home)
-sys.stdin.read()  # all start together
-for turn in range(5):
-    explorations.save("Shared", {name: f"{number} {turn}" for name in names}, project="shop")
-    explorations.save(f"Own {number}", {"goals": f"{turn}"}, project="shop")
-"""
 
 
 @pytest.fixture
@@ -75,18 +60,14 @@ def test_nothing_is_truncated(explorations: Explorations):
 def test_twenty_processes_write_at_once(explorations: Explorations, tmp_path: Path):
     """Every save counts once, and no section of the shared topic is lost."""
     names = ["goals", "constraints", "preferences", "unknowns", "decisions", "context"]
-    home = str(tmp_path / "home")
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITE, home, str(number), json.dumps([names[number % 6]])],
-            stdin=subprocess.PIPE,
-        )
-        for number in range(WRITERS)
-    ]
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.close()
-    assert [writer.wait() for writer in writers] == [0] * WRITERS
+
+    def write(number: int) -> None:
+        own = Explorations(tmp_path / "home")
+        for turn in range(5):
+            own.save("Shared", {names[number % 6]: f"{number} {turn}"}, project="shop")
+            own.save(f"Own {number}", {"goals": f"{turn}"}, project="shop")
+
+    at_once(WRITERS, write)
     shared = explorations.get("Shared", "shop")
     assert shared.revision == 5 * WRITERS
     assert shared.sections.keys() == set(names)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,18 +11,9 @@ from gitrag.errors import RepositoryError, StoreError, UsageError
 from gitrag.git import Repository
 from gitrag.memory.registry import MOST_BYTES, RegisteredPlace, Registry, UnknownRepositoryError
 from gitrag.workspace import Workspace
+from tests.support.at_once import at_once
 
 WRITERS = 8
-ADD = """
-import sys
-from pathlib import Path
-from gitrag.memory.registry import RegisteredPlace, Registry
-
-sys.stdin.read()
-for turn in range(5):
-    place = Path("/src") / sys.argv[2] / str(turn)
-    Registry(Path(sys.argv[1])).add([RegisteredPlace(place, place / ".git")])
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -214,13 +203,9 @@ def test_a_path_that_is_not_utf8_is_kept(registry):
 
 
 def test_no_writer_loses_what_another_added(registry):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", ADD, str(registry.path.parent), f"w{number}"], stdin=subprocess.PIPE
-        )
-        for number in range(WRITERS)
-    ]
-    for each in processes:
-        each.stdin.close()
-    assert [each.wait(120) for each in processes] == [0] * WRITERS
+    def add_five(number: int) -> None:
+        for turn in range(5):
+            Registry(registry.path.parent).add([entry(f"/src/w{number}/{turn}")])
+
+    at_once(WRITERS, add_five)
     assert len(registry.read().entries) == WRITERS * 5

@@ -58,9 +58,12 @@ ALL = SearchOptions(min_score=0.0)
 GROUPED = SearchOptions(min_score=0.0, grouped=True)
 
 
-def test_variants_are_one_hit_where_that_is_asked(tmp_path):
-    workspace = of_texts(tmp_path, VARIANTS | OTHERS)
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    return of_texts(tmp_path_factory.mktemp("variants"), VARIANTS | OTHERS)
 
+
+def test_variants_are_one_hit_where_that_is_asked(workspace):
     each, grouped = search(workspace, QUESTION, ALL), search(workspace, QUESTION, GROUPED)
 
     assert set(paths(each)[:3]) == set(VARIANTS)
@@ -70,8 +73,7 @@ def test_variants_are_one_hit_where_that_is_asked(tmp_path):
     assert paths(grouped) == [path, *paths(each)[3:]]
 
 
-def test_the_limit_counts_groups(tmp_path):
-    workspace = of_texts(tmp_path, VARIANTS | OTHERS)
+def test_the_limit_counts_groups(workspace):
     options = SearchOptions(min_score=0.0, grouped=True, limit=2)
 
     found = search(workspace, QUESTION, options).hits
@@ -143,15 +145,13 @@ def test_a_copy_with_the_same_content_is_named_too(tmp_path):
     assert {path, *others} == set(copies)
 
 
-def test_a_file_that_is_asked_for_by_path_is_not_named_again(tmp_path):
-    workspace = of_texts(tmp_path, VARIANTS | OTHERS)
+def test_a_file_that_is_asked_for_by_path_is_not_named_again(workspace):
     found = search(workspace, "src/v3/parse.py", GROUPED).hits
     assert found[0].path == "src/v3/parse.py"
     assert all("src/v3/parse.py" not in hit.variants for hit in found)
 
 
-def test_screens_name_the_variants_and_json_keeps_its_keys(tmp_path):
-    workspace = of_texts(tmp_path, VARIANTS | OTHERS)
+def test_screens_name_the_variants_and_json_keeps_its_keys(workspace):
     answer = search(workspace, QUESTION, GROUPED)
     named = f"also: {', '.join(answer.hits[0].variants)}"
 

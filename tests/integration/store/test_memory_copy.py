@@ -375,14 +375,14 @@ def test_a_spoilt_file_of_chunks_costs_no_answer(large: tuple[Store, Store], spo
     path = resident.path.with_name(f"{resident.path.name}.chunks")
     raw, aside = path.read_bytes(), tmp_path / "aside"
     packed = {
-        "bomb": zlib.compress(bytes(1 << 28)),
-        "nest": zlib.compress(b"\x91\x93\x01\x02\x81\xa1x" + b"\x91" * 100_000 + b"\x01"),
-        "text": "packed",
-        "wide": zlib.compress(msgspec.msgpack.encode([(1, 2), "three", {"four": 5}])),
+        "bomb": lambda: zlib.compress(bytes(1 << 28)),  # which takes a second
+        "nest": lambda: zlib.compress(b"\x91\x93\x01\x02\x81\xa1x" + b"\x91" * 100_000 + b"\x01"),
+        "text": lambda: "packed",
+        "wide": lambda: zlib.compress(msgspec.msgpack.encode([(1, 2), "three", {"four": 5}])),
     }
     if spoil in packed:
         with closing(sqlite3.connect(path)) as db, db:
-            db.execute("UPDATE chunks SET packed = ?", [packed[spoil]])
+            db.execute("UPDATE chunks SET packed = ?", [packed[spoil]()])
     elif spoil == "below":  # to go on from there would take for ever
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE chunks SET number = ?", [-(1 << 60)])

@@ -56,11 +56,11 @@ def test_beyond_what_is_parsed_there_is_a_head():
 
 
 @pytest.mark.slow
-def test_deep_nesting_comes_back():
-    done = subprocess.run(
-        [sys.executable, "-c", NESTED, *PARSED], capture_output=True, text=True, check=False, timeout=240
-    )
-    assert done.stdout.split() == PARSED, done.stderr[-500:]
+def test_deep_nesting_comes_back(some):
+    languages = some(PARSED, keep=10)
+    command = [sys.executable, "-c", NESTED, *languages]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    assert done.stdout.split() == languages, done.stderr[-500:]
     assert done.returncode == 0
 
 
