@@ -15,6 +15,9 @@ from gitrag.callgraph.general.scripts import Scripts
 _BY_PATH = (".lua", ".dart", ".zig")
 """Endings of files that name others by their paths."""
 
+_ROOTS = ("templates", "views", "Templates")
+"""How directories end that templates of PHP are named from."""
+
 DEFAULT = "default"
 """The name under which JavaScript exports a file's main definition."""
 
@@ -45,7 +48,7 @@ def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
     found: list[ImportedName] = []
     for row in rows:
         if row.local is not None:
-            found.append(ImportedName(row.alias or DEFAULT, "", row.local, "local"))
+            found.append(ImportedName(row.alias or DEFAULT, row.use or "", row.local, "local"))
         elif row.origin is not None:
             origin = row.origin
             if row.module is not None:
@@ -209,7 +212,20 @@ class Imports:
             self._crates = Crates(paths, self._manifests.crates())
         return self._crates
 
+    def template(self, name: str, importer: str) -> str | None:
+        """Return the template of PHP that a name means in a file: one that lies where templates do, first."""
+        if name == "_self":
+            return importer
+        name = name.partition("/")[2] if name.startswith("@") else name.lstrip("/!")
+        stem = name.rpartition("/")[2].partition(".")[0]
+        every = [path for path in self._stems.get(stem, ()) if f"/{path}".endswith(f"/{name}")]
+        roots = {path: path.removesuffix(name).rstrip("/") for path in every}
+        own = sorted(every, key=lambda path: (not roots[path].endswith(_ROOTS), len(path), path))
+        return own[0] if own else None
+
     def _script(self, origin: str, importer: str) -> str | None:
+        if importer.endswith(".twig"):
+            return self.template(origin, importer)
         if importer.endswith(_BY_PATH):
             return self._at(origin, importer)
         if self._scripts is None:

@@ -11,6 +11,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
+from gitrag.callgraph.general.registering import read_as, template_names
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables
 
@@ -118,6 +119,8 @@ class GeneralView:
             owner, _, name = definition.name.rpartition(".")
             owner = owner.rpartition(".")[2]
             names |= {name, DEFAULT} if name == "exports" else {name}
+            if self._tables.language(own[0]) == "php":  # its templates have other names for it
+                names |= read_as(name) if name else {*template_names(own[0])}
             if definition.kind == "class":
                 makers.add(name)
             elif owner and (name in CONSTRUCTORS or name == owner):
