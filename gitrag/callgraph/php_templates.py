@@ -45,6 +45,8 @@ _OPERATORS = {
     "as": "", "by": "", "is": "&&", "~": ".", "//": "/", "..": ",", "?.": "", ".": "", "|": "", "=>": ",",
     "=": "", "{": "[", "}": "]",
 }  # fmt: skip
+_MOST_CODE = 6
+"""Characters of a template's code for each of its own; of real templates it is less than one."""
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -84,10 +86,13 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self._text = text
         self._parts: list[tuple[int, int, str]] = []
+        self._room = _MOST_CODE * (len(text) + 1_000)
 
     def add(self, at: int, code: str) -> None:
         """Add code at the line of a place of the text."""
-        self._parts.append((at, len(self._parts), code))
+        self._room -= len(code)
+        if self._room >= 0:
+            self._parts.append((at, len(self._parts), code))
 
     def joined(self) -> str:
         """Return the code; it begins as a file of PHP does."""
@@ -211,7 +216,7 @@ _BLADE = late_re(
     r"|\{!!(?P<raw>(?:(?!\{!!|!!\}).)*+)!!\}|<\?(?:php\b|=)(?P<code>(?:(?!\?>|<\?).)*+)(?:\?>|\Z)"
     r"|(?<![\w@])@(?P<block>php|verbatim)\b(?![ \t]*\()|(?<![\w@])@(?P<name>[A-Za-z]\w*+)[ \t]*(?=\()"
     r"|<(?P<kind>x-|livewire:)(?P<component>[\w.:-]++)|(?P<tag><)[a-z]"
-    r"|(?<=\s)(?P<bound>:[\w.:-]++|wire:[\w.:-]++)=\"(?P<given>[^\"<>]*+)\"",
+    r"|(?<=\s)(?P<bound>:[\w.:-]++|wire:[\w.:-]++)=\"(?P<given>(?:[^\"<>]|(?<=[-=])>)*+)\"",
     re.DOTALL,
 )
 _PROPERTY = late_re(r"(?<=->)([A-Za-z_]\w*+)(?!\s*(?:\(|=(?![=>])))")
@@ -227,10 +232,10 @@ _INJECTED = late_re(r"\s*['\"](\w+)['\"]\s*,\s*(?:['\"]([\w\\]+)['\"]|\\?([\w\\]
 _NAME_OF_COMPONENT = late_re(r"\s*['\"]([\w.:-]+)['\"]")
 
 
-def php_of_blade(text: str) -> str:  # noqa: C901 - a branch a kind of match
+def php_of_blade(text: str) -> str:
     """Return PHP that calls what a template of Blade may call: its code, and what it names."""
     lines, closing = _Lines(text), closing_brackets(text)
-    last = text.rfind("@endphp")
+    last = {each: text.rfind(f"@end{each}") for each in ("php", "verbatim")}
     at, is_component = 0, False
     while found := _BLADE.search(text, at):
         at, kind = found.end(), found.lastgroup or ""
@@ -243,12 +248,10 @@ def php_of_blade(text: str) -> str:  # noqa: C901 - a branch a kind of match
         elif kind == "code":
             lines.add(found.start("code"), f"{found['code']};")
         elif kind == "block":
-            end = text.find("@endverbatim" if found["block"] == "verbatim" else "@endphp", at)
-            if found["block"] == "verbatim":
-                at = end if end >= 0 else len(text)
-            elif at <= last:
-                lines.add(at, f"{text[at:end]};")
-                at = end
+            is_closed = at <= last[found["block"]]  # or each would look for its end up to the file's
+            end = text.find(f"@end{found['block']}", at) if is_closed else at
+            lines.add(at, f"{text[at:end]};" if found["block"] == "php" else "")
+            at = end
         elif kind == "name" and at in closing:
             lines.add(at, _directive(found["name"], text[at + 1 : closing[at]]))
             at = closing[at] + 1
@@ -264,7 +267,7 @@ def php_of_blade(text: str) -> str:  # noqa: C901 - a branch a kind of match
 
 def _read(code: str) -> str:
     """Return an expression of PHP in which members that are read are called: a model may have accessors."""
-    return _PROPERTY.sub(rf"{READ}\1()", code.strip().rstrip(";")) or "''"
+    return _PROPERTY.sub(rf"{READ}\1()", code.rstrip(" \t\r\n;")) if code.strip() else "''"
 
 
 def _directive(name: str, given: str) -> str:

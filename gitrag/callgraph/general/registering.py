@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import UNSURE
 from gitrag.late import late_re
-
-if TYPE_CHECKING:
-    import tree_sitter
 
 FUNCTION, FILTER, TEST, READ = "ƒ", "φ", "τ", "λ"
 """Before a name in PHP made of a template: Twig's function, filter, test; what is read of something."""
@@ -70,26 +66,26 @@ def named_as(caller: str, name: str) -> str:
 
 
 def prefixed(
-    routes: Iterable[tuple[tree_sitter.Node, dict[str, str]]],
+    routes: Iterable[tuple[int, dict[str, str]]],
     groups: Iterable[tuple[int, int, str]],
 ) -> Iterator[dict[str, str]]:
     """Yield registered routes, with what the groups around them put before their names.
 
     Args:
-        routes: The node of each name, and what it is registered as.
+        routes: The first byte of each name, and what it is registered as.
         groups: First byte and end of each group of routes, and what it puts before names.
     """
     waiting = sorted(groups, key=lambda each: (each[0], -each[1]))
     around: list[tuple[int, str]] = []
     at = 0
-    for node, each in sorted(routes, key=lambda route: route[0].start_byte):
-        while at < len(waiting) and waiting[at][0] <= node.start_byte:
+    for place, each in sorted(routes, key=lambda route: route[0]):
+        while at < len(waiting) and waiting[at][0] <= place:
             start, end, before = waiting[at]
             while around and around[-1][0] <= start:
                 around.pop()
             around.append((end, (around[-1][1] if around else "") + before))
             at += 1
-        while around and around[-1][0] <= node.start_byte:
+        while around and around[-1][0] <= place:
             around.pop()
         name = each["alias"]
         if around and name.startswith(ROUTE):
@@ -124,10 +120,15 @@ def accessors(name: str, *, is_twig: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys((f"get{studly}Attribute", name, studly[:1].lower() + studly[1:])))
 
 
+def snake(name: str) -> str:
+    """Return a name as Laravel's attributes are written: ``full_name``."""
+    return _HUMP.sub("_", name).lower()
+
+
 def read_as(method: str) -> set[str]:
     """Return the names by which templates may read what a method gives."""
     attribute, accessor = _ATTRIBUTE.fullmatch(method), _ACCESSOR.fullmatch(method)
-    names = {method, _HUMP.sub("_", attribute[1] if attribute else method).lower()}
+    names = {method, snake(attribute[1] if attribute else method)}
     names |= {accessor[1][:1].lower() + accessor[1][1:], accessor[1]} if accessor else set()
     return {READ + each for each in names}
 

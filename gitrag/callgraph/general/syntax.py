@@ -309,7 +309,7 @@ class QueryReader:
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
-        self._routes: list[tuple[tree_sitter.Node, dict[str, str]]] = []
+        self._routes: list[tuple[int, dict[str, str]]] = []
         self._groups: list[tuple[int, int, str]] = []
         self._gifts: list[tuple[Declaration, tree_sitter.Node]] = []
 
@@ -1144,9 +1144,9 @@ class QueryReader:
             by = target(self._raw(captures["by"][0], _COMMENT_BYTES), around) if "by" in captures else {}
             by = {"local": own} if own else by
             if kind in {"resource", "apiResource"}:
-                self._routes += [(node, each) for each in resource_routes(name, by)]
+                self._routes += [(node.start_byte, each) for each in resource_routes(name, by)]
             elif alias := registered_as(kind, name) or ROUTE * (group is not None):
-                self._routes.append((node, {**by, "alias": alias}))
+                self._routes.append((node.start_byte, {**by, "alias": alias}))
         if "group" in captures and "registered" not in captures:
             node = captures["group"][0]
             arguments = node.child_by_field_name("arguments")
