@@ -48,7 +48,7 @@ def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
     found: list[ImportedName] = []
     for row in rows:
         if row.local is not None:
-            found.append(ImportedName(row.alias or DEFAULT, row.use or "", row.local, "local"))
+            found.append(ImportedName(row.alias or DEFAULT, "", row.local, "local"))
         elif row.origin is not None:
             origin = row.origin
             if row.module is not None:

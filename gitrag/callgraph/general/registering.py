@@ -12,6 +12,7 @@ FUNCTION, FILTER, TEST, READ = "ƒ", "φ", "τ", "λ"
 ROUTE, VIEW = "ψ", "ϑ"
 """Before the name of a route, and of a template."""
 MARKS = frozenset({FUNCTION, FILTER, TEST, READ, ROUTE, VIEW})
+FILTERING = frozenset({FILTER, TEST})
 IMPORT = "ƒimport_from"
 REGISTERS, GIVES = "ƒregisters", "ƒgives"
 """What a file mentions that registers something, or gives a template something."""
@@ -48,12 +49,12 @@ def target(written: str, inside: str) -> dict[str, str]:
     """
     found = _CALLABLE.search(written)
     if found is None:
-        return {"local": inside, "use": UNSURE}
+        return {"local": f"{UNSURE}.{inside}"}
     cls = found["on"] or found["at"] or found["static"] or found["invoked"] or ""
     cls = cls.strip("'").removesuffix("::class").replace("\\", ".").lstrip(".")
     name = found["method"] or found["name"] or found["own"] or found["of"] or found["function"]
-    used = {} if cls in {"", "$this", "self", "static"} else {"use": cls}
-    return {"local": name or "__invoke", **used}
+    before = "" if cls in {"", "$this", "self", "static"} else f"{cls}."
+    return {"local": f"{before}{name or '__invoke'}"}
 
 
 def named_as(caller: str, name: str) -> str:
@@ -107,7 +108,7 @@ _HUMP = late_re(r"(?<=[a-z\d])(?=[A-Z])")
 def resource_routes(name: str, by: dict[str, str]) -> Iterator[dict[str, str]]:
     """Yield the routes of a resource of Laravel, each to the method of its controller."""
     for each in _ACTIONS:
-        yield {**by, "local": each, "alias": f"{ROUTE}{name}.{each}"}
+        yield {"local": f"{by['local'].rpartition('.')[0]}.{each}", "alias": f"{ROUTE}{name}.{each}"}
 
 
 def accessors(name: str, *, is_twig: bool) -> tuple[str, ...]:

@@ -80,12 +80,11 @@ from gitrag.callgraph.general.records import (
     WrittenCall,
 )
 from gitrag.callgraph.general.registering import (
+    FILTERING,
     FUNCTION,
     GIVEN,
     GIVES,
     IMPORT,
-    MARKS,
-    READ,
     REGISTERS,
     ROUTE,
     VIEW,
@@ -674,6 +673,7 @@ class QueryReader:
             text = self._text(node)
             own = self._parts_of_name(text)
             # The receiver as that of something: or the brackets of a call at its end would be lost.
+            receiver = receiver if text[:1] not in FILTERING else None  # whatever a filter of Twig is given
             parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
             if receiver and self._language.name == "ruby" and self._raw(receiver[0], 2) == "::":
                 parts = ["", *parts]
@@ -681,8 +681,6 @@ class QueryReader:
             return []  # `A::~A() = default;`, which the grammar takes for an assignment to a call
         if self._language.name == "cpp" and "call" in captures and len(parts) > 1:
             parts = _scoped(self._text(captures["call"][0]), parts)
-        if parts[-1][:1] in MARKS and parts[-1][:1] != READ:
-            parts = parts[-1:]  # whatever a filter of Twig is given
         if self._language.name == "elixir" and is_no_call(
             self._source[max(node.start_byte - _COMMENT_BYTES // 8, 0) : node.start_byte],
             self._source[node.end_byte : node.end_byte + _NAME_BYTES],

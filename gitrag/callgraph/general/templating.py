@@ -35,6 +35,11 @@ _SAME = frozenset(
 )
 _ONE = frozenset(f"{FILTER}{each}()" for each in ("first", "last"))
 """Filters of Twig that give what they are given, and those that give an element of it."""
+_FINDING = frozenset(
+    "find findOrFail first firstOrFail firstOrNew firstOrCreate create make withTrashed".split()
+)
+_LISTING = frozenset("all get paginate simplePaginate".split())
+"""What Laravel's models give one of, and many."""
 _ATTRIBUTES = frozenset({"Attribute"})
 """What a method of Laravel's models gives that is read by its name."""
 
@@ -47,6 +52,7 @@ class Templates(Receivers):
         self._registry: dict[str, dict[Id, float]] | None = None
         self._gifts: dict[tuple[str, str], list[tuple[str, Declaration]]] | None = None
         self._given_types: dict[tuple[str, str], Owner | None] = {}
+        self._is_given = False  # whether it is looked for what a template is given, which is likely only
         self._naming: dict[str, list[str]] = {}  # templates by the names of those that they include or extend
 
     @abstractmethod
@@ -75,16 +81,16 @@ class Templates(Receivers):
                 for alias, every in self._tables.body(path).imports.items():
                     if alias[:1] in MARKS:
                         found = self._registry.setdefault(alias, {})
-                        for each in sorted(every, key=lambda it: it.origin == UNSURE):
-                            if not found or each.origin != UNSURE:
+                        for each in sorted(every, key=_is_unsure):
+                            if not found or not _is_unsure(each):
                                 found.update(self._meant_by(each, path))
         return self._registry.get(name, {})
 
     def _meant_by(self, each: ImportedName, path: str) -> Found:
         """Find the function, or the method, that a file registers."""
-        name = each.name or ""
-        if each.origin and each.origin != UNSURE:  # else a function without a name, inside of it
-            cls = self._class(each.origin, path)
+        origin, _, name = (each.name or "").rpartition(".")
+        if origin and origin != UNSURE:  # else a function without a name, inside of it
+            cls = self._class(origin, path)
             return [] if cls is None else self._methods(cls, name)
         definitions = self._tables.files[path][1].definitions
         own = [
@@ -92,7 +98,7 @@ class Templates(Receivers):
             for at, it in enumerate(definitions)
             if it.kind == "function" and it.name.rpartition(".")[2] == name
         ]
-        sure = OVERRIDDEN if each.origin else CERTAIN
+        sure = OVERRIDDEN if origin else CERTAIN
         return [(each, sure) for each in own or self._tables.functions.get(name, [])]
 
     def _read_of(self, before: Sequence[str], name: str, caller: Id, depth: int) -> Found:
@@ -157,15 +163,17 @@ class Templates(Receivers):
         if owner.kind == "module":
             return None
         for each in accessors(name, is_twig=caller[0].endswith(".twig")):
-            if methods := self._accessed(owner, name, each, caller[0]):
-                return self._given_by(methods, owner)
+            methods = self._accessed(owner, name, each, caller[0])
+            if methods and (given := self._given_by(methods, owner)) is not None:
+                return given
         return self._field(owner, name, depth)
 
     def _given_to(self, name: str, path: str, depth: int) -> Owner | None:
         """Return the type of a variable that whoever renders, or includes, a template gives it."""
         own = path, name
         if own not in self._given_types and depth > 0:
-            sure = self._sure
+            before = self._sure, self._is_given
+            self._is_given = True
             self._given_types[own] = None  # while it is looked for: templates may include one another
             rendered = (self._declared(each, (where, each.owner), depth) for where, each in self._gift(own))
             included = (
@@ -177,8 +185,15 @@ class Templates(Receivers):
             )
             found = (each for each in chain(rendered, islice(included, _MOST_INCLUDING)) if each is not None)
             self._given_types[own] = next((each for each in found if each.kind == "class"), None)
-            self._sure = sure
+            self._sure, self._is_given = before
         return self._given_types.get(own)
+
+    def _declared(self, declared: Declaration, scope: Id, depth: int) -> Owner | None:
+        found, made = super()._declared(declared, scope, depth), declared.made or ("",)
+        if found is not None or not self._is_given or made[-1] not in _FINDING | _LISTING:
+            return found
+        cls = self._class(made[0], scope[0]) if made[0][:1].isupper() else None  # `User::find(1)`
+        return cls and (cls._replace(name=ELEMENT + cls.name) if made[-1] in _LISTING else cls)
 
     def _gift(self, own: tuple[str, str]) -> list[tuple[str, Declaration]]:
         """Return what a template's variable is given, with the file that gives it."""
@@ -195,3 +210,7 @@ class Templates(Receivers):
                     file = self._imports.template(alias[1:], where) if variable else None
                     self._gifts.setdefault((file or "", variable), []).append((where, declared))
         return self._gifts.get(own, [])
+
+
+def _is_unsure(each: ImportedName) -> bool:
+    return (each.name or "").startswith(UNSURE)

@@ -197,6 +197,19 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"C.show ~> <module>", "<module> ~> <module>", "<module> ~> Team.title", "<module> -> Prices.total"},
     ),
+    "blade, what a controller finds": (
+        {
+            "M.php": MODEL,
+            "C.php": "<?php\nuse App\\Models\\Team;\nclass C { function show() {\n"
+            " $it = Team::where(1)->first(); return view('show', ['it' => $it, 'all' => Team::all()]); } }\n",
+            "views/show.blade.php": "{{ $it->title() }}",
+            "views/all.blade.php": "@foreach ($all as $each) {{ $each->title() }} @endforeach",
+            "views/page.blade.php": "@include('all')",
+            "D.php": "<?php\nuse App\\Models\\Team;\nclass D { function all() {\n"
+            "  $all = Team::paginate(3); return view('page', compact('all')); } }\n",
+        },
+        {"C.show ~> <module>", "<module> ~> Team.title", "D.all ~> <module>", "<module> ~> <module>"},
+    ),
     "blade, components": (
         {
             "I.php": INPUT,
