@@ -27,8 +27,8 @@ from gitrag.late import late_re
 
 _ENDINGS = (".twig", ".blade.php")
 _MOST_INCLUDING = 20
-_FORM = "form"
-"""What Symfony's templates call the form, which has its fields under their names."""
+_FORM = late_re(r"[fF]orm$")
+"""How Symfony's templates call a form, which has its fields under their names."""
 _WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 _SAME = frozenset(
     f"{FILTER}{each}()" for each in ("default", "filter", "sort", "slice", "reverse", "merge", "e")
@@ -114,7 +114,7 @@ class Templates(Receivers):
             if found := self._accessed(owner, name, each, caller[0]):  # type: ignore[arg-type]
                 is_alone = is_telling or len(self._tables.methods[each]) == 1
                 return found if is_alone or not is_twig or known > LIKE_NAMED else []
-        if not is_telling or before[:1] == [_FORM] or (owner is not None and known == CERTAIN):
+        if not is_telling or _FORM.search("".join(before[:1])) or (owner is not None and known == CERTAIN):
             return []
         for each in names:
             found = self._telling("", each, "php")
@@ -125,9 +125,12 @@ class Templates(Receivers):
 
     def _accessed(self, owner: Owner, name: str, method: str, path: str) -> Found:
         """Find a method that is called where a name is read; likely only, if the object may have the name."""
-        may_have = (method == name and not path.endswith(".twig")) or self._declares_field(owner, name)
+        is_twig = path.endswith(".twig")
+        may_have = (method == name and not is_twig) or self._declares_field(owner, name)
         most = OVERRIDDEN if may_have else CERTAIN
-        return [(own, min(sure, most)) for own, sure in self._methods(owner, method)]
+        is_any = is_twig or method == name or method.endswith("Attribute")
+        found = self._methods(owner, method)
+        return [(own, min(sure, most)) for own, sure in found if is_any or self._is_attribute(own)]
 
     def _is_attribute(self, own: Id) -> bool:
         return self._tables.body(own[0]).results.get(own[1], "").rpartition(".")[2] in _ATTRIBUTES

@@ -67,7 +67,10 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"<module> ~> User.getName"},
     ),
     "twig, of nothing known, by a telling name alone": (
-        {"U.php": USER, "a.twig": "{{ x.fullName }}{{ x.name }}{{ x.active }}{{ form.mailAddress }}"},
+        {
+            "U.php": USER,
+            "a.twig": "{{ x.fullName }}{{ x.active }}{{ form.mailAddress }}{{ aForm.mailAddress }}",
+        },
         {"<module> ~> User.getFullName"},
     ),
     "twig, a variable named after a class": (
@@ -180,7 +183,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {
             "M.php": MODEL,
             "a.blade.php": "@foreach ($user->posts as $post) {{ $post->x }} @endforeach {{ $x->nick_name }}\n"
-            "{{ $x->team }} {{ $x->name }} {{ $x->nick_name = 1 }}",
+            "{{ $x->team }} {{ $x->name }} {{ $user->is_admin }} {{ $x->nick_name = 1 }}",
         },
         {"<module> ~> User.posts", "<module> ~> User.nickName"},
     ),
