@@ -145,6 +145,7 @@ class Imports:
         self._crates: Crates | None = None
         self._go_modules: dict[str, str] | None = None
         self._found: dict[tuple[str, str, str], list[Place]] = {}
+        self._views: dict[str, str | None] = {}
 
     def within(self, module: str) -> list[str]:
         """Return the files of a path, which may be a directory."""
@@ -218,10 +219,13 @@ class Imports:
             return importer
         name = name.partition("/")[2] if name.startswith("@") else name.lstrip("/!")
         stem = name.rpartition("/")[2].partition(".")[0]
+        if name in self._views:
+            return self._views[name]
         every = [path for path in self._stems.get(stem, ()) if f"/{path}".endswith(f"/{name}")]
         roots = {path: path.removesuffix(name).rstrip("/") for path in every}
         own = sorted(every, key=lambda path: (not roots[path].endswith(_ROOTS), len(path), path))
-        return own[0] if own else None
+        self._views[name] = own[0] if own else None
+        return self._views[name]
 
     def _script(self, origin: str, importer: str) -> str | None:
         if importer.endswith(".twig"):

@@ -19,13 +19,21 @@ REGISTERS, GIVES = "ƒregisters", "ƒgives"
 GIVEN = "\N{RIGHTWARDS ARROW}"
 """Between a template's name and that of a variable that it is given."""
 
-_KINDS = (("Function", FUNCTION), ("Filter", FILTER), ("Test", TEST), ("Route", ROUTE), ("name", ROUTE))
+_KINDS = (
+    ("Function", FUNCTION),
+    ("Filter", FILTER),
+    ("Test", TEST),
+    ("Route", ROUTE),
+    ("name", ROUTE),
+    ("Name", ROUTE),
+)
 _OF_ROUTES = frozenset({"route", "to_route", "redirectToRoute", "generateUrl"})
 _CALLABLE = late_re(
     r"\[\s*(?P<on>\$this|[\w\\]+::class|self::class|static::class|'[\w\\]+')\s*,\s*['\"](?P<method>\w+)['\"]\s*\]"
     r"|['\"](?P<at>[\w\\]+)(?:@|::?)(?P<name>\w+)['\"]|\$this->(?P<own>\w+)\(\.\.\.\)"
-    r"|(?P<static>[\w\\]+)::(?P<of>\w+)\(\.\.\.\)|(?P<invoked>[\w\\]+)::class|['\"](?P<function>\w+)['\"]"
+    r"|(?P<static>[\w\\]+)::(?P<of>\w+)\(\.\.\.\)|(?P<invoked>[\w\\]+)::class"
 )
+_WHOLE_NAME = late_re(r"(['\"])\w+\1")
 _PREFIX = late_re(
     r"(?:->|::)(?:name|as)\(\s*['\"]([^'\"]*)['\"]\s*\)|['\"]as['\"]\s*=>\s*['\"]([^'\"]*)['\"]"
 )
@@ -47,12 +55,15 @@ def target(written: str, inside: str) -> dict[str, str]:
         written: The callable, as written.
         inside: The last name of the function that registers it: what a function without a name is in.
     """
-    found = _CALLABLE.search(written)
+    if _WHOLE_NAME.fullmatch(written):  # a function
+        return {"local": written[1:-1]}
+    every = list(_CALLABLE.finditer(written))
+    found = next((each for each in every if not each["invoked"]), every[-1] if every else None)
     if found is None:
         return {"local": f"{UNSURE}.{inside}"}
     cls = found["on"] or found["at"] or found["static"] or found["invoked"] or ""
     cls = cls.strip("'").removesuffix("::class").replace("\\", ".").lstrip(".")
-    name = found["method"] or found["name"] or found["own"] or found["of"] or found["function"]
+    name = found["method"] or found["name"] or found["own"] or found["of"]
     before = "" if cls in {"", "$this", "self", "static"} else f"{cls}."
     return {"local": f"{before}{name or '__invoke'}"}
 

@@ -149,17 +149,19 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "r.php": "<?php\nRoute::name('admin.')->prefix('a')->group(function () {\n"
             "  Route::get('/u', [C::class, 'show'])->name('users.show');\n});\n"
             "Route::group(['as' => 'x.'], function () {\n  Route::get('/u', 'C@old')->name('old');\n});\n"
-            "Route::get('/v', I::class)->name('i');\nRoute::resource('photos', C::class);\n",
-            "C.php": "<?php\nclass C { function show() {} function old() {}"
-            " function edit() {} function no() {} }\n"
+            "Route::middleware(M::class)->get('v', I::class)->name('i');\n"
+            "Route::get('no', 'C@new')->name('new');\nRoute::resource('photos', C::class);\n",
+            "C.php": "<?php\nfunction no() {}\nclass M {}\nclass C { function show() {} function old() {}"
+            " function edit() {} function new() {} }\n"
             "class I { function __invoke() {} }\n",
             "a.blade.php": "{{ route('admin.users.show') }} {{ route('x.old') }} {{ route('users.show') }}\n"
-            "{{ route('i') }} {{ route(\"photos.edit\", $x) }}",
+            "{{ route('i') }} {{ route('new') }} {{ route(\"photos.edit\", $x) }}",
         },
         {
             "<module> ~> C.show",
             "<module> ~> C.old",
             "<module> ~> C.edit",
+            "<module> ~> C.new",
             "<module> ~> I.__invoke",
         },
     ),
