@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -17,8 +18,16 @@ _SPOKEN = frozenset({"python", *QUERIES})
 
 _COMPONENTS = frozenset({"vue", "svelte", "astro", "html"})
 
-_TEMPLATES = {"erb": "ruby", "jsp": "java", "html": "python", "razor": "csharp"}
-"""What templates have of other languages; HTML, if it calls nothing of Python, is read for its scripts."""
+_TEMPLATES = {
+    "erb": ("ruby", "templates.ruby_of"),
+    "jsp": ("java", "templates.java_of"),
+    "html": ("python", "templates.python_of"),
+    "razor": ("csharp", "templates.csharp_of"),
+    "twig": ("php", "php_templates.php_of_twig"),
+    "blade": ("php", "php_templates.php_of_blade"),
+}
+"""What templates have of other languages, and what reads it.
+HTML, if it calls nothing of Python, is read for its scripts."""
 
 LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
 """Languages with call extraction.
@@ -49,10 +58,9 @@ def extract(data: bytes, language: str) -> Facts:
 
 def _code_of_template(text: str, language: str) -> tuple[str, str] | None:
     """Return the language and the code of a template; None if it is none."""
-    from gitrag.callgraph import templates
-
-    spoken = _TEMPLATES.get(language)
-    code = getattr(templates, f"{spoken}_of")(text) if spoken else ""
+    spoken, reader = _TEMPLATES.get(language, ("", ""))
+    module, _, name = reader.partition(".")
+    code = getattr(import_module(f"gitrag.callgraph.{module}"), name)(text) if spoken else ""
     return (spoken, code) if spoken and (code.strip() or language != "html") else None
 
 
@@ -74,7 +82,7 @@ def _read(data: bytes, language: str) -> Facts:
         return failed("it is larger than 1 MiB")
     language, text = _code_of_template(text, given) or main_language(text, given, _SPOKEN)
     if not language or not text.strip():
-        return replace(EMPTY, language="" if given == "html" else _TEMPLATES.get(given, ""))
+        return replace(EMPTY, language="" if given == "html" else _TEMPLATES.get(given, ("",))[0])
     row = BY_NAME[language]
     source = for_parser(text.encode(), text.split("\n"), row)
     if row.name in {"c", "cpp"}:

@@ -172,7 +172,7 @@ def csharp_of(text: str) -> str:
     the lines of code between tags, and declarations of what it is given.
     """
     text = _without_comments(text, "@*", "*@")
-    closing = _closing(text)
+    closing = closing_brackets(text)
     lines: list[list[str]] = [[] for _ in range(text.count("\n") + 1)]
     row = counted = 0
     for at, code in sorted(_bounded(text, closing)):
@@ -192,7 +192,7 @@ def _bounded(text: str, closing: Mapping[int, int]) -> Iterator[tuple[int, str]]
         yield each
 
 
-def _closing(text: str) -> dict[int, int]:
+def closing_brackets(text: str) -> dict[int, int]:
     """Return the place of the bracket that closes each one; one that is closed by none is left out."""
     found: dict[int, int] = {}
     opened: list[tuple[str, int]] = []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from gitrag.callgraph.general.registering import snake
 from gitrag.callgraph.general.traits import family_of
 from gitrag.chunking.languages import is_code, language_of
 from gitrag.late import late_re
@@ -158,11 +159,15 @@ def property_of(name: str, language: str) -> str:
     """Return the property by which others may read or set what an accessor does; empty if it is none."""
     laravel = _OF_LARAVEL.fullmatch(name) if language == "php" else None
     if laravel and laravel["end"]:
-        return re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", laravel["name"]).lower()
+        return snake(laravel["name"])
     if laravel and laravel["of"] == "scope":
         return laravel["name"][0].lower() + laravel["name"][1:]
     found = _ACCESSOR.fullmatch(name) if language in {"java", "php"} else None
-    return found[1][0].lower() + found[1][1:] if found else ""
+    if found:
+        return found[1][0].lower() + found[1][1:]
+    return (
+        snake(name) if language == "php" and snake(name) != name.lower() else ""
+    )  # of one that gives an Attribute
 
 
 def may_read(path: str, text: str, name: str, language: str) -> bool:

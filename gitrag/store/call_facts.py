@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _LANGUAGE = (
     "CASE WHEN language = 'html' AND path::VARCHAR LIKE '%.erb' THEN 'erb'"
     " WHEN regexp_matches(path::VARCHAR, '(?i)[.]jspf?$') THEN 'jsp'"
-    " WHEN regexp_matches(path::VARCHAR, '(?i)[.](cshtml|razor)$') THEN 'razor' ELSE language END"
+    " WHEN regexp_matches(path::VARCHAR, '(?i)[.](cshtml|razor)$') THEN 'razor'"
+    " WHEN path::VARCHAR LIKE '%.twig' THEN 'twig' WHEN path::VARCHAR LIKE '%.blade.php' THEN 'blade'"
+    " ELSE language END"
 )
 """The language that a file's calls are in: templates are HTML, or of no language, for all else."""
 

@@ -164,6 +164,29 @@ def test_the_code_of_templates_is_read(make_repository):
 
 
 @pytest.mark.parametrize(
+    ("target", "callers"),
+    [
+        ("getFullName", {"templates/show.html.twig:1 ", "views/show.blade.php:2 "}),
+        ("templates/_row.html.twig", {"templates/show.html.twig:2 include"}),
+        ("templates/show.html.twig", {"src/Ctl.php:2 render"}),
+    ],
+)
+def test_templates_of_php_call_and_are_called(make_repository, target, callers):
+    files = {
+        "src/User.php": "<?php\nclass User { function getFullName() {} }\n",
+        "src/Ctl.php": "<?php\nclass Ctl { function show(User $it) { return $this->render('show.html.twig',"
+        " ['it' => $it]); } }\n",
+        "templates/show.html.twig": "{{ it.fullName }}\n{% include '_row.html.twig' %}\n",
+        "templates/_row.html.twig": "{{ a.b }}\n",
+        "views/show.blade.php": "<p>\n{{ $user->getFullName() }}</p>\n",
+    }
+    workspace = open_app(make_repository(files))
+    workspace.update()
+    found = call_graph(workspace, GraphQuestion(target, direction=Direction.CALLERS))
+    assert {f"{each.caller.path}:{each.line} {each.rule}" for each in found.graph.edges} == callers
+
+
+@pytest.mark.parametrize(
     ("target", "callers", "may"),
     [
         ("openDialog", ["src/A.vue:5", "src/B.svelte:3", "src/C.astro:3"], []),

@@ -261,7 +261,7 @@ SHORT = {
         "  public function isOpen() {}\n}\n"
     ),
     "posts.php": "<?php\n$post->nice_title = 1;\n$all->newest();\n",
-    "post.twig": "{% if post.open %}\n",
+    "post.twig": "{% if it.open %}\n",
     "Mail.java": "@Service\nclass Mail {\n  Mail(Repo repo) {}\n}\n",
     "wide.rs": (
         "impl<T: Send + Sink<String> + 'static>\n    Transport for Wide<T>\nwhere\n    T: Copy,\n{\n"

@@ -28,7 +28,10 @@ def calls_of(files: Mapping[str, str], check: Callable[[], None] = lambda: None)
 
 def _language_of(path: str, text: str) -> str:
     return (
-        {"erb": "erb", "jsp": "jsp", "cshtml": "razor", "razor": "razor"}.get(path.rpartition(".")[2])
+        {"erb": "erb", "jsp": "jsp", "cshtml": "razor", "razor": "razor", "twig": "twig"}.get(
+            path.rpartition(".")[2]
+        )
+        or ("blade" if path.endswith(".blade.php") else "")
         or language_of(path, text)
         or ""
     )

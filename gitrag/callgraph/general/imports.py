@@ -15,6 +15,9 @@ from gitrag.callgraph.general.scripts import Scripts
 _BY_PATH = (".lua", ".dart", ".zig")
 """Endings of files that name others by their paths."""
 
+_ROOTS = ("templates", "views", "Templates")
+"""How directories end that templates of PHP are named from."""
+
 DEFAULT = "default"
 """The name under which JavaScript exports a file's main definition."""
 
@@ -142,6 +145,7 @@ class Imports:
         self._crates: Crates | None = None
         self._go_modules: dict[str, str] | None = None
         self._found: dict[tuple[str, str, str], list[Place]] = {}
+        self._views: dict[str, str | None] = {}
 
     def within(self, module: str) -> list[str]:
         """Return the files of a path, which may be a directory."""
@@ -209,7 +213,23 @@ class Imports:
             self._crates = Crates(paths, self._manifests.crates())
         return self._crates
 
+    def template(self, name: str, importer: str) -> str | None:
+        """Return the template of PHP that a name means in a file: one that lies where templates do, first."""
+        if name == "_self":
+            return importer
+        name = name.partition("/")[2] if name.startswith("@") else name.lstrip("/!")
+        stem = name.rpartition("/")[2].partition(".")[0]
+        if name in self._views:
+            return self._views[name]
+        every = [path for path in self._stems.get(stem, ()) if f"/{path}".endswith(f"/{name}")]
+        roots = {path: path.removesuffix(name).rstrip("/") for path in every}
+        own = sorted(every, key=lambda path: (not roots[path].endswith(_ROOTS), len(path), path))
+        self._views[name] = own[0] if own else None
+        return self._views[name]
+
     def _script(self, origin: str, importer: str) -> str | None:
+        if importer.endswith(".twig"):
+            return self.template(origin, importer)
         if importer.endswith(_BY_PATH):
             return self._at(origin, importer)
         if self._scripts is None:

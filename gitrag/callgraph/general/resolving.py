@@ -15,9 +15,10 @@ from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.parameters import BLOCK
-from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
+from gitrag.callgraph.general.registering import MARKS
 from gitrag.callgraph.general.tables import bare
+from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
     BY_NAME,
@@ -51,7 +52,7 @@ _PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
 """What a literal of Rust may be."""
 
 
-class Resolver(Receivers):
+class Resolver(Templates):
     """Resolves written calls."""
 
     def resolve(self, call: WrittenCall, caller: Id) -> Found:
@@ -92,7 +93,7 @@ class Resolver(Receivers):
             (own, sure)
             for own, sure in found
             if sure > least
-            and self._tables.definition(own).kind == "function"
+            and self._tables.definition(own).kind != "class"
             and not (own[1] in self._tables.body(own[0]).properties and own[0].endswith((".cs", ".dart")))
         ]
         return functions if len(functions) <= _FEW else []
@@ -155,6 +156,8 @@ class Resolver(Receivers):
         if parts[0] == SCOPED:
             parts = self._unscoped(parts[1:])
         *before, name = parts
+        if name[:1] in MARKS:
+            return self._marked(before, name, caller, depth)
         if not before:
             return self._plain(name, caller)
         owner = self._owner(before, name, caller, depth)

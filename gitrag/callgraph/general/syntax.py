@@ -30,6 +30,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@parameters``: its parameters, in languages with overloads.
 - ``@needed``: a method that the enclosing interface lists; with ``@type``, its result's type.
 - ``@handed``: a name that may be a function's, which is not called here but handed on.
+- ``@registered``: a name for what is called ``by``, in PHP; ``@group`` puts one before those in it;
+  ``@naming``: arguments the first of which may be such a name, or a template's.
 - ``@tokens``: tokens that are not parsed, a Rust macro's, in which calls are looked for.
 - ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
@@ -80,6 +82,22 @@ from gitrag.callgraph.general.records import (
     Result,
     Signature,
     WrittenCall,
+)
+from gitrag.callgraph.general.registering import (
+    FILTERING,
+    FUNCTION,
+    GIVEN,
+    GIVES,
+    IMPORT,
+    REGISTERS,
+    ROUTE,
+    VIEW,
+    named_as,
+    prefix,
+    prefixed,
+    registered_as,
+    resource_routes,
+    target,
 )
 from gitrag.callgraph.general.ruby_types import associated, held, result
 from gitrag.callgraph.general.scopes import Scopes, Variable, above
@@ -280,6 +298,10 @@ _NO_READ = late_re(
 _NO_READS = ("name", "pattern", "operator", "field")
 """Fields of Scala's nodes whose names read none."""
 
+_OF_NAMES = frozenset({"registered", "group", "naming"})
+_NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
+"""What may be the name of a route or a template."""
+
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
@@ -304,6 +326,9 @@ class QueryReader:
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
         self._picked: dict[int, tuple[str, ...]] = {}
+        self._routes: list[tuple[int, dict[str, str]]] = []
+        self._groups: list[tuple[int, int, str]] = []
+        self._gifts: list[tuple[Declaration, tree_sitter.Node]] = []
 
     def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
         """Return the facts of the file."""
@@ -343,6 +368,9 @@ class QueryReader:
                 watchers.add(self._text(captures["watcher"][0]))
             elif "alone" in captures:
                 alone += captures["alone"]
+            elif not _OF_NAMES.isdisjoint(captures):
+                self._register(captures)
+                calls += self._named_in(captures, imports)
             elif "tokens" in captures:
                 calls += self._calls_in_tokens(captures["tokens"][0])
             elif "picked" in captures:
@@ -440,6 +468,8 @@ class QueryReader:
         if self._language.name in SCRIPTS:
             fields = self._held_in_script(fields, resulting, variables)
         imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
+        imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
+        imports += [{"local": GIVES, "alias": GIVES}] * bool(self._gifts)
         scopes = Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -475,7 +505,7 @@ class QueryReader:
                 *[self._numbered(call, node, scopes) for call, node in calls],
                 *[each for each in self._named if not (each.handed and each.parts[0] in watchers)],
             ),
-            tuple(scopes.declarations()),
+            (*scopes.declarations(), *[self._gift(*each, scopes) for each in self._gifts]),
             tuple(fields),
             tuple(results),
             tuple([msgspec.convert(each, ImportRow) for each in imports]),
@@ -745,6 +775,7 @@ class QueryReader:
             text = self._text(node)
             own = self._parts_of_name(text)
             # The receiver as that of something: or the brackets of a call at its end would be lost.
+            receiver = receiver if text[:1] not in FILTERING else None  # whatever a filter of Twig is given
             parts = [*(_receiver(self._raw(receiver[0])) or ["?"]), *own] if receiver else own
             if receiver and self._language.name == "ruby" and self._raw(receiver[0], 2) == "::":
                 parts = ["", *parts]
@@ -1110,7 +1141,9 @@ class QueryReader:
             if depth < 0 and bracket[0] == b"(":
                 end = node.start_byte - len(before) + len(before[: bracket.start()].rstrip())
                 if end in self._called:  # else it is of an expression, or stands in a string
-                    return msgspec.structs.replace(call, rule=".".join(self._called[end][-2:]))
+                    return msgspec.structs.replace(
+                        call, rule=".".join(self._called[end][-2:]).lstrip(FUNCTION)
+                    )
             depth = max(depth, 0)
         return call
 
@@ -1210,6 +1243,65 @@ class QueryReader:
         for at, parts in in_markup(text):
             line, counted = line + text.count("\n", counted, at), at
             yield WrittenCall(place, parts, line, unsure=True), node
+
+    def _register(self, captures: dict[str, list[tree_sitter.Node]]) -> None:
+        """Note what PHP registers under a name, and what a group of routes puts before it."""
+        for node in captures.get("registered", ()):
+            kind, name = self._text(captures["_kind"][0]), self._text(node)
+            own = self._text(captures["_own"][0]) if "_own" in captures else ""
+            group = captures["group"][0] if "group" in captures else None
+            if group is not None:
+                self._groups.append((group.start_byte, group.end_byte, name))
+                own, name = "__invoke", ""
+            around = self._rows[self._around(node)][1].rpartition(".")[2]
+            by = target(self._raw(captures["by"][0], _COMMENT_BYTES), around) if "by" in captures else {}
+            by = {"local": own} if own else by
+            if kind in {"resource", "apiResource"}:
+                self._routes += [(node.start_byte, each) for each in resource_routes(name, by)]
+            elif alias := registered_as(kind, name) or ROUTE * (group is not None):
+                self._routes.append((node.start_byte, {**by, "alias": alias}))
+        if "group" in captures and "registered" not in captures:
+            node = captures["group"][0]
+            arguments = node.child_by_field_name("arguments")
+            body = arguments.named_children[-1].start_byte if arguments is not None else node.start_byte
+            head = self._between(node.start_byte, body)
+            self._groups.append((*node.byte_range, prefix(head)))
+
+    def _named_in(
+        self, captures: dict[str, list[tree_sitter.Node]], imports: list[dict[str, str]]
+    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+        """Yield the route or the template that arguments name; note what a template is given."""
+        for arguments in captures.get("naming", ()):
+            given = [each.named_children[-1] for each in arguments.named_children if each.named_children]
+            named = [self._text(each) for each in given if each.type in {"string", "encapsed_string"}]
+            kind = self._text(captures["_kind"][0])
+            if kind == IMPORT and len(named) > 1:
+                rest = {"module": named[1]} if len(named) == 2 else {"name": named[1], "alias": named[2]}
+                imports.append({"from": named[0], **rest})
+            elif named and _NAME_GIVEN.fullmatch(named[0]):
+                place, alias = self._around(arguments), named_as(kind, named[0])
+                line = arguments.start_point[0] + 1
+                yield WrittenCall(place, (alias,), line, handed=True, rule=kind.lstrip(FUNCTION)), arguments
+                for array in given[1:] if alias[0] == VIEW else ():
+                    for name, value in self._pairs(array):
+                        self._gifts.append((Declaration(place, f"{alias}{GIVEN}{name}", "", value), array))
+
+    def _pairs(self, array: tree_sitter.Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield what an array of PHP, or ``compact('a')``, has under names: the parts of an expression."""
+        if array.type == "array_creation_expression":
+            for each in array.named_children:
+                if len(each.named_children) == 2:
+                    key, value = each.named_children
+                    text = self._raw(value)
+                    parts = parts_of(text) if value.type.endswith("call_expression") else _receiver(text)
+                    yield self._text(key), tuple(parts if text.endswith(")") else [*parts, SAME])
+        elif array.type == "function_call_expression" and self._raw(array, 8) == "compact(":
+            for name in _WORD.findall(self._raw(array)[8:]):
+                yield name, (name, SAME)
+
+    def _gift(self, gift: Declaration, node: tree_sitter.Node, scopes: Scopes) -> Declaration:
+        made = gift.made and tuple(scopes.named(gift.made, gift.owner, node)[0])
+        return msgspec.structs.replace(gift, made=made)
 
     def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
         node = captures["needed"][0]

@@ -11,6 +11,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
+from gitrag.callgraph.general.registering import read_as, template_names
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables, is_main, loaded_as
 from gitrag.callgraph.general.traits import SCRIPTS
@@ -121,6 +122,8 @@ class GeneralView:
             names |= {name, DEFAULT} if name == "exports" else {name}
             if self._tables.language(own[0]) in SCRIPTS and is_main(definition.name):
                 names |= {loaded_as(own[0]), "with"}
+            if self._tables.language(own[0]) == "php":  # its templates have other names for it
+                names |= read_as(name) if name else {*template_names(own[0])}
             if definition.kind == "class":
                 makers.add(name)
             elif owner and (name in CONSTRUCTORS or name == owner):

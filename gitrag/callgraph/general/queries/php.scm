@@ -79,3 +79,36 @@
   (#match? @handed "^.[A-Za-z_][A-Za-z0-9_]*.$"))
 (namespace_definition name: (_) @import.inner)
 (method_declaration (visibility_modifier) @_seen (#eq? @_seen "private")) @static
+
+; What is registered under a name for templates and routes, and what names that, or a template.
+(object_creation_expression [(name) (qualified_name)] @_kind
+  (arguments . (argument [(string) (encapsed_string)] @registered) . (argument (_) @by))
+  (#match? @_kind "Twig_?(Simple)?(Function|Filter|Test)$"))
+(method_declaration attributes: (attribute_list (attribute_group (attribute [(name) (qualified_name)] @_kind
+    parameters: (arguments . (argument . [(string) (encapsed_string)] @registered)))))
+  name: (name) @_own (#match? @_kind "AsTwig(Function|Filter|Test)$"))
+(method_declaration attributes: (attribute_list (attribute_group (attribute [(name) (qualified_name)] @_kind
+    parameters: (arguments (argument name: (name) @_name [(string) (encapsed_string)] @registered)))))
+  name: (name) @_own (#match? @_kind "(AsTwig(Function|Filter|Test)|Route)$") (#eq? @_name "name"))
+(class_declaration attributes: (attribute_list (attribute_group (attribute [(name) (qualified_name)] @_kind
+    parameters: (arguments (argument name: (name) @_name [(string) (encapsed_string)] @registered)))))
+  (#match? @_kind "Route$") (#eq? @_name "name")) @group
+(member_call_expression object: (_) @by name: (name) @_kind
+  arguments: (arguments . (argument [(string) (encapsed_string)] @registered) .)
+  (#any-of? @_kind "name" "setName"))
+(scoped_call_expression name: (name) @_kind arguments: (arguments
+    . (argument [(string) (encapsed_string)] @registered) . (argument (_) @by))
+  (#any-of? @_kind "resource" "apiResource"))
+(scoped_call_expression name: (name) @_kind arguments: (arguments (argument (anonymous_function)))
+  (#eq? @_kind "group")) @group
+(member_call_expression name: (name) @_kind arguments: (arguments (argument (anonymous_function)))
+  (#eq? @_kind "group")) @group
+(function_call_expression function: (name) @_kind arguments: (arguments) @naming
+  (#any-of? @_kind "route" "to_route" "view" "ƒimport_from" "ƒinclude" "ƒextends" "ƒembed" "ƒuse" "ƒsource"
+    "ƒform_theme" "ƒincludeIf" "ƒincludeWhen" "ƒincludeUnless" "ƒincludeFirst" "ƒextendsFirst" "ƒcomponent" "ƒeach"))
+(member_call_expression name: (name) @_kind arguments: (arguments) @naming
+  (#any-of? @_kind "render" "renderView" "renderForm" "renderBlock" "renderBlockView" "display" "view" "route"
+    "redirectToRoute" "generateUrl"))
+(scoped_call_expression scope: (name) @_on name: (name) @_kind arguments: (arguments) @naming
+  (#eq? @_on "View") (#eq? @_kind "make"))
+(attribute [(name) (qualified_name)] @_kind parameters: (arguments) @naming (#eq? @_kind "Template"))
