@@ -426,13 +426,13 @@ class Attributes(Classes):
     def assign(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
         """Let a target be one of these."""
         if type(target) is Name:
-            frame.bind(target.name, values)
+            frame.rebind(target.name, values)
         elif type(target) is Attribute:
             base = self.value(target.base, frame, line)
             self.set_attribute(base, target.name, values, frame, line)
         elif type(target) is TupleDisplay or type(target) is ListDisplay:
             for place, each in enumerate(target.parts):
-                self.assign(each, self._part(values, place, frame, line), frame, line)
+                self.assign(each, self.part(values, place, frame, line), frame, line)
         elif type(target) is Starred:
             self.assign(target.value, list_of(values), frame, line)
         elif type(target) is Subscript:
@@ -447,7 +447,7 @@ class Attributes(Classes):
             elif any(type(value) is ListOf for value in base):
                 self.store(target.base, list_of(values), frame, line)
 
-    def _part(self, values: Values, place: int, frame: Frame, line: int) -> Values:
+    def part(self, values: Values, place: int, frame: Frame, line: int) -> Values:
         """Return what unpacking gives to one of several targets."""
         parts: set[Value] = set(elements(value for value in values if type(value) is not TupleOf))
         for value in ordered(values):

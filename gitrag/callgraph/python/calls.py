@@ -23,7 +23,7 @@ from gitrag.callgraph.python.confidence import (
 from gitrag.callgraph.python.matching import is_accepted, matched
 from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
 from gitrag.callgraph.python.program import Frame
-from gitrag.callgraph.python.records import Call, decorator_name
+from gitrag.callgraph.python.records import Call, Expression, decorator_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
     HANDED,
@@ -437,19 +437,31 @@ class CallEvaluator(Attributes):
             return instance | self.related(arguments, frame)
         return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
 
+    def in_lambda(self, place: int, expression: Expression | None, line: int) -> Values:
+        """Evaluate an expression of a lambda, whose parameters hide names of the scope around."""
+        made, frame = self._program.lambda_at(place)
+        hidden = {each.name: frame.hidden(each.name) for each in made.parameters}
+        for name in hidden:
+            frame.show(name, (self._program.lambda_flows.get((place, name), NOTHING), None))
+        found = self.value(expression, frame, line)
+        for name, known in hidden.items():
+            frame.show(name, known)
+        return found
+
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
-        expression, frame = self._program.lambda_at(value.place)
+        expression, _ = self._program.lambda_at(value.place)
+        flows = self._program.lambda_flows
         for parameter, values in zip(expression.parameters, arguments.positional, strict=False):
             useful = frozenset(v for v in values if type(v) not in UNTRACED and type(v) is not Argument)
             if useful:
-                frame.bind(parameter.name, useful)
+                key = value.place, parameter.name
+                flows[key] = limited(flows.get(key, NOTHING) | useful)
         body = expression.body
         if type(body) is not Call:
             return NOTHING
-        inner = self.value(body.function, frame, line)
         return limited(
             each
-            for v in ordered(inner)
+            for v in ordered(self.in_lambda(value.place, body.function, line))
             if type(v) is Function
             for each in self.result(v.function, {}, v.bound)
         )

@@ -5,11 +5,25 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.python.mentions import GIVING, given_to_templates
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.records import Lambda, Scope, Statement
+from gitrag.callgraph.python.records import (
+    AGAIN,
+    BRANCH,
+    BREAK,
+    FOREVER,
+    HANDLER,
+    JOIN,
+    LOOP,
+    OTHER,
+    RETURN,
+    Lambda,
+    Scope,
+    Statement,
+)
 from gitrag.callgraph.python.values import (
     CERTAIN,
     MOST,
@@ -145,6 +159,13 @@ _MAX_DECORATORS = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
 
 
+_State: TypeAlias = tuple[dict[str, Values], dict[str, Values]]
+"""What names may be at a place in a body; and what those were of which more is proved there."""
+
+
+Hidden: TypeAlias = tuple[Values | None, Values | None]
+
+
 class Frame:
     """What is known of one scope.
 
@@ -155,17 +176,24 @@ class Frame:
         is_function: Whether it is called; else its body runs once.
         bindings: The statements that bind a name, by name; of a function none.
         settled: The pass in which each name's statements were all read last.
-        names: What its names may be.
+        names: What its names may be, somewhere in it.
+        now: What they may be where it is being read; of what is no function only those of expressions.
         returns: What it may return.
         yields: What it may yield.
         done: The pass that read it last.
     """
 
     __slots__ = (
+        "_before",
+        "_carried",
+        "_forks",
+        "_is_left",
+        "_loops",
         "bindings",
         "done",
         "is_function",
         "names",
+        "now",
         "own",
         "parent",
         "returns",
@@ -187,11 +215,115 @@ class Frame:
         self.returns: Values = NOTHING
         self.yields: Values = NOTHING
         self.done = 0
+        self._carried: dict[int, _State] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to read the body, or end it."""
+        self.now: dict[str, Values] = {}
+        self._before: dict[str, Values] = {}
+        self._forks: list[tuple[_State, list[_State]]] = []
+        self._loops: list[tuple[int, _State, list[_State], list[_State]]] = []
+        self._is_left = False
 
     def bind(self, name: str, values: Values) -> None:
         """Let a name be one of these, too."""
         known = self.names.get(name)
         self.names[name] = values if known is None else limited(known | values)
+        for held in (self.now, self._before) if self.is_function else ():
+            if held is self.now or name in held:
+                held[name] = limited(held.get(name, NOTHING) | values)
+
+    def rebind(self, name: str, values: Values) -> None:
+        """Let a name be one of these from here on."""
+        known = self.names.get(name)
+        self.names[name] = values if known is None else limited(known | values)
+        if self.is_function:
+            self._before.pop(name, None)
+            self.now[name] = values
+
+    def prove(self, name: str, values: Values) -> None:
+        """Let a name be one of these where that is proved."""
+        self._before.setdefault(name, self.now.get(name, NOTHING))
+        self.now[name] = values
+
+    def hidden(self, name: str) -> Hidden:
+        """Return what is known of a name here, to be put back by `show` when something inner ends."""
+        return self.now.get(name), self._before.get(name)
+
+    def show(self, name: str, hidden: Hidden) -> None:
+        """Let a name again be what it was."""
+        for held, values in zip((self.now, self._before), hidden, strict=True):
+            if values is None:
+                held.pop(name, None)
+            else:
+                held[name] = values
+
+    def step(self, kind: int, place: int) -> None:  # noqa: C901 - a branch a kind
+        """Follow where a body's statements lead: see `records.BRANCH` and those behind it.
+
+        Args:
+            place: Which of the body's statements it is.
+        """
+        here: _State = self.now, self._before
+        if kind == BRANCH:
+            self._forks.append((here, []))
+            self._go(here)
+        elif kind in {OTHER, HANDLER}:
+            before, ends = self._forks[-1]
+            if not self._is_left:
+                ends.append(here)
+            if kind == HANDLER:
+                before = _joined([before, here])
+                self._forks[-1] = before, ends
+            self._go(before)
+        elif kind == JOIN:
+            _, ends = self._forks.pop()
+            if not self._is_left:
+                ends.append(here)
+            is_left = not ends
+            self._go(_joined(ends or [here]))
+            self._is_left = is_left
+        elif kind == LOOP:
+            carried = self._carried.get(place)
+            self._loops.append((place, here, [], []))
+            self._go(_joined([here, carried]) if carried is not None else here)
+        elif kind in {AGAIN, FOREVER}:
+            begin, before, breaks, again = self._loops.pop()
+            if not self._is_left:
+                again.append(here)
+            if again:
+                self._carried[begin] = _joined(again)
+            ends = breaks if kind == FOREVER else [before, *again, *breaks]
+            self._go(_joined(ends or [here]))
+            self._is_left = not ends
+        else:
+            if kind != RETURN and self._loops and not self._is_left:
+                _, _, breaks, again = self._loops[-1]
+                (breaks if kind == BREAK else again).append(here)
+            self._go(here)
+            self._is_left = True
+
+    def _go(self, state: _State) -> None:
+        self.now, self._before = state[0].copy(), state[1].copy()
+        self._is_left = False
+
+
+def _joined(states: Sequence[_State]) -> _State:
+    """Return what names may be where several ways meet; what is proved is so on all of them."""
+    if len(states) == 1:
+        return states[0]
+    proved = set(states[0][1]).intersection(*(before for _, before in states[1:]))
+    joined: tuple[dict[str, Values], dict[str, Values]] = ({}, {})
+    for now, before in states:
+        for name in now:
+            values = before[name] if name in before and name not in proved else now[name]
+            known = joined[0].get(name)
+            if known is not values:
+                joined[0][name] = values if known is None else limited(known | values)
+        for name in proved:
+            joined[1][name] = joined[1].get(name, NOTHING) | before[name]
+    return joined
 
 
 class Program:
@@ -212,6 +344,7 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        lambda_flows: What parameters of lambdas are given.
         naming: The parameters that name an attribute to be read.
         put: What attributes of what is outside are assigned, by dotted name.
         handed_out: The functions that a decorator from outside was given.
@@ -253,6 +386,7 @@ class Program:
         self._given: dict[str, list[tuple[Id, str]]] | None = None
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
+        self.lambda_flows: dict[tuple[int, str], Values] = {}
         self._lambdas: list[tuple[Lambda, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
 

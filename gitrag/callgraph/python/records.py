@@ -161,9 +161,14 @@ class NamedExpression(Record, frozen=True, tag="="):
     value: Expression | None
 
 
-class Await(Record, frozen=True, tag="W"):
-    """``await value``."""
+class Proven(Record, frozen=True, tag="!"):
+    """An expression that is only read where a name holds an instance of a class, or of one of several.
 
+    Without the expression: what follows in the branch is.
+    """
+
+    name: str
+    classes: Expression | None
     value: Expression | None
 
 
@@ -202,7 +207,7 @@ Expression: TypeAlias = (
     | Lambda
     | Comprehension
     | NamedExpression
-    | Await
+    | Proven
     | Yield
     | YieldFrom
     | Starred
@@ -321,6 +326,15 @@ class ImportFrom(Record, frozen=True, tag="m"):
     name: str
 
 
+BRANCH, OTHER, JOIN = 0, 1, 2
+"""Among a function's statements: of several branches the first begins, the next; behind them."""
+HANDLER = 3
+"""A branch begins that the one before leads to from anywhere: ``except``."""
+LOOP, AGAIN, FOREVER = 4, 5, 6
+"""What is repeated begins; ends, if it may end by itself; or by ``break`` alone."""
+RETURN, BREAK, CONTINUE = 7, 8, 9
+"""What follows is not reached from here, by the statement of this name; by ``raise`` as by ``return``."""
+
 Statement: TypeAlias = (
     Assign
     | AnnotatedAssign
@@ -336,6 +350,7 @@ Statement: TypeAlias = (
     | Delete
     | Import
     | ImportFrom
+    | int
 )
 
 
