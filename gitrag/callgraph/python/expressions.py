@@ -96,7 +96,7 @@ _SET_OPERATORS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
 
 _STRING = BuiltinInstance("str")
 
-_OPEN = frozenset({Argument, ListOf, TupleOf, DictOf, OutsideWith})
+_OPEN = frozenset({ListOf, TupleOf, DictOf})
 """Kinds of value that an instance of a class may be besides: a list, if the class inherits from it."""
 _OF_THE_VIEW = frozenset({Function, ClassObject})
 _NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
@@ -119,7 +119,8 @@ class Expressions(CallEvaluator):
         return found
 
     def _name(self, expression: Name, frame: Frame, _line: int) -> Values:
-        return self.lookup(expression.name, frame)
+        found = self.lookup(expression.name, frame)
+        return found | frame.guesses(expression.name) if frame.guessed else found
 
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
@@ -343,8 +344,8 @@ class Expressions(CallEvaluator):
         if type(tested) is Name:
             told = self.instances(NOTHING.union(*arguments.positional[1:]))
             classes = frozenset(ClassObject(each.cls) for each in told if type(each) is Instance)
-            if classes and tested.name in frame.now:  # where that is not proved it may be one, too
-                frame.bind(tested.name, frozenset([OutsideWith(HANDED, classes)]))
+            if classes:  # where that is not proved it may be one, too
+                frame.guess(tested.name, frozenset([OutsideWith(HANDED, classes)]))
         if type(function) is Attribute and function.name == "format" and not called:
             given = [*arguments.positional, *(values for _, values in arguments.keywords)]
             self.formatted(NOTHING.union(*given), frame, line)

@@ -178,6 +178,7 @@ class Frame:
         settled: The pass in which each name's statements were all read last.
         names: What its names may be, somewhere in it.
         now: What they may be where it is being read; of what is no function only those of expressions.
+        guessed: What names were tested to be, here or elsewhere.
         returns: What it may return.
         yields: What it may yield.
         done: The pass that read it last.
@@ -191,6 +192,7 @@ class Frame:
         "_loops",
         "bindings",
         "done",
+        "guessed",
         "is_function",
         "names",
         "now",
@@ -221,6 +223,7 @@ class Frame:
     def begin(self) -> None:
         """Begin to read the body, or end it."""
         self.now: dict[str, Values] = {}
+        self.guessed: dict[str, Values] = {}
         self._before: dict[str, Values] = {}
         self._forks: list[tuple[_State, list[_State]]] = []
         self._loops: list[tuple[int, _State, list[_State], list[_State]]] = []
@@ -234,12 +237,23 @@ class Frame:
             if held is self.now or name in held:
                 held[name] = limited(held.get(name, NOTHING) | values)
 
+    def guess(self, name: str, values: Values) -> None:
+        """Let a name perhaps be one of these: it was tested to be."""
+        if name in self.now:
+            self.guessed[name] = self.guessed.get(name, NOTHING) | values
+            self.names[name] = self.names.get(name, NOTHING) | values
+
+    def guesses(self, name: str) -> Values:
+        """Return what a name may be besides, where nothing of it is proved."""
+        return NOTHING if name in self._before else self.guessed.get(name, NOTHING)
+
     def rebind(self, name: str, values: Values) -> None:
         """Let a name be one of these from here on."""
         known = self.names.get(name)
         self.names[name] = values if known is None else limited(known | values)
         if self.is_function:
             self._before.pop(name, None)
+            self.guessed.pop(name, None)
             self.now[name] = values
 
     def prove(self, name: str, values: Values) -> None:
@@ -278,11 +292,11 @@ class Frame:
                 self._forks[-1] = before, ends
             self._go(before)
         elif kind == JOIN:
-            _, ends = self._forks.pop()
+            fork, ends = self._forks.pop()
             if not self._is_left:
                 ends.append(here)
             is_left = not ends
-            self._go(_joined(ends or [here]))
+            self._go(_joined(ends or [here], fork[0]))
             self._is_left = is_left
         elif kind == LOOP:
             carried = self._carried.get(place)
@@ -309,11 +323,25 @@ class Frame:
         self._is_left = False
 
 
-def _joined(states: Sequence[_State]) -> _State:
-    """Return what names may be where several ways meet; what is proved is so on all of them."""
+def _joined(states: Sequence[_State], begin: Mapping[str, Values] | None = None) -> _State:
+    """Return what names may be where several ways meet.
+
+    What is proved is so on all of them, but those that let the name be something else since they began.
+
+    Args:
+        begin: What names were then.
+    """
     if len(states) == 1:
         return states[0]
-    proved = set(states[0][1]).intersection(*(before for _, before in states[1:]))
+    tested: set[str] = set().union(*(before for _, before in states))
+    proved = {
+        name
+        for name in tested
+        if all(
+            name in before or (begin is not None and now.get(name) is not begin.get(name))
+            for now, before in states
+        )
+    }
     joined: tuple[dict[str, Values], dict[str, Values]] = ({}, {})
     for now, before in states:
         for name in now:
@@ -322,7 +350,7 @@ def _joined(states: Sequence[_State]) -> _State:
             if known is not values:
                 joined[0][name] = values if known is None else limited(known | values)
         for name in proved:
-            joined[1][name] = joined[1].get(name, NOTHING) | before[name]
+            joined[1][name] = joined[1].get(name, NOTHING) | before.get(name, now.get(name, NOTHING))
     return joined
 
 
