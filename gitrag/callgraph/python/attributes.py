@@ -175,11 +175,17 @@ class Attributes(Classes):
 
     def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
+        having: dict[Id, Value] = {}
         for subclass in self.subclasses(cls):
             found |= self._assigned(subclass, name)
             theirs = self.find(subclass, name)  # of what they inherit, too: this is a mixin
             if theirs is not None:
-                found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
+                having[theirs[0]] = having.get(theirs[0]) or Instance(subclass, exact=False)
+        before = self._program.ceiling
+        self._program.ceiling = min(before, CERTAIN if len(having) == 1 else ONE_OF_SEVERAL)
+        for each, value in having.items():
+            found |= self.bound(self.member(each, name) or NOTHING, value, frame, line)
+        self._program.ceiling = before
         return frozenset(found)
 
     def _assigned(self, cls: Id, name: str) -> Values:

@@ -340,12 +340,8 @@ class Expressions(CallEvaluator):
                 self.store(function.base, list_of(arguments.positional[-1]), frame, line)
             elif function.name in ADDING_TO_DICT:
                 self.store(function.base, dict_of(arguments.positional[-1]), frame, line)
-        tested = expression.positional[0] if named == "isinstance" and expression.positional else None
-        if type(tested) is Name:
-            told = self.instances(NOTHING.union(*arguments.positional[1:]))
-            classes = frozenset(ClassObject(each.cls) for each in told if type(each) is Instance)
-            if classes:  # where that is not proved it may be one, too
-                frame.guess(tested.name, frozenset([OutsideWith(HANDED, classes)]))
+        if named == "isinstance" and expression.positional:
+            self._guess(bare_name(expression.positional[0]), arguments.positional[1:], frame)
         if type(function) is Attribute and function.name == "format" and not called:
             given = [*arguments.positional, *(values for _, values in arguments.keywords)]
             self.formatted(NOTHING.union(*given), frame, line)
@@ -424,6 +420,13 @@ class Expressions(CallEvaluator):
             if type(base) is Instance or type(base) is ClassObject:
                 found.update(Function(own, base) for own in self.beginning(base.cls, prefix))
         return frozenset([PickedByPrefix(frozenset(found))]) if found else NOTHING
+
+    def _guess(self, name: str, tested: Sequence[Values], frame: Frame) -> None:
+        """Let a name perhaps be what it is tested to be: it may, where that is not proved, too."""
+        told = self.instances(NOTHING.union(*tested))
+        classes = frozenset(ClassObject(each.cls) for each in told if type(each) is Instance)
+        if classes:
+            frame.guess(name, frozenset([OutsideWith(HANDED, classes)]))
 
     def _super(self, positional: Sequence[Expression | None], frame: Frame) -> Values:
         """Return ``super()``: of the method around, or of the class that it is given."""
