@@ -299,9 +299,9 @@ class CallEvaluator(Attributes):
         return limited(found)
 
     def _may_differ(self, value: Value) -> bool:
-        """Tell whether a subclass may have another method, or ``sys.stdout`` be what it was."""
+        """Tell whether a subclass may have another method, or what is outside be called instead."""
         if type(value) is Outside:
-            return any(value.name.startswith(f"{each}.") for each in self._program.put)
+            return not value.name.startswith("builtins.")
         bound = value.bound if type(value) is Function else None
         if type(value) is not Function or type(bound) is not Instance or bound.exact:
             return False

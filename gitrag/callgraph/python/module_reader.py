@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SILENT = frozenset(
-    "comment pass_statement break_statement continue_statement global_statement nonlocal_statement"
+    "comment pass_statement break_statement continue_statement"
     " future_import_statement type_alias_statement identifier".split()
 )
 
@@ -77,6 +77,7 @@ class _Draft(Struct):
     body: list[Statement] = field(default_factory=list)
     assigners: dict[str, list[int]] = field(default_factory=dict)
     decorated: tuple[int, ...] = ()
+    outer: tuple[str, ...] = ()
 
     def scope(self) -> Scope:
         return Scope(
@@ -93,6 +94,7 @@ class _Draft(Struct):
             tuple(self.body),
             {name: tuple(places) for name, places in self.assigners.items()},
             self.decorated,
+            self.outer,
         )
 
 
@@ -240,6 +242,10 @@ class ModuleReader:
         place.add(BREAK if node.type == "break_statement" else CONTINUE)
         return _NONE
 
+    def _outer(self, node: Node, place: _Place) -> _Steps:
+        place.draft.outer += tuple(map(self._expressions.text, node.named_children))
+        return _NONE
+
     def _proved(self, condition: Node | None, *, when: bool) -> list[Statement]:
         """Return statements of what holds where a condition does, or does not."""
         proofs = self._expressions.proofs(condition, when=when)
@@ -333,7 +339,7 @@ class ModuleReader:
             steps += self._block(clause.child_by_field_name("body"), place)
         for number, clause in enumerate(clauses.get("except_clause", ())):
             steps.append(_after(clause, place, OTHER if number else HANDLER))
-            steps.append(_Step(self._except, clause, place))
+            steps.append(_Step(self._except, clause, place._replace(branches=place.branches + 1)))
         steps.append(_after(node, place, JOIN))
         for clause in clauses.get("finally_clause", ()):
             steps += self._block(
@@ -525,6 +531,8 @@ class ModuleReader:
         "return_statement": _return,
         "for_statement": _for,
         "while_statement": _while,
+        "global_statement": _outer,
+        "nonlocal_statement": _outer,
         "break_statement": _jump,
         "continue_statement": _jump,
         "with_statement": _with,

@@ -237,6 +237,15 @@ class Frame:
             if held is self.now or name in held:
                 held[name] = limited(held.get(name, NOTHING) | values)
 
+    def _holding(self, name: str) -> Frame:
+        """Return the function around that has a name, else the module."""
+        found = self
+        while found.parent is not None:
+            found = found.parent
+            if found.is_function and name in found.names:
+                break
+        return found
+
     def guess(self, name: str, values: Values) -> None:
         """Let a name perhaps be one of these: it was tested to be."""
         if name in self.now:
@@ -249,8 +258,9 @@ class Frame:
 
     def rebind(self, name: str, values: Values) -> None:
         """Let a name be one of these from here on."""
-        known = self.names.get(name)
-        self.names[name] = values if known is None else limited(known | values)
+        outer = self if name not in self.scope.outer else self._holding(name)
+        known = outer.names.get(name)
+        outer.names[name] = values if known is None else limited(known | values)
         if self.is_function:
             self._before.pop(name, None)
             self.guessed.pop(name, None)

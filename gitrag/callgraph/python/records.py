@@ -371,6 +371,7 @@ class Scope(Record, frozen=True):
         body: Its statements, those within branches and loops among them.
         assigners: Of a class, by attribute: the places of the methods that assign to it.
         decorated: The lines of its decorators.
+        outer: Of a function: the names that it binds in a scope around, by ``global`` or ``nonlocal``.
     """
 
     kind: Literal["module", "class", "function"]
@@ -386,6 +387,7 @@ class Scope(Record, frozen=True):
     body: tuple[Statement, ...]
     assigners: dict[str, tuple[int, ...]]
     decorated: tuple[int, ...]
+    outer: tuple[str, ...] = ()
 
     @property
     def own_name(self) -> str:
