@@ -93,7 +93,7 @@ class Attributes(Classes):
             elif type(value) is Outside:
                 dotted = f"{value.name}.{name}"
                 found.add(self.outside(dotted, frame.own[0]))
-                found |= self._program.put.get(dotted, NOTHING)
+                found |= self._program.held_outside(dotted, frame.own[0])
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
@@ -293,7 +293,7 @@ class Attributes(Classes):
             elif type(value) is Instance:
                 self._set_of(value, name, given, frame, line)
             elif type(value) is Outside and value.name not in stdlib_module_names:
-                self._program.put_outside(f"{value.name}.{name}", given)
+                self._program.put_outside(f"{value.name}.{name}", frame.own[0], given)
 
     def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:
         override = self.find(value.cls, "__setattr__")

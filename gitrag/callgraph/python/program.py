@@ -131,9 +131,21 @@ class Packages:
                 return "/".join([*folder[: place - 1], *dotted.split(".")])
         return None
 
+    def root(self, path: str) -> str:
+        """Return the directory that the topmost package around a file is in; the top, for no package."""
+        folder = path.split("/")[:-1]
+        every = range(1, len(folder) + 1)
+        places = (place for place in every if "/".join(folder[:place]) in self._initialised)
+        return "/".join(folder[: next(places, 1) - 1])
+
     def inside(self, package: str, name: str) -> str | None:
         """Find the file of a package's submodule."""
         return self._by_place.get(f"{package.rpartition('/')[0]}/{name}".lstrip("/"))
+
+
+def _is_below(one: str, other: str) -> bool:
+    """Tell whether one of two directories is the other, or lies in it."""
+    return f"{one}/".startswith(f"{other}/".lstrip("/")) or f"{other}/".startswith(f"{one}/".lstrip("/"))
 
 
 def _shared(one: str, other: str) -> int:
@@ -384,7 +396,7 @@ class Program:
         limits: What was not looked at so far.
         lambda_flows: What parameters of lambdas are given.
         naming: The parameters that name an attribute to be read.
-        put: What attributes of what is outside are assigned, by dotted name.
+        put: What attributes of what is outside are assigned, by dotted name and source root.
         handed_out: The functions that a decorator from outside was given.
         templates: The files that are templates.
         libraries: The files that Django's templates may have tags and filters of.
@@ -409,7 +421,7 @@ class Program:
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.naming: set[Argument] = set()
-        self.put: dict[str, Values] = {}
+        self.put: dict[str, dict[str, Values]] = {}
         self.handed_out: set[Id] = set()
         self.edges: Edges = {}
         self.ceiling = CERTAIN
@@ -532,11 +544,18 @@ class Program:
             known = self.assigned.get((cls, name), NOTHING)
             self.assigned[cls, name] = limited(known | useful)
 
-    def put_outside(self, name: str, values: Values) -> None:
-        """Note what an attribute of something outside may be: ``threading.local().database``."""
+    def put_outside(self, name: str, path: str, values: Values) -> None:
+        """Note what a file lets an attribute of something outside be: ``threading.local().database``."""
         useful = frozenset(each for each in values if type(each) is Instance)
         if useful:
-            self.put[name] = limited(self.put.get(name, NOTHING) | useful)
+            by_root, root = self.put.setdefault(name, {}), self.packages.root(path)
+            by_root[root] = limited(by_root.get(root, NOTHING) | useful)
+
+    def held_outside(self, name: str, path: str) -> Values:
+        """Return what such an attribute may be in a file: another source root has another of its name."""
+        root = self.packages.root(path) if name in self.put else ""
+        near = (put for other, put in self.put.get(name, {}).items() if _is_below(other, root))
+        return NOTHING.union(*near)
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
         """Note a call, made by the function that a frame lies in, or by what it hands the function to."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.callgraphs import calls_of
+from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
 MIXED = """
@@ -344,3 +344,38 @@ PROVED = {
 @pytest.mark.parametrize(("source", "expected"), PROVED.values(), ids=PROVED)
 def test_only_what_is_proved_at_a_place_is_certain(source: str, expected: set[str]):
     assert shown({"a.py": TWO + source}) == expected
+
+
+def test_what_is_put_into_something_outside_stays_in_its_source_root():
+    source = """
+    from conf import state
+    class {0}:
+        def run(self): return 1
+    def put(): state.it = {0}()
+    def use(): state.it.run()
+    """
+    files = {f"{root}/app/a.py": source.format(name) for root, name in (("one", "A"), ("two", "B"))}
+    files |= {"one/app/__init__.py": "x = 1", "two/app/__init__.py": "x = 1"}
+    files["use.py"] = "from conf import state\ndef both(): state.it.run()\n"
+    assert {each for each in edges_of(files) if each.endswith(".run")} == {
+        "one/app/a.py:use -> one/app/a.py:A.run",
+        "two/app/a.py:use -> two/app/a.py:B.run",
+        "use.py:both -> one/app/a.py:A.run",
+        "use.py:both -> two/app/a.py:B.run",
+    }
+
+
+def test_who_runs_a_decorator_is_the_scope_around_what_is_decorated():
+    source = """
+    def mark(f): return f
+    def named(name): return mark
+    @mark
+    class C:
+        @named("a")
+        def m(self): return 1
+    def around():
+        @mark
+        def inner(): return 1
+        return inner
+    """
+    assert shown({"a.py": source}) == {"<module> -> mark", "<module> -> named", "around -> mark"}
