@@ -16,8 +16,8 @@ from gitrag.callgraph.python.confidence import (
     OVERRIDDEN,
     UNNEEDED,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.names import is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Attribute,
     Expression,
@@ -427,7 +427,18 @@ class Attributes(Classes):
         """Test for truth."""
         self.operator(values, ("__bool__", "__len__"), [], frame, line)
 
-    # targets of assignments
+    # targets of assignments, and what parameters of a lambda are
+
+    def in_lambda(self, place: int, expression: Expression | None, line: int) -> Values:
+        """Evaluate an expression of a lambda, whose parameters hide names of the scope around."""
+        made, frame = self._program.lambda_at(place)
+        hidden = {each.name: frame.hidden(each.name) for each in made.parameters}
+        for name in hidden:
+            frame.show(name, (self._program.lambda_flows.get((place, name), NOTHING), None))
+        found = self.value(expression, frame, line)
+        for name, known in hidden.items():
+            frame.show(name, known)
+        return found
 
     def assign(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
         """Let a target be one of these."""

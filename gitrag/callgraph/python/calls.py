@@ -20,10 +20,10 @@ from gitrag.callgraph.python.confidence import (
     UNLIKELY,
     WRAPPED_ONE,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.matching import is_accepted, matched
 from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
-from gitrag.callgraph.python.program import Frame
-from gitrag.callgraph.python.records import Call, Expression, decorator_name
+from gitrag.callgraph.python.records import Call, decorator_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
     HANDED,
@@ -436,17 +436,6 @@ class CallEvaluator(Attributes):
         if not bases.isdisjoint(models.RELATIONS):
             return instance | self.related(arguments, frame)
         return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
-
-    def in_lambda(self, place: int, expression: Expression | None, line: int) -> Values:
-        """Evaluate an expression of a lambda, whose parameters hide names of the scope around."""
-        made, frame = self._program.lambda_at(place)
-        hidden = {each.name: frame.hidden(each.name) for each in made.parameters}
-        for name in hidden:
-            frame.show(name, (self._program.lambda_flows.get((place, name), NOTHING), None))
-        found = self.value(expression, frame, line)
-        for name, known in hidden.items():
-            frame.show(name, known)
-        return found
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
         expression, _ = self._program.lambda_at(value.place)

@@ -16,9 +16,9 @@ from gitrag.callgraph.python.confidence import (
     MAX_OVERRIDES,
     NAMESAKE,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
 from gitrag.callgraph.python.values import (
     HANDED,

@@ -16,8 +16,8 @@ from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.confidence import HANDED_ON, IN_CONTAINER
 from gitrag.callgraph.python.expressions import Expressions
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.names import Names, is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     RETURN,
     AnnotatedAssign,

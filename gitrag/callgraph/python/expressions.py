@@ -10,9 +10,9 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER, ONE_OF_SEVERAL
+from gitrag.callgraph.python.frames import Frame, Hidden
 from gitrag.callgraph.python.mentions import ADDING_TO_DICT, ADDING_TO_LIST, bound_in
 from gitrag.callgraph.python.names import is_known_decorator
-from gitrag.callgraph.python.program import Frame, Hidden
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,

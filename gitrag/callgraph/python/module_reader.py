@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
-
-from msgspec import Struct, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from gitrag.callgraph.python.expression_reader import OPERATORS, ExpressionReader
 from gitrag.callgraph.python.mentions import attributes_assigned
+from gitrag.callgraph.python.patterns import bound_by, classes_of
 from gitrag.callgraph.python.records import (
     AGAIN,
     BRANCH,
@@ -21,7 +20,6 @@ from gitrag.callgraph.python.records import (
     LOOP,
     OTHER,
     RETURN,
-    Alternatives,
     AnnotatedAssign,
     Assign,
     Attribute,
@@ -29,15 +27,14 @@ from gitrag.callgraph.python.records import (
     Constant,
     Define,
     Delete,
+    Draft,
     Evaluate,
     Except,
     Expression,
     For,
     Import,
     ImportFrom,
-    Keyword,
     Name,
-    Parameter,
     Proven,
     Raise,
     Return,
@@ -61,47 +58,10 @@ _SILENT = frozenset(
 _OVERLOAD = re.compile(r"@\s*(?:\w+\s*\.\s*)*overload\s*")
 
 
-class _Draft(Struct):
-    """A scope that is being read."""
-
-    kind: Literal["module", "class", "function"]
-    name: str
-    line_start: int
-    line_end: int
-    parent: int
-    decorators: tuple[Expression | None, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    bases: tuple[Expression | None, ...] = ()
-    keywords: tuple[Keyword, ...] = ()
-    returns: Expression | None = None
-    body: list[Statement] = field(default_factory=list)
-    assigners: dict[str, list[int]] = field(default_factory=dict)
-    decorated: tuple[int, ...] = ()
-    outer: tuple[str, ...] = ()
-
-    def scope(self) -> Scope:
-        return Scope(
-            self.kind,
-            self.name,
-            self.line_start,
-            self.line_end,
-            self.parent,
-            self.decorators,
-            self.parameters,
-            self.bases,
-            self.keywords,
-            self.returns,
-            tuple(self.body),
-            {name: tuple(places) for name, places in self.assigners.items()},
-            self.decorated,
-            self.outer,
-        )
-
-
 class _Place(NamedTuple):
     """Where a statement stands: the scope, its number, and the branches of it that are around."""
 
-    draft: _Draft
+    draft: Draft
     number: int
     branches: int
 
@@ -138,11 +98,11 @@ class ModuleReader:
 
     def __init__(self, source: bytes) -> None:
         self._expressions = ExpressionReader(source)
-        self._drafts: list[_Draft] = []
+        self._drafts: list[Draft] = []
 
     def read(self, root: Node) -> list[Scope]:
         """Return the module's scopes in the order of the source; the first is the module itself."""
-        module = _Draft("module", "", 1, root.end_point[0] + 1, -1)
+        module = Draft("module", "", 1, root.end_point[0] + 1, -1)
         self._drafts.append(module)
         waiting = [_Step(self._block, root, _Place(module, 0, 0))]
         while waiting:
@@ -403,7 +363,8 @@ class ModuleReader:
         steps: list[_Step] = []
         patterns = [child for child in node.named_children if child.type == "case_pattern"]
         for child in patterns:
-            classes = self._pattern(child, place)
+            place.add(*bound_by(child, self._expressions))
+            classes = classes_of(child, self._expressions)
             if subject and classes and len(patterns) == 1:
                 place.add(Evaluate(_line(child), Proven(subject, TupleDisplay(classes), None)))
         for child in node.named_children:
@@ -414,46 +375,6 @@ class ModuleReader:
                 place.add(*self._proved(child.named_children[0], when=True))
         steps.append(_after(node, place, OTHER))
         return steps
-
-    def _pattern(self, pattern: Node, place: _Place) -> tuple[Expression, ...]:
-        """Bind the names of a pattern; return the classes that what matches it is an instance of."""
-        bound: list[tuple[Node, Node | None]] = []
-        waiting = [pattern]
-        while waiting:
-            each = waiting.pop()
-            children = each.named_children
-            if each.type == "as_pattern" and len(children) > 1:
-                bound.append((children[-1], children[0]))
-                children = children[:1]
-            elif each.type in {"class_pattern", "keyword_pattern"}:
-                children = children[1:]
-            elif each.type == "splat_pattern" or (each.type == "dotted_name" and len(children) == 1):
-                bound += [(child, None) for child in children[:1]]
-                children = []
-            waiting.extend(children)
-        for name, inner in bound:
-            classes = self._classes(inner)
-            target = Name(self._expressions.text(name))
-            declared = AnnotatedAssign(_line(name), target, Alternatives(classes), None)
-            place.add(declared if classes else Assign(_line(name), target, None))
-        return self._classes(pattern)
-
-    def _classes(self, pattern: Node | None) -> tuple[Expression, ...]:
-        """Return the classes that what matches a pattern is of one of; none where it may be of any."""
-        while pattern is not None and pattern.type in {"case_pattern", "as_pattern"}:
-            pattern = pattern.named_children[0] if pattern.named_children else None
-        if pattern is None:
-            return ()
-        every = pattern.named_children if pattern.type == "union_pattern" else [pattern]
-        named = [each.named_children[0] for each in every if each.type == "class_pattern"]
-        return tuple(map(self._dotted, named)) if len(named) == len(every) else ()
-
-    def _dotted(self, node: Node) -> Expression:
-        first, *rest = node.named_children
-        found: Expression = Name(self._expressions.text(first))
-        for each in rest:
-            found = Attribute(found, self._expressions.text(each), _line(each))
-        return found
 
     def _import(self, node: Node, place: _Place) -> _Steps:
         text = self._expressions.text
@@ -499,7 +420,7 @@ class ModuleReader:
         if named is None:
             return _NONE
         outer, name = place.draft.name, self._expressions.text(named)
-        draft = _Draft(
+        draft = Draft(
             "class" if node.type == "class_definition" else "function",
             f"{outer}.{name}" if outer else name,
             line or _line(node),

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.program import Frame, Nesting, Program
+from gitrag.callgraph.python.program import Nesting, Program
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,

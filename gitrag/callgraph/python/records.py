@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Record(Struct, array_like=True, frozen=True, gc=False):
@@ -393,6 +393,43 @@ class Scope(Record, frozen=True):
     def own_name(self) -> str:
         """The last part of its name."""
         return self.name.rpartition(".")[2]
+
+
+class Draft(Struct):
+    """A scope that is being read."""
+
+    kind: Literal["module", "class", "function"]
+    name: str
+    line_start: int
+    line_end: int
+    parent: int
+    decorators: tuple[Expression | None, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    bases: tuple[Expression | None, ...] = ()
+    keywords: tuple[Keyword, ...] = ()
+    returns: Expression | None = None
+    body: list[Statement] = field(default_factory=list)
+    assigners: dict[str, list[int]] = field(default_factory=dict)
+    decorated: tuple[int, ...] = ()
+    outer: tuple[str, ...] = ()
+
+    def scope(self) -> Scope:
+        return Scope(
+            self.kind,
+            self.name,
+            self.line_start,
+            self.line_end,
+            self.parent,
+            self.decorators,
+            self.parameters,
+            self.bases,
+            self.keywords,
+            self.returns,
+            tuple(self.body),
+            {name: tuple(places) for name, places in self.assigners.items()},
+            self.decorated,
+            self.outer,
+        )
 
 
 def bare_name(expression: Expression | None) -> str:
