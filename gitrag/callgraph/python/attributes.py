@@ -240,14 +240,15 @@ class Attributes(Classes):
         return bool(own) and all(type(each) is Instance and self.is_all_known(each.cls) for each in own)
 
     def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
-        bound = value.bound
+        bound, found = value.bound, NOTHING
         if type(bound) is Instance:
+            found = NOTHING if bound.exact else self.beside(bound.cls, name, value.cls)
             bound = Instance(bound.cls, exact=True)
         if type(bound) is Instance or type(bound) is ClassObject:
             member = self.find(bound.cls, name, after=value.cls)
             if member is not None:
-                return self.bound(member[1], bound, frame, line)
-        return NOTHING
+                return self.bound(member[1], bound, frame, line) | found
+        return found
 
     def bound(self, members: Values, to: Value, frame: Frame, line: int) -> Values:
         """Bind what a class holds to what it is read from; properties and descriptors are called."""

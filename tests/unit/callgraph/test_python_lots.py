@@ -379,3 +379,17 @@ def test_who_runs_a_decorator_is_the_scope_around_what_is_decorated():
         return inner
     """
     assert shown({"a.py": source}) == {"<module> -> mark", "<module> -> named", "around -> mark"}
+
+
+def test_super_of_a_mixin_is_likely_what_it_stands_before():
+    source = """
+    class Mixin:
+        def save(self): super().save()
+    class Base:
+        def save(self): return 1
+    class Other:
+        def save(self): return 2
+    class Both(Mixin, Base): pass
+    class Before(Other, Mixin): pass
+    """
+    assert shown({"a.py": source}) == {"Mixin.save ~> Base.save"}
