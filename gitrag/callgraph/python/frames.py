@@ -25,6 +25,9 @@ _State: TypeAlias = tuple[dict[str, Values], dict[str, Values]]
 """What names may be at a place in a body; and what those were of which more is proved there."""
 
 
+_MOST_STATEMENTS = 2_000
+"""Statements of a body that is read in order: at each branch all its names are looked at."""
+
 Hidden: TypeAlias = tuple[Values | None, Values | None]
 
 
@@ -51,6 +54,7 @@ class Frame:
         "_carried",
         "_forks",
         "_is_left",
+        "_is_ordered",
         "_loops",
         "bindings",
         "done",
@@ -90,6 +94,7 @@ class Frame:
         self._forks: list[tuple[_State, list[_State]]] = []
         self._loops: list[tuple[int, _State, list[_State], list[_State]]] = []
         self._is_left = False
+        self._is_ordered = len(self.scope.body) <= _MOST_STATEMENTS
 
     def bind(self, name: str, values: Values) -> None:
         """Let a name be one of these, too."""
@@ -120,6 +125,9 @@ class Frame:
 
     def rebind(self, name: str, values: Values) -> None:
         """Let a name be one of these from here on."""
+        if not self._is_ordered:
+            self.bind(name, values)
+            return
         outer = self if name not in self.scope.outer else self._holding(name)
         known = outer.names.get(name)
         outer.names[name] = values if known is None else limited(known | values)
@@ -130,8 +138,9 @@ class Frame:
 
     def prove(self, name: str, values: Values) -> None:
         """Let a name be one of these where that is proved."""
-        self._before.setdefault(name, self.now.get(name, NOTHING))
-        self.now[name] = values
+        if self._is_ordered:
+            self._before.setdefault(name, self.now.get(name, NOTHING))
+            self.now[name] = values
 
     def hidden(self, name: str) -> Hidden:
         """Return what is known of a name here, to be put back by `show` when something inner ends."""
@@ -145,13 +154,15 @@ class Frame:
             else:
                 held[name] = values
 
-    def step(self, kind: int, place: int) -> None:  # noqa: C901 - a branch a kind
+    def step(self, kind: int, place: int) -> None:  # noqa: C901, PLR0912 - a branch a kind
         """Follow where a body's statements lead: see `records.BRANCH` and those behind it.
 
         Args:
             place: Which of the body's statements it is.
         """
         here: _State = self.now, self._before
+        if not self._is_ordered:
+            return
         if kind == BRANCH:
             self._forks.append((here, []))
             self._go(here)
@@ -186,8 +197,7 @@ class Frame:
         else:
             if kind != RETURN and self._loops and not self._is_left:
                 _, _, breaks, again = self._loops[-1]
-                (breaks if kind == BREAK else again).append(here)
-            self._go(here)
+                (breaks if kind == BREAK else again).append((self.now.copy(), self._before.copy()))
             self._is_left = True
 
     def _go(self, state: _State) -> None:
