@@ -16,8 +16,8 @@ from gitrag.callgraph.python.confidence import (
     OVERRIDDEN,
     UNNEEDED,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.names import is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Attribute,
     Expression,
@@ -93,7 +93,7 @@ class Attributes(Classes):
             elif type(value) is Outside:
                 dotted = f"{value.name}.{name}"
                 found.add(self.outside(dotted, frame.own[0]))
-                found |= self._program.put.get(dotted, NOTHING)
+                found |= self._program.held_outside(dotted, frame.own[0])
             elif type(value) is Super:
                 found |= self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
@@ -175,11 +175,17 @@ class Attributes(Classes):
 
     def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
+        having: dict[Id, Value] = {}
         for subclass in self.subclasses(cls):
             found |= self._assigned(subclass, name)
             theirs = self.find(subclass, name)  # of what they inherit, too: this is a mixin
             if theirs is not None:
-                found |= self.bound(theirs[1], Instance(subclass, exact=False), frame, line)
+                having[theirs[0]] = having.get(theirs[0]) or Instance(subclass, exact=False)
+        before = self._program.ceiling
+        self._program.ceiling = min(before, CERTAIN if len(having) == 1 else ONE_OF_SEVERAL)
+        for each, value in having.items():
+            found |= self.bound(self.member(each, name) or NOTHING, value, frame, line)
+        self._program.ceiling = before
         return frozenset(found)
 
     def _assigned(self, cls: Id, name: str) -> Values:
@@ -234,14 +240,15 @@ class Attributes(Classes):
         return bool(own) and all(type(each) is Instance and self.is_all_known(each.cls) for each in own)
 
     def _of_super(self, value: Super, name: str, frame: Frame, line: int) -> Values:
-        bound = value.bound
+        bound, found = value.bound, NOTHING
         if type(bound) is Instance:
+            found = NOTHING if bound.exact else self.beside(bound.cls, name, value.cls)
             bound = Instance(bound.cls, exact=True)
         if type(bound) is Instance or type(bound) is ClassObject:
             member = self.find(bound.cls, name, after=value.cls)
             if member is not None:
-                return self.bound(member[1], bound, frame, line)
-        return NOTHING
+                return self.bound(member[1], bound, frame, line) | found
+        return found
 
     def bound(self, members: Values, to: Value, frame: Frame, line: int) -> Values:
         """Bind what a class holds to what it is read from; properties and descriptors are called."""
@@ -287,7 +294,7 @@ class Attributes(Classes):
             elif type(value) is Instance:
                 self._set_of(value, name, given, frame, line)
             elif type(value) is Outside and value.name not in stdlib_module_names:
-                self._program.put_outside(f"{value.name}.{name}", given)
+                self._program.put_outside(f"{value.name}.{name}", frame.own[0], given)
 
     def _set_of(self, value: Instance, name: str, given: Values, frame: Frame, line: int) -> None:
         override = self.find(value.cls, "__setattr__")
@@ -421,18 +428,29 @@ class Attributes(Classes):
         """Test for truth."""
         self.operator(values, ("__bool__", "__len__"), [], frame, line)
 
-    # targets of assignments
+    # targets of assignments, and what parameters of a lambda are
+
+    def in_lambda(self, place: int, expression: Expression | None, line: int) -> Values:
+        """Evaluate an expression of a lambda, whose parameters hide names of the scope around."""
+        made, frame = self._program.lambda_at(place)
+        hidden = {each.name: frame.hidden(each.name) for each in made.parameters}
+        for name in hidden:
+            frame.show(name, (self._program.lambda_flows.get((place, name), NOTHING), None))
+        found = self.value(expression, frame, line)
+        for name, known in hidden.items():
+            frame.show(name, known)
+        return found
 
     def assign(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
         """Let a target be one of these."""
         if type(target) is Name:
-            frame.bind(target.name, values)
+            frame.rebind(target.name, values)
         elif type(target) is Attribute:
             base = self.value(target.base, frame, line)
             self.set_attribute(base, target.name, values, frame, line)
         elif type(target) is TupleDisplay or type(target) is ListDisplay:
             for place, each in enumerate(target.parts):
-                self.assign(each, self._part(values, place, frame, line), frame, line)
+                self.assign(each, self.part(values, place, frame, line), frame, line)
         elif type(target) is Starred:
             self.assign(target.value, list_of(values), frame, line)
         elif type(target) is Subscript:
@@ -447,7 +465,7 @@ class Attributes(Classes):
             elif any(type(value) is ListOf for value in base):
                 self.store(target.base, list_of(values), frame, line)
 
-    def _part(self, values: Values, place: int, frame: Frame, line: int) -> Values:
+    def part(self, values: Values, place: int, frame: Frame, line: int) -> Values:
         """Return what unpacking gives to one of several targets."""
         parts: set[Value] = set(elements(value for value in values if type(value) is not TupleOf))
         for value in ordered(values):

@@ -20,9 +20,9 @@ from gitrag.callgraph.python.confidence import (
     UNLIKELY,
     WRAPPED_ONE,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.matching import is_accepted, matched
 from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import Call, decorator_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
@@ -299,9 +299,9 @@ class CallEvaluator(Attributes):
         return limited(found)
 
     def _may_differ(self, value: Value) -> bool:
-        """Tell whether a subclass may have another method, or ``sys.stdout`` be what it was."""
+        """Tell whether a subclass may have another method, or what is outside be called instead."""
         if type(value) is Outside:
-            return any(value.name.startswith(f"{each}.") for each in self._program.put)
+            return not value.name.startswith("builtins.")
         bound = value.bound if type(value) is Function else None
         if type(value) is not Function or type(bound) is not Instance or bound.exact:
             return False
@@ -438,18 +438,19 @@ class CallEvaluator(Attributes):
         return instance if bases.isdisjoint(models.FACTORIES) else instance | self.modelled(cls)
 
     def _lambda(self, value: LambdaFunction, arguments: Arguments, line: int) -> Values:
-        expression, frame = self._program.lambda_at(value.place)
+        expression, _ = self._program.lambda_at(value.place)
+        flows = self._program.lambda_flows
         for parameter, values in zip(expression.parameters, arguments.positional, strict=False):
             useful = frozenset(v for v in values if type(v) not in UNTRACED and type(v) is not Argument)
             if useful:
-                frame.bind(parameter.name, useful)
+                key = value.place, parameter.name
+                flows[key] = limited(flows.get(key, NOTHING) | useful)
         body = expression.body
         if type(body) is not Call:
             return NOTHING
-        inner = self.value(body.function, frame, line)
         return limited(
             each
-            for v in ordered(inner)
+            for v in ordered(self.in_lambda(value.place, body.function, line))
             if type(v) is Function
             for each in self.result(v.function, {}, v.bound)
         )

@@ -16,9 +16,9 @@ from gitrag.callgraph.python.confidence import (
     MAX_OVERRIDES,
     NAMESAKE,
 )
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.mentions import names_in
 from gitrag.callgraph.python.names import Names
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import AnnotatedAssign, Assign, Define, bare_name, unsubscripted
 from gitrag.callgraph.python.values import (
     HANDED,
@@ -33,8 +33,10 @@ from gitrag.callgraph.python.values import (
     ListOf,
     Namesake,
     OutsideWith,
+    PickedByPrefix,
     Text,
     TupleOf,
+    Value,
     Values,
     ordered,
 )
@@ -335,6 +337,16 @@ class Classes(Names):
                         found[value.function] = None
             self._below[key] = tuple(found)
         return self._below[key]
+
+    def beside(self, cls: Id, name: str, after: Id) -> Values:
+        """Return the methods that ``super()`` of a mixin may mean: what a subclass has behind it."""
+        found: dict[Id, Value] = {}
+        for each in self.subclasses(cls)[:MAX_OVERRIDES] if self._program.is_last_pass else ():
+            member = self.find(each, name, after=after) if len(self._program.scope(each).bases) > 1 else None
+            if member is not None and member[0] not in self.order(cls):
+                methods = (value.function for value in member[1] if type(value) is Function)
+                found |= {own: Function(own, Instance(each, exact=False)) for own in methods}
+        return frozenset([PickedByPrefix(frozenset(found.values()))]) if found else NOTHING
 
     def are_related(self, one: Id, other: Id) -> bool:
         """Tell whether one of two classes inherits from the other."""

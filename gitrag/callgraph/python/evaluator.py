@@ -16,9 +16,10 @@ from gitrag.callgraph.edges import Edges, Id, Limits
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.confidence import HANDED_ON, IN_CONTAINER
 from gitrag.callgraph.python.expressions import Expressions
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.names import Names, is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
+    RETURN,
     AnnotatedAssign,
     Assign,
     Attribute,
@@ -126,10 +127,15 @@ class Evaluator(Expressions):
         frame.done = program.turn
         nesting.bodies += 1
         ceiling, program.ceiling = program.ceiling, CERTAIN
+        frame.begin()
         if frame.is_function:
             self._enter(frame)
-        for statement in frame.scope.body:
-            self.execute(statement, frame, visible=True)
+        for place, statement in enumerate(frame.scope.body):
+            if type(statement) is int:
+                frame.step(statement, place)
+            else:
+                self.execute(statement, frame, visible=True)
+        frame.begin()
         nesting.bodies -= 1
         program.ceiling = ceiling
         return frame
@@ -149,9 +155,9 @@ class Evaluator(Expressions):
             if not name or name == "/":
                 continue
             if place == 0 and first is not None:
-                frame.names[name] = frame.names.get(name, NOTHING) | first
+                frame.rebind(name, first)
             else:
-                frame.names[name] = self._parameter(frame.own, parameter)
+                frame.names[name] = frame.now[name] = self._parameter(frame.own, parameter)
 
     def _parameter(self, own: Id, parameter: Parameter) -> Values:
         """Return what a parameter may be: by its annotation, or what is given to it, and its default."""
@@ -210,10 +216,11 @@ class Evaluator(Expressions):
         methods = (f"__i{operator}__", f"__{operator}__")
         result = self.operator(left, methods, [value], frame, line)
         kept = value if operator == "add" else NOTHING
-        self.assign(statement.target, result | kept, frame, line)
+        self.assign(statement.target, left | result | kept, frame, line)
 
     def _return(self, statement: Return, frame: Frame) -> None:
         frame.returns = limited(frame.returns | self.value(statement.value, frame, statement.line))
+        frame.step(RETURN, 0)
 
     def _evaluate(self, statement: Evaluate, frame: Frame) -> None:
         self.value(statement.value, frame, statement.line)
@@ -241,6 +248,7 @@ class Evaluator(Expressions):
         if type(statement.value) is not Call:  # `raise Error` makes one
             classes = frozenset(value for value in raised if type(value) is ClassObject)
             self.call(classes, NO_ARGUMENTS, frame, statement.line)
+        frame.step(RETURN, 0)
 
     def _delete(self, statement: Delete, frame: Frame) -> None:
         if type(statement.value) is Subscript:
@@ -261,7 +269,9 @@ class Evaluator(Expressions):
         name, is_function = scope.own_name, scope.kind == "function"
         values = self._values(own, frame)
         is_accessor = self.is_accessor(own)
-        if statement.branches and (frame.is_function or "overload" not in self.decorators(own)):
+        if frame.is_function:
+            frame.rebind(name, values)
+        elif statement.branches and "overload" not in self.decorators(own):
             frame.bind(name, values)
         elif is_function and not is_accessor:
             frame.names[name] = values  # the last of several counts

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,
-    Await,
     BinaryOperation,
     Call,
     Clause,
@@ -25,6 +24,7 @@ from gitrag.callgraph.python.records import (
     Name,
     NamedExpression,
     Parameter,
+    Proven,
     Starred,
     Subscript,
     TupleDisplay,
@@ -84,6 +84,11 @@ _CONSTANTS = {
     "none": "None",
     "ellipsis": "None",
 }
+
+_MOST_CONDITIONS = 10
+"""Conditions within one another that are looked into for what they prove."""
+_SAMENESS = {"is": True, "==": True, "is not": False, "!=": False}
+"""Comparisons that a class of a name proves, by whether they hold."""
 
 
 class ExpressionReader:
@@ -277,14 +282,51 @@ class ExpressionReader:
         return Alternatives(tuple([self.read(child, typed=True) for child in node.named_children]))
 
     def _boolean(self, node: Node, _typed: bool) -> Expression:
-        left = self.read(node.child_by_field_name("left"))
-        return Alternatives((left, self.read(node.child_by_field_name("right"))))
+        left = node.child_by_field_name("left")
+        proofs = self.proofs(left, when=self._is_and(node))
+        right = self.read(node.child_by_field_name("right"))
+        return Alternatives((self.read(left), _where(proofs, right)))
 
     def _conditional(self, node: Node, _typed: bool) -> Expression:
-        parts = [self.read(child) for child in node.named_children if child.type != "comment"]
+        children = [child for child in node.named_children if child.type != "comment"]
+        parts = [self.read(child) for child in children]
         if len(parts) < 3:
             return Alternatives(tuple(parts))
-        return Alternatives((parts[0], parts[2], Untyped((parts[1],))))
+        proofs = self.proofs(children[1], when=True), self.proofs(children[1], when=False)
+        return Alternatives((_where(proofs[0], parts[0]), _where(proofs[1], parts[2]), Untyped((parts[1],))))
+
+    def proofs(self, node: Node | None, *, when: bool, depth: int = 0) -> list[Proven]:
+        """Return what holds where a condition does, or does not: which names are instances of what."""
+        kind = node.type if node is not None else ""
+        inner = (
+            [child for child in node.named_children if child.type != "comment"] if node is not None else []
+        )
+        if node is None or not inner or depth > _MOST_CONDITIONS:
+            return []
+        if kind == "boolean_operator":
+            left = self.proofs(inner[0], when=when, depth=depth + 1)
+            right = self.proofs(inner[-1], when=when, depth=depth + 1)
+            if self._is_and(node) == when:
+                return left + right
+            if len(left) == len(right) == 1 and left[0].name == right[0].name:
+                return [Proven(left[0].name, TupleDisplay((left[0].classes, right[0].classes)), None)]
+        elif kind in {"not_operator", "parenthesized_expression"}:
+            return self.proofs(inner[0], when=when != (kind == "not_operator"), depth=depth + 1)
+        elif kind == "call" and when and self.text(inner[0]) == "isinstance":
+            return _proof(*self._given(node))
+        elif kind == "comparison_operator" and inner[0].type == "call" and len(inner) == 2:
+            operator = node.children_by_field_name("operators")[0].type
+            if self.text(inner[0].named_children[0]) == "type" and _SAMENESS.get(operator) == when:
+                return _proof(*self._given(inner[0]), self.read(inner[1]))
+        return []
+
+    def _is_and(self, node: Node) -> bool:
+        operator = node.child_by_field_name("operator")
+        return operator is not None and operator.type == "and"
+
+    def _given(self, call: Node) -> tuple[Expression | None, ...]:
+        read = self.read(call)
+        return read.positional if type(read) is Call else ()
 
     def _comparison(self, node: Node, _typed: bool) -> Expression:
         operands = [self.read(child) for child in node.named_children if child.type != "comment"]
@@ -315,21 +357,25 @@ class ExpressionReader:
     def _comprehension(self, node: Node, _typed: bool) -> Expression:
         element: Expression | None = None
         clauses: list[Clause] = []
+        proofs: list[Proven] = []
         is_dict = False
         for child in node.named_children:
             if child.type == "for_in_clause":
                 left = self.read(child.child_by_field_name("left"))
-                clauses.append(Clause(left, self.read(child.child_by_field_name("right")), ()))
+                iterable = _where(proofs, self.read(child.child_by_field_name("right")))
+                clauses.append(Clause(left, iterable, ()))
             elif child.type == "if_clause" and clauses:
                 last = clauses[-1]
-                clauses[-1] = Clause(last.target, last.iterable, (*last.conditions, *self._all(child)))
+                conditions = [_where(proofs, each) for each in self._all(child)]
+                clauses[-1] = Clause(last.target, last.iterable, (*last.conditions, *conditions))
+                proofs += self.proofs(child.named_children[0] if child.named_children else None, when=True)
             elif child.type == "pair":
                 is_dict = True
                 key = self.read(child.child_by_field_name("key"))
                 element = DictDisplay((self.read(child.child_by_field_name("value")),), (key,))
             elif child.type != "comment" and element is None:
                 element = self.read(child)
-        return Comprehension(is_dict, element, tuple(clauses))
+        return Comprehension(is_dict, _where(proofs, element), tuple(clauses))
 
     def _dictionary(self, node: Node, _typed: bool) -> Expression:
         values: list[Expression | None] = []
@@ -348,9 +394,6 @@ class ExpressionReader:
 
     def _tuple(self, node: Node, _typed: bool) -> Expression:
         return TupleDisplay(self._all(node))
-
-    def _await(self, node: Node, _typed: bool) -> Expression:
-        return Await(self.only(node))
 
     def _starred(self, node: Node, _typed: bool) -> Expression:
         return Starred(self.only(node))
@@ -403,7 +446,7 @@ class ExpressionReader:
         "pattern_list": _tuple,
         "tuple_pattern": _tuple,
         "list_pattern": _tuple,
-        "await": _await,
+        "await": _inner,
         "list_splat": _starred,
         "list_splat_pattern": _starred,
         "not_operator": _not,
@@ -411,6 +454,20 @@ class ExpressionReader:
         "with_item": _inner,
         "keyword_argument": _inner,
     }
+
+
+def _proof(*given: Expression | None) -> list[Proven]:
+    """Return that a name is an instance of a class, if these are a name and a class."""
+    if len(given) == 2 and (type(given[0]) is Name or type(given[0]) is NamedExpression):
+        return [Proven(given[0].name, given[1], None)]
+    return []
+
+
+def _where(proofs: list[Proven], value: Expression | None) -> Expression | None:
+    """Return an expression that is only read where something holds."""
+    for each in proofs if value is not None else ():
+        value = Proven(each.name, each.classes, value)
+    return value
 
 
 def _index(inside: list[Expression | None]) -> Expression | None:

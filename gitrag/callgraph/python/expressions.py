@@ -10,13 +10,12 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
 from gitrag.callgraph.python.calls import CallEvaluator
 from gitrag.callgraph.python.confidence import AS_VALUE, IN_CONTAINER, ONE_OF_SEVERAL
-from gitrag.callgraph.python.mentions import ADDING_TO_DICT, ADDING_TO_LIST
+from gitrag.callgraph.python.frames import Frame, Hidden
+from gitrag.callgraph.python.mentions import ADDING_TO_DICT, ADDING_TO_LIST, bound_in
 from gitrag.callgraph.python.names import is_known_decorator
-from gitrag.callgraph.python.program import Frame
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,
-    Await,
     BinaryOperation,
     Call,
     Comprehension,
@@ -29,6 +28,7 @@ from gitrag.callgraph.python.records import (
     ListDisplay,
     Name,
     NamedExpression,
+    Proven,
     Starred,
     Subscript,
     TupleDisplay,
@@ -49,6 +49,7 @@ from gitrag.callgraph.python.values import (
     Arguments,
     BuiltinInstance,
     ClassObject,
+    DictOf,
     Function,
     Instance,
     LambdaFunction,
@@ -95,6 +96,8 @@ _SET_OPERATORS = frozenset({"__or__", "__and__", "__sub__", "__xor__"})
 
 _STRING = BuiltinInstance("str")
 
+_OPEN = frozenset({ListOf, TupleOf, DictOf})
+"""Kinds of value that an instance of a class may be besides: a list, if the class inherits from it."""
 _OF_THE_VIEW = frozenset({Function, ClassObject})
 _NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
 """Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
@@ -116,7 +119,8 @@ class Expressions(CallEvaluator):
         return found
 
     def _name(self, expression: Name, frame: Frame, _line: int) -> Values:
-        return self.lookup(expression.name, frame)
+        found = self.lookup(expression.name, frame)
+        return found | frame.guesses(expression.name) if frame.guessed else found
 
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
@@ -231,18 +235,72 @@ class Expressions(CallEvaluator):
 
     def _lambda_made(self, expression: Lambda, frame: Frame, line: int) -> Values:
         place = self._program.lambda_place(expression, frame)
-        for parameter in expression.parameters:
-            frame.names.setdefault(parameter.name, NOTHING)
-        self.value(expression.body, frame, line)
+        self.in_lambda(place, expression.body, line)
         return frozenset([LambdaFunction(place)])
 
+    def _proven(self, expression: Proven, frame: Frame, line: int) -> Values:
+        """Read an expression where a name holds an instance of some classes; or let it from here on."""
+        known = frame.now.get(expression.name)
+        told = self._told(self.value(expression.classes, frame, line)) if known is not None else NOTHING
+        if not told or known is None:
+            return self.value(expression.value, frame, line)
+        hidden = frame.hidden(expression.name)
+        frame.prove(expression.name, self._narrowed(known, told))
+        if expression.value is None:
+            return NOTHING
+        found = self.value(expression.value, frame, line)
+        frame.show(expression.name, hidden)
+        return found
+
+    def _told(self, classes: Values) -> Values:
+        """Return instances of the classes that something is tested to be of, if all are known: no others."""
+        flat = classes | elements(classes)
+        flat |= elements(flat)
+        parts = [part for each in flat if type(each) is TupleOf for part in each.parts]
+        told = self.instances(flat)
+        is_known = all(parts) and all(map(_is_known_class, flat))
+        return told if is_known and len(set(map(type, told))) == 1 else NOTHING
+
+    def _narrowed(self, known: Values, told: Values) -> Values:
+        """Return what something known to be one of some values is where it is an instance of some classes."""
+        found: set[Value] = {each for each in known if type(each) in _OPEN}
+        classes = {each.cls for each in told if type(each) is Instance}
+        instances = [each for each in known if type(each) is Instance]
+        if not classes:  # built-in ones
+            return known - {each for each in instances if self.is_all_known(each.cls)}
+        kept = {each for each in instances if not classes.isdisjoint(self.order(each.cls))}
+        below = {
+            each
+            for each in told
+            for other in instances
+            if type(each) is Instance and not other.exact and other.cls in self.order(each.cls)
+        }
+        is_open = len(instances) < len(known) or not (kept or below)
+        return limited(found | kept | (told if is_open else below - {Instance(e.cls, e.exact) for e in kept}))
+
     def _comprehension(self, expression: Comprehension, frame: Frame, line: int) -> Values:
+        hidden: dict[str, Hidden] = {}
         for clause in expression.clauses:
-            self.assign(clause.target, self._iterated(clause.iterable, frame, line), frame, line)
+            iterable = self._iterated(clause.iterable, frame, line)
+            for name in bound_in(clause.target):
+                hidden.setdefault(name, frame.hidden(name))
+            self._assign_inner(clause.target, iterable, frame, line)
             for condition in clause.conditions:
                 self.tested(self.value(condition, frame, line), frame, line)
         element = self.value(expression.element, frame, line)
+        for name, known in hidden.items():
+            frame.show(name, known)
         return dict_of(items(element)) if expression.is_dict else list_of(element)
+
+    def _assign_inner(self, target: Expression | None, values: Values, frame: Frame, line: int) -> None:
+        """Let a comprehension's target be one of these, which the scope around does not see."""
+        if type(target) is Name:
+            frame.now[target.name] = values
+        elif type(target) is TupleDisplay or type(target) is ListDisplay:
+            for place, each in enumerate(target.parts):
+                self._assign_inner(each, self.part(values, place, frame, line), frame, line)
+        elif type(target) is Starred:
+            self._assign_inner(target.value, list_of(values), frame, line)
 
     def _named(self, expression: NamedExpression, frame: Frame, line: int) -> Values:
         value = self.value(expression.value, frame, line)
@@ -259,7 +317,7 @@ class Expressions(CallEvaluator):
         frame.yields = limited(frame.yields | value | {YIELDED})
         return NOTHING
 
-    def _inner(self, expression: Await | Starred, frame: Frame, line: int) -> Values:
+    def _inner(self, expression: Starred, frame: Frame, line: int) -> Values:
         return self.value(expression.value, frame, line)
 
     def _iterated(self, expression: Expression | None, frame: Frame, line: int) -> Values:
@@ -282,8 +340,8 @@ class Expressions(CallEvaluator):
                 self.store(function.base, list_of(arguments.positional[-1]), frame, line)
             elif function.name in ADDING_TO_DICT:
                 self.store(function.base, dict_of(arguments.positional[-1]), frame, line)
-        if named == "isinstance" and len(expression.positional) == 2:
-            self._narrow(expression.positional[0], arguments.positional, frame)
+        if named == "isinstance" and expression.positional:
+            self._guess(bare_name(expression.positional[0]), arguments.positional[1:], frame)
         if type(function) is Attribute and function.name == "format" and not called:
             given = [*arguments.positional, *(values for _, values in arguments.keywords)]
             self.formatted(NOTHING.union(*given), frame, line)
@@ -363,21 +421,12 @@ class Expressions(CallEvaluator):
                 found.update(Function(own, base) for own in self.beginning(base.cls, prefix))
         return frozenset([PickedByPrefix(frozenset(found))]) if found else NOTHING
 
-    def _narrow(self, tested: Expression | None, arguments: Sequence[Values], frame: Frame) -> None:
-        if type(tested) is Name and len(arguments) == 2:
-            known = frame.names.get(tested.name)
-            if known is None:
-                return
-            classes = [value.cls for value in known if type(value) is Instance]
-            told = self.instances(arguments[1])
-            if classes:  # one related to them says what kind of them it is, not what else
-                told = frozenset(
-                    value
-                    for value in told
-                    if type(value) is Instance
-                    and not any(self.are_related(value.cls, each) for each in classes)
-                )
-            frame.bind(tested.name, told)
+    def _guess(self, name: str, tested: Sequence[Values], frame: Frame) -> None:
+        """Let a name perhaps be what it is tested to be: it may, where that is not proved, too."""
+        told = self.instances(NOTHING.union(*tested))
+        classes = frozenset(ClassObject(each.cls) for each in told if type(each) is Instance)
+        if classes:
+            frame.guess(name, frozenset([OutsideWith(HANDED, classes)]))
 
     def _super(self, positional: Sequence[Expression | None], frame: Frame) -> Values:
         """Return ``super()``: of the method around, or of the class that it is given."""
@@ -411,12 +460,19 @@ class Expressions(CallEvaluator):
         Lambda: _lambda_made,
         Comprehension: _comprehension,
         NamedExpression: _named,
-        Await: _inner,
+        Proven: _proven,
         Starred: _inner,
         Yield: _yield,
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
+
+
+def _is_known_class(value: Value) -> bool:
+    """Tell whether a value is a class of the view or a built-in one, or several."""
+    if type(value) is Outside:
+        return value.name.startswith("builtins.")
+    return type(value) is ClassObject or type(value) is TupleOf or type(value) is ListOf
 
 
 def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:

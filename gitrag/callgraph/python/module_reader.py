@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
-
-from msgspec import Struct, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from gitrag.callgraph.python.expression_reader import OPERATORS, ExpressionReader
 from gitrag.callgraph.python.mentions import attributes_assigned
+from gitrag.callgraph.python.patterns import bound_by, classes_of
 from gitrag.callgraph.python.records import (
+    AGAIN,
+    BRANCH,
+    BREAK,
+    CONTINUE,
+    FOREVER,
+    HANDLER,
+    JOIN,
+    LOOP,
+    OTHER,
+    RETURN,
     AnnotatedAssign,
     Assign,
     Attribute,
@@ -18,15 +27,15 @@ from gitrag.callgraph.python.records import (
     Constant,
     Define,
     Delete,
+    Draft,
     Evaluate,
     Except,
     Expression,
     For,
     Import,
     ImportFrom,
-    Keyword,
     Name,
-    Parameter,
+    Proven,
     Raise,
     Return,
     Scope,
@@ -41,7 +50,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SILENT = frozenset(
-    "comment pass_statement break_statement continue_statement global_statement nonlocal_statement"
+    "comment pass_statement break_statement continue_statement"
     " future_import_statement type_alias_statement identifier".split()
 )
 
@@ -49,50 +58,23 @@ _SILENT = frozenset(
 _OVERLOAD = re.compile(r"@\s*(?:\w+\s*\.\s*)*overload\s*")
 
 
-class _Draft(Struct):
-    """A scope that is being read."""
-
-    kind: Literal["module", "class", "function"]
-    name: str
-    line_start: int
-    line_end: int
-    parent: int
-    decorators: tuple[Expression | None, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    bases: tuple[Expression | None, ...] = ()
-    keywords: tuple[Keyword, ...] = ()
-    returns: Expression | None = None
-    body: list[Statement] = field(default_factory=list)
-    assigners: dict[str, list[int]] = field(default_factory=dict)
-    decorated: tuple[int, ...] = ()
-
-    def scope(self) -> Scope:
-        return Scope(
-            self.kind,
-            self.name,
-            self.line_start,
-            self.line_end,
-            self.parent,
-            self.decorators,
-            self.parameters,
-            self.bases,
-            self.keywords,
-            self.returns,
-            tuple(self.body),
-            {name: tuple(places) for name, places in self.assigners.items()},
-            self.decorated,
-        )
-
-
 class _Place(NamedTuple):
     """Where a statement stands: the scope, its number, and the branches of it that are around."""
 
-    draft: _Draft
+    draft: Draft
     number: int
     branches: int
 
-    def add(self, statement: Statement) -> None:
-        self.draft.body.append(statement)
+    def add(self, *statements: Statement) -> None:
+        """Add statements; where they may lead only in a function, which alone is read in order."""
+        is_function = self.draft.kind == "function"
+        self.draft.body += [each for each in statements if is_function or not _is_of_order(each)]
+
+
+def _is_of_order(statement: Statement) -> bool:
+    return type(statement) is int or (
+        type(statement) is Evaluate and type(statement.value) is Proven and statement.value.value is None
+    )
 
 
 class _Step(NamedTuple):
@@ -116,11 +98,11 @@ class ModuleReader:
 
     def __init__(self, source: bytes) -> None:
         self._expressions = ExpressionReader(source)
-        self._drafts: list[_Draft] = []
+        self._drafts: list[Draft] = []
 
     def read(self, root: Node) -> list[Scope]:
         """Return the module's scopes in the order of the source; the first is the module itself."""
-        module = _Draft("module", "", 1, root.end_point[0] + 1, -1)
+        module = Draft("module", "", 1, root.end_point[0] + 1, -1)
         self._drafts.append(module)
         waiting = [_Step(self._block, root, _Place(module, 0, 0))]
         while waiting:
@@ -213,18 +195,52 @@ class ModuleReader:
 
     def _return(self, node: Node, place: _Place) -> _Steps:
         value = self._expressions.only(node)
-        if value is not None:
-            place.add(Return(_line(node), value))
+        place.add(RETURN if value is None else Return(_line(node), value))
         return _NONE
+
+    def _jump(self, node: Node, place: _Place) -> _Steps:
+        place.add(BREAK if node.type == "break_statement" else CONTINUE)
+        return _NONE
+
+    def _outer(self, node: Node, place: _Place) -> _Steps:
+        place.draft.outer += tuple(map(self._expressions.text, node.named_children))
+        return _NONE
+
+    def _proved(self, condition: Node | None, *, when: bool) -> list[Statement]:
+        """Return statements of what holds where a condition does, or does not."""
+        proofs = self._expressions.proofs(condition, when=when)
+        return [Evaluate(_line(condition), each) for each in proofs] if condition is not None else []
 
     def _for(self, node: Node, place: _Place) -> _Steps:
         left = self._expressions.read(node.child_by_field_name("left"))
         right = self._expressions.read(node.child_by_field_name("right"))
-        place.add(For(_line(node), left, right))
+        place.add(LOOP, For(_line(node), left, right))
         return [
             *self._block(node.child_by_field_name("body"), place),
-            *self._clause(node.child_by_field_name("alternative"), place),
+            _after(node, place, AGAIN),
+            *self._last(node.child_by_field_name("alternative"), place),
         ]
+
+    def _while(self, node: Node, place: _Place) -> _Steps:
+        condition = node.child_by_field_name("condition")
+        place.add(LOOP)
+        inside = place._replace(branches=place.branches + 1)
+        if condition is not None:
+            self._tested(condition, place)
+            place.add(*self._proved(condition, when=True))
+        is_endless = condition is not None and condition.type == "true"
+        return [
+            *self._block(node.child_by_field_name("body"), inside),
+            _after(node, place, FOREVER if is_endless else AGAIN),
+            *self._last(node.child_by_field_name("alternative"), inside),
+        ]
+
+    def _last(self, clause: Node | None, place: _Place) -> list[_Step]:
+        """Read the ``else`` of a loop, which what breaks the loop does not reach."""
+        if clause is None:
+            return []
+        inside = self._block(clause.child_by_field_name("body"), place)
+        return [_after(clause, place, BRANCH), *inside, _after(clause, place, OTHER, JOIN)]
 
     def _with(self, node: Node, place: _Place) -> _Steps:
         for clause in node.named_children:
@@ -244,24 +260,27 @@ class ModuleReader:
         return self._expressions.only(alias) if alias is not None else None
 
     def _if(self, node: Node, place: _Place) -> _Steps:
-        condition = node.child_by_field_name("condition")
-        if condition is not None:
-            self._tested(condition, place)
         inside = place._replace(branches=place.branches + 1)
-        steps = self._block(
-            node.child_by_field_name("consequence") or node.child_by_field_name("body"), inside
-        )
-        for child in node.children_by_field_name("alternative"):
-            steps += self._clause(child, inside)
+        steps: list[_Step] = []
+        clauses = [node, *node.children_by_field_name("alternative")]
+        depth = 0
+        for clause in clauses:
+            condition = clause.child_by_field_name("condition")
+            if condition is not None:
+                steps.append(_Step(self._condition, condition, place))
+                depth += 1
+            body = clause.child_by_field_name("consequence") or clause.child_by_field_name("body")
+            steps += self._block(body, inside)
+            if condition is not None:
+                steps.append(_after(clause, place, OTHER, *self._proved(condition, when=False)))
+        steps.append(_after(node, place, *[JOIN] * depth))
         return steps
 
-    def _clause(self, node: Node | None, place: _Place) -> list[_Step]:
-        """Read ``else`` or ``elif``."""
-        if node is None:
-            return []
-        if node.type == "elif_clause":
-            return [_Step(self._if, node, place)]
-        return self._block(node.child_by_field_name("body"), place)
+    def _condition(self, node: Node, place: _Place) -> _Steps:
+        """Read a condition, and begin the branch where it holds."""
+        self._tested(node, place)
+        place.add(BRANCH, *self._proved(node, when=True))
+        return _NONE
 
     def _tested(self, node: Node, place: _Place) -> None:
         value = self._expressions.read(node)
@@ -269,16 +288,23 @@ class ModuleReader:
             place.add(Test(_line(node), value))
 
     def _try(self, node: Node, place: _Place) -> _Steps:
-        steps: list[_Step] = []
+        """Read ``try``; what nothing was raised before follows it, whatever stands between."""
+        clauses: dict[str, list[Node]] = {}
         for child in node.named_children:
-            if child.type in {"except_clause", "except_group_clause"}:
-                steps.append(_Step(self._except, child, place))
-            elif child.type == "block":
-                steps += self._block(child, place)
-            elif child.type != "comment":
-                steps += self._block(
-                    next((c for c in child.named_children if c.type == "block"), None), place
-                )
+            clauses.setdefault(child.type.replace("_group", ""), []).append(child)
+        steps = [_after(node, place, BRANCH)]
+        for body in clauses.get("block", ()):
+            steps += self._block(body, place)
+        for clause in clauses.get("else_clause", ()):
+            steps += self._block(clause.child_by_field_name("body"), place)
+        for number, clause in enumerate(clauses.get("except_clause", ())):
+            steps.append(_after(clause, place, OTHER if number else HANDLER))
+            steps.append(_Step(self._except, clause, place._replace(branches=place.branches + 1)))
+        steps.append(_after(node, place, JOIN))
+        for clause in clauses.get("finally_clause", ()):
+            steps += self._block(
+                next((each for each in clause.named_children if each.type == "block"), None), place
+            )
         return steps
 
     def _except(self, node: Node, place: _Place) -> _Steps:
@@ -312,24 +338,42 @@ class ModuleReader:
     def _assert(self, node: Node, place: _Place) -> _Steps:
         for child in node.named_children:
             self._tested(child, place)
+        place.add(*self._proved(node.named_children[0] if node.named_children else None, when=True))
         return _NONE
 
     def _match(self, node: Node, place: _Place) -> _Steps:
-        for subject in node.children_by_field_name("subject"):
+        subjects = node.children_by_field_name("subject")
+        for subject in subjects:
             value = self._expressions.read(subject)
             if value is not None:
                 place.add(Evaluate(_line(subject), value))
+        only = self._expressions.read(subjects[0]) if len(subjects) == 1 else None
+        name = only.name if type(only) is Name else ""
+        place.add(BRANCH)
         body = node.child_by_field_name("body")
         cases = body.named_children if body is not None else ()
-        return [_Step(self._case, case, place) for case in cases]
 
-    def _case(self, node: Node, place: _Place) -> _Steps:
+        def case(node: Node, place: _Place) -> _Steps:
+            return self._case(node, place, name)
+
+        return [*(_Step(case, each, place) for each in cases), _after(node, place, JOIN)]
+
+    def _case(self, node: Node, place: _Place, subject: str) -> _Steps:
+        """Read a case, which binds the names of its pattern."""
         steps: list[_Step] = []
+        patterns = [child for child in node.named_children if child.type == "case_pattern"]
+        for child in patterns:
+            place.add(*bound_by(child, self._expressions))
+            classes = classes_of(child, self._expressions)
+            if subject and classes and len(patterns) == 1:
+                place.add(Evaluate(_line(child), Proven(subject, TupleDisplay(classes), None)))
         for child in node.named_children:
             if child.type == "block":
                 steps += self._block(child, place)
             elif child.type == "if_clause":
                 self._tested(child.named_children[0], place)
+                place.add(*self._proved(child.named_children[0], when=True))
+        steps.append(_after(node, place, OTHER))
         return steps
 
     def _import(self, node: Node, place: _Place) -> _Steps:
@@ -376,7 +420,7 @@ class ModuleReader:
         if named is None:
             return _NONE
         outer, name = place.draft.name, self._expressions.text(named)
-        draft = _Draft(
+        draft = Draft(
             "class" if node.type == "class_definition" else "function",
             f"{outer}.{name}" if outer else name,
             line or _line(node),
@@ -407,7 +451,11 @@ class ModuleReader:
         "augmented_assignment": _augmented,
         "return_statement": _return,
         "for_statement": _for,
-        "while_statement": _if,
+        "while_statement": _while,
+        "global_statement": _outer,
+        "nonlocal_statement": _outer,
+        "break_statement": _jump,
+        "continue_statement": _jump,
         "with_statement": _with,
         "if_statement": _if,
         "try_statement": _try,
@@ -423,6 +471,16 @@ class ModuleReader:
         "block": _block,
         "ERROR": _block,
     }
+
+
+def _after(node: Node, place: _Place, *statements: Statement) -> _Step:
+    """Return a step that adds statements where what comes before it has been read."""
+
+    def add(_node: Node, place: _Place) -> _Steps:
+        place.add(*statements)
+        return _NONE
+
+    return _Step(add, node, place)
 
 
 def _line(node: Node) -> int:

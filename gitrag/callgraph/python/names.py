@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Id
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.program import Frame, Nesting, Program
+from gitrag.callgraph.python.program import Nesting, Program
 from gitrag.callgraph.python.records import (
     Alternatives,
     Attribute,
@@ -224,6 +225,9 @@ class Names(Evaluation):
 
     def lookup(self, name: str, frame: Frame) -> Values:
         """Find what a name may be, from a body outwards."""
+        found = frame.now.get(name)
+        if found is not None:
+            return found
         scope: Frame | None = frame
         while scope is not None:
             if scope.is_function:
@@ -371,7 +375,7 @@ class Names(Evaluation):
         wanted = statement.module if statement.alias else statement.module.partition(".")[0]
         found = self._program.packages.find(wanted, frame.own[0])
         bound = ModuleObject(found) if found else Outside(wanted)
-        frame.bind(statement.alias or wanted, frozenset([bound]))
+        frame.rebind(statement.alias or wanted, frozenset([bound]))
 
     def execute_import_from(self, statement: ImportFrom, frame: Frame) -> None:
         """Bind what ``from … import`` imports; ``*`` is looked into when a name is not found."""
@@ -384,13 +388,13 @@ class Names(Evaluation):
             dotted = f"{origin.rstrip('.')}.{name}" if origin.strip(".") else f"{origin}{name}"
             submodule = packages.find(dotted, path)
             bound = ModuleObject(submodule) if submodule else Outside(f"{origin}.{name}")
-            frame.bind(alias, NOTHING if name in _STANDING and not submodule else frozenset([bound]))
+            frame.rebind(alias, NOTHING if name in _STANDING and not submodule else frozenset([bound]))
         elif found == path:  # `from . import name` in a package's own __init__
             inside = packages.inside(found, name)
             if inside is not None:
-                frame.bind(alias, frozenset([ModuleObject(inside)]))
+                frame.rebind(alias, frozenset([ModuleObject(inside)]))
         else:
-            frame.bind(alias, self.in_module(found, name))
+            frame.rebind(alias, self.in_module(found, name))
 
     # annotations
 

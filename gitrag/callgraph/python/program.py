@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from gitrag.callgraph.edges import Edges, Id, Limits, note
+from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.mentions import GIVING, given_to_templates
 from gitrag.callgraph.python.modules import PythonModule
 from gitrag.callgraph.python.records import Lambda, Scope, Statement
@@ -117,9 +118,21 @@ class Packages:
                 return "/".join([*folder[: place - 1], *dotted.split(".")])
         return None
 
+    def root(self, path: str) -> str:
+        """Return the directory that the topmost package around a file is in; the top, for no package."""
+        folder = path.split("/")[:-1]
+        every = range(1, len(folder) + 1)
+        places = (place for place in every if "/".join(folder[:place]) in self._initialised)
+        return "/".join(folder[: next(places, 1) - 1])
+
     def inside(self, package: str, name: str) -> str | None:
         """Find the file of a package's submodule."""
         return self._by_place.get(f"{package.rpartition('/')[0]}/{name}".lstrip("/"))
+
+
+def _is_below(one: str, other: str) -> bool:
+    """Tell whether one of two directories is the other, or lies in it."""
+    return f"{one}/".startswith(f"{other}/".lstrip("/")) or f"{other}/".startswith(f"{one}/".lstrip("/"))
 
 
 def _shared(one: str, other: str) -> int:
@@ -145,55 +158,6 @@ _MAX_DECORATORS = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
 
 
-class Frame:
-    """What is known of one scope.
-
-    Attributes:
-        own: The scope.
-        scope: Its record.
-        parent: What it lies in; None for a module.
-        is_function: Whether it is called; else its body runs once.
-        bindings: The statements that bind a name, by name; of a function none.
-        settled: The pass in which each name's statements were all read last.
-        names: What its names may be.
-        returns: What it may return.
-        yields: What it may yield.
-        done: The pass that read it last.
-    """
-
-    __slots__ = (
-        "bindings",
-        "done",
-        "is_function",
-        "names",
-        "own",
-        "parent",
-        "returns",
-        "scope",
-        "settled",
-        "yields",
-    )
-
-    def __init__(
-        self, own: Id, scope: Scope, parent: Frame | None, bindings: Mapping[str, Sequence[Statement]]
-    ) -> None:
-        self.own = own
-        self.scope = scope
-        self.parent = parent
-        self.is_function = scope.kind == "function"
-        self.bindings = bindings
-        self.settled: dict[str, int] = {}
-        self.names: dict[str, Values] = {}
-        self.returns: Values = NOTHING
-        self.yields: Values = NOTHING
-        self.done = 0
-
-    def bind(self, name: str, values: Values) -> None:
-        """Let a name be one of these, too."""
-        known = self.names.get(name)
-        self.names[name] = values if known is None else limited(known | values)
-
-
 class Program:
     """The files, and what was found out about them. Values only ever gather.
 
@@ -212,8 +176,9 @@ class Program:
         ceiling: How sure the calls that are noted may be at most.
         taker: What is being called, as it is written: what it is handed may be called by it.
         limits: What was not looked at so far.
+        lambda_flows: What parameters of lambdas are given.
         naming: The parameters that name an attribute to be read.
-        put: What attributes of what is outside are assigned, by dotted name.
+        put: What attributes of what is outside are assigned, by dotted name and source root.
         handed_out: The functions that a decorator from outside was given.
         templates: The files that are templates.
         libraries: The files that Django's templates may have tags and filters of.
@@ -238,7 +203,7 @@ class Program:
         self.flows: dict[Argument, Values] = {}
         self.assigned: dict[tuple[Id, str], Values] = {}
         self.naming: set[Argument] = set()
-        self.put: dict[str, Values] = {}
+        self.put: dict[str, dict[str, Values]] = {}
         self.handed_out: set[Id] = set()
         self.edges: Edges = {}
         self.ceiling = CERTAIN
@@ -253,6 +218,7 @@ class Program:
         self._given: dict[str, list[tuple[Id, str]]] | None = None
         self._holders: dict[str, list[Id]] | None = None
         self._assigned_names: set[str] | None = None
+        self.lambda_flows: dict[tuple[int, str], Values] = {}
         self._lambdas: list[tuple[Lambda, Frame]] = []
         self._lambda_places: dict[tuple[int, Id], int] = {}
 
@@ -360,11 +326,18 @@ class Program:
             known = self.assigned.get((cls, name), NOTHING)
             self.assigned[cls, name] = limited(known | useful)
 
-    def put_outside(self, name: str, values: Values) -> None:
-        """Note what an attribute of something outside may be: ``threading.local().database``."""
+    def put_outside(self, name: str, path: str, values: Values) -> None:
+        """Note what a file lets an attribute of something outside be: ``threading.local().database``."""
         useful = frozenset(each for each in values if type(each) is Instance)
         if useful:
-            self.put[name] = limited(self.put.get(name, NOTHING) | useful)
+            by_root, root = self.put.setdefault(name, {}), self.packages.root(path)
+            by_root[root] = limited(by_root.get(root, NOTHING) | useful)
+
+    def held_outside(self, name: str, path: str) -> Values:
+        """Return what such an attribute may be in a file: another source root has another of its name."""
+        root = self.packages.root(path) if name in self.put else ""
+        near = (put for other, put in self.put.get(name, {}).items() if _is_below(other, root))
+        return NOTHING.union(*near)
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
         """Note a call, made by the function that a frame lies in, or by what it hands the function to."""

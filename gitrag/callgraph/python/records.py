@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Record(Struct, array_like=True, frozen=True, gc=False):
@@ -161,9 +161,14 @@ class NamedExpression(Record, frozen=True, tag="="):
     value: Expression | None
 
 
-class Await(Record, frozen=True, tag="W"):
-    """``await value``."""
+class Proven(Record, frozen=True, tag="!"):
+    """An expression that is only read where a name holds an instance of a class, or of one of several.
 
+    Without the expression: what follows in the branch is.
+    """
+
+    name: str
+    classes: Expression | None
     value: Expression | None
 
 
@@ -202,7 +207,7 @@ Expression: TypeAlias = (
     | Lambda
     | Comprehension
     | NamedExpression
-    | Await
+    | Proven
     | Yield
     | YieldFrom
     | Starred
@@ -321,6 +326,15 @@ class ImportFrom(Record, frozen=True, tag="m"):
     name: str
 
 
+BRANCH, OTHER, JOIN = 0, 1, 2
+"""Among a function's statements: of several branches the first begins, the next; behind them."""
+HANDLER = 3
+"""A branch begins that the one before leads to from anywhere: ``except``."""
+LOOP, AGAIN, FOREVER = 4, 5, 6
+"""What is repeated begins; ends, if it may end by itself; or by ``break`` alone."""
+RETURN, BREAK, CONTINUE = 7, 8, 9
+"""What follows is not reached from here, by the statement of this name; by ``raise`` as by ``return``."""
+
 Statement: TypeAlias = (
     Assign
     | AnnotatedAssign
@@ -336,6 +350,7 @@ Statement: TypeAlias = (
     | Delete
     | Import
     | ImportFrom
+    | int
 )
 
 
@@ -356,6 +371,7 @@ class Scope(Record, frozen=True):
         body: Its statements, those within branches and loops among them.
         assigners: Of a class, by attribute: the places of the methods that assign to it.
         decorated: The lines of its decorators.
+        outer: Of a function: the names that it binds in a scope around, by ``global`` or ``nonlocal``.
     """
 
     kind: Literal["module", "class", "function"]
@@ -371,11 +387,49 @@ class Scope(Record, frozen=True):
     body: tuple[Statement, ...]
     assigners: dict[str, tuple[int, ...]]
     decorated: tuple[int, ...]
+    outer: tuple[str, ...] = ()
 
     @property
     def own_name(self) -> str:
         """The last part of its name."""
         return self.name.rpartition(".")[2]
+
+
+class Draft(Struct):
+    """A scope that is being read."""
+
+    kind: Literal["module", "class", "function"]
+    name: str
+    line_start: int
+    line_end: int
+    parent: int
+    decorators: tuple[Expression | None, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    bases: tuple[Expression | None, ...] = ()
+    keywords: tuple[Keyword, ...] = ()
+    returns: Expression | None = None
+    body: list[Statement] = field(default_factory=list)
+    assigners: dict[str, list[int]] = field(default_factory=dict)
+    decorated: tuple[int, ...] = ()
+    outer: tuple[str, ...] = ()
+
+    def scope(self) -> Scope:
+        return Scope(
+            self.kind,
+            self.name,
+            self.line_start,
+            self.line_end,
+            self.parent,
+            self.decorators,
+            self.parameters,
+            self.bases,
+            self.keywords,
+            self.returns,
+            tuple(self.body),
+            {name: tuple(places) for name, places in self.assigners.items()},
+            self.decorated,
+            self.outer,
+        )
 
 
 def bare_name(expression: Expression | None) -> str:

@@ -163,7 +163,7 @@ class ContextManager(_Value, frozen=True):
 
 
 class PickedByPrefix(_Value, frozen=True):
-    """Functions among which the start of a name chooses while the program runs."""
+    """Functions among which running chooses: by the start of a name, or by what a mixin stands before."""
 
     mark: ClassVar[str] = "G"
     held: Values

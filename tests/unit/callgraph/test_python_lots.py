@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.callgraphs import calls_of
+from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
 MIXED = """
@@ -218,3 +218,178 @@ def test_what_goes_round_lists_ends():
         "def load(o):\n    e = []\n    e += narrow(o)\n    e = narrow(e)\n    return e, 0\n"
     )
     assert shown({"m.py": source}) == {"load -> narrow", "narrow -> keep"}
+
+
+TWO = """
+class A:
+    def run(self): return 1
+class B:
+    def run(self): return 2
+"""
+MIXED_PROPERTIES = """
+class P:
+    def go(self): return self.val
+class Q(P):
+    @property
+    def val(self): return 1
+class R(P):
+    @property
+    def val(self): return 2
+"""
+PROVED = {
+    "before and behind the branch of a test": (
+        "def f(x):\n    x.run()\n    if isinstance(x, A):\n        y = 1\n    x.run()\n",
+        {"f ~> A.run", "f ~> B.run"},
+    ),
+    "in the branch of a test": ("def f(x):\n    if isinstance(x, A): x.run()\n", {"f -> A.run"}),
+    "in the other branch": ("def f(x):\n    if isinstance(x, A): pass\n    else: x.run()\n", {"f ~> A.run"}),
+    "behind what leaves unless it holds": (
+        "def f(x, y):\n    if y or not isinstance(x, A):\n        raise ValueError\n    x.run()\n",
+        {"f -> A.run"},
+    ),
+    "behind what goes on to the next unless it holds": (
+        "def f(xs):\n  for x in xs:\n    if not isinstance(x, A): continue\n    x.run()\n",
+        {"f -> A.run"},
+    ),
+    "behind `and`": ("def f(x): return isinstance(x, A) and x.run()\n", {"f -> A.run"}),
+    "behind `or`": ("def f(x): return isinstance(x, A) or x.run()\n", {"f ~> A.run"}),
+    "behind `or` of what does not hold": (
+        "def f(x): return not isinstance(x, A) or x.run()\n",
+        {"f -> A.run"},
+    ),
+    "in a conditional expression": (
+        "def f(x): return x.run() if isinstance(x, A) else None\n",
+        {"f -> A.run"},
+    ),
+    "in its other part": (
+        "def f(x): return None if isinstance(x, A) else x.run()\n",
+        {"f ~> A.run", "f ~> B.run"},
+    ),
+    "in a comprehension": ("def f(xs): return [x.run() for x in xs if isinstance(x, A)]\n", {"f -> A.run"}),
+    "a comprehension's own names": (
+        "def f(x):\n    a = [x for x in [A()]]\n    x.run()\n",
+        {"f -> A", "f ~> A.run", "f ~> B.run"},
+    ),
+    "behind an assertion": ("def f(x):\n    assert isinstance(x, A)\n    x.run()\n", {"f -> A.run"}),
+    "what is assigned in the branch": (
+        "def f(x, o):\n    if isinstance(x, A):\n        x = o\n        x.run()\n",
+        {"f ~> A.run", "f ~> B.run"},
+    ),
+    "what is assigned later": (
+        "def f(x):\n    x.run()\n    x = A()\n",
+        {"f -> A", "f ~> A.run", "f ~> B.run"},
+    ),
+    "what another branch assigns": (
+        "def f(x, c):\n    if c: x = A()\n    else: x.run()\n",
+        {"f -> A", "f ~> A.run", "f ~> B.run"},
+    ),
+    "a name that two loops have": (
+        "def f():\n    for x in [A()]: x.run()\n    for x in [B()]: x.run()\n",
+        {"f -> A", "f -> A.run", "f -> B", "f -> B.run"},
+    ),
+    "the class itself": ("def f(x):\n    if type(x) is A: x.run()\n", {"f -> A.run"}),
+    "another class": ("def f(x):\n    if type(x) is not A: x.run()\n", {"f ~> A.run", "f ~> B.run"}),
+    "a case": (
+        "def f(x):\n    match x:\n        case A(): x.run()\n        case B() as b: b.run()\n",
+        {"f -> A.run", "f -> B.run"},
+    ),
+    "a name that a case binds": (
+        "def run(): pass\ndef f(x):\n    match x:\n        case {'k': run}: run()\n",
+        set(),
+    ),
+    "a lambda's own names": (
+        "x = A()\nf = lambda x: x.run()\n",
+        {"<module> -> A", "<module> ~> A.run", "<module> ~> B.run"},
+    ),
+    "a lambda's own names in a function": (
+        "def f():\n    x = A()\n    return lambda x: x.run()\n",
+        {"f -> A", "f ~> A.run", "f ~> B.run"},
+    ),
+    "what a handler assigns": (
+        "def f(x):\n  try:\n    x = A()\n    x.run()\n  except E:\n    x = B()\n    x.run()\n",
+        {"f -> A", "f -> A.run", "f -> B", "f -> B.run"},
+    ),
+    "the condition of a loop": (
+        "def f(x):\n    while isinstance(x, A):\n        x.run()\n        x = x.next\n    x.run()\n",
+        {"f -> A.run", "f ~> B.run"},
+    ),
+    "one of a class and something unknown": (
+        "from u import U\ndef f(x):\n    if isinstance(x, (A, U)): x.run()\n",
+        {"f ~> A.run"},
+    ),
+    "what a function assigns outside of it": (
+        "x = A()\ndef g():\n    global x\n    x = B()\ndef f(): x.run()\n",
+        {"<module> -> A", "f ~> A.run", "f ~> B.run", "g -> B"},
+    ),
+    "a name that the test binds": (
+        "def f(o):\n    if isinstance(x := o.get(), A): x.run()\n",
+        {"f -> A.run"},
+    ),
+    "what stands in for a missing import": (
+        "try:\n    from u import h\nexcept ImportError:\n    def h(): pass\ndef f(): h()\n",
+        {"f ~> h"},
+    ),
+    "in a function within the branch": (
+        "def f(x):\n    if isinstance(x, A):\n        def g(): return x.run()\n        return g\n",
+        {"f.g ~> A.run"},
+    ),
+    "properties of several subclasses": (
+        MIXED_PROPERTIES,
+        {"P.go ~> Q.val", "P.go ~> R.val"},
+    ),
+}
+"""What is certain where: by a test of a name's class, and by the order of assignments."""
+
+
+@pytest.mark.parametrize(("source", "expected"), PROVED.values(), ids=PROVED)
+def test_only_what_is_proved_at_a_place_is_certain(source: str, expected: set[str]):
+    assert shown({"a.py": TWO + source}) == expected
+
+
+def test_what_is_put_into_something_outside_stays_in_its_source_root():
+    source = """
+    from conf import state
+    class {0}:
+        def run(self): return 1
+    def put(): state.it = {0}()
+    def use(): state.it.run()
+    """
+    files = {f"{root}/app/a.py": source.format(name) for root, name in (("one", "A"), ("two", "B"))}
+    files |= {"one/app/__init__.py": "x = 1", "two/app/__init__.py": "x = 1"}
+    files["use.py"] = "from conf import state\ndef both(): state.it.run()\n"
+    assert {each for each in edges_of(files) if each.endswith(".run")} == {
+        "one/app/a.py:use -> one/app/a.py:A.run",
+        "two/app/a.py:use -> two/app/a.py:B.run",
+        "use.py:both -> one/app/a.py:A.run",
+        "use.py:both -> two/app/a.py:B.run",
+    }
+
+
+def test_who_runs_a_decorator_is_the_scope_around_what_is_decorated():
+    source = """
+    def mark(f): return f
+    def named(name): return mark
+    @mark
+    class C:
+        @named("a")
+        def m(self): return 1
+    def around():
+        @mark
+        def inner(): return 1
+        return inner
+    """
+    assert shown({"a.py": source}) == {"<module> -> mark", "<module> -> named", "around -> mark"}
+
+
+def test_super_of_a_mixin_is_likely_what_it_stands_before():
+    source = """
+    class Mixin:
+        def save(self): super().save()
+    class Base:
+        def save(self): return 1
+    class Other:
+        def save(self): return 2
+    class Both(Mixin, Base): pass
+    class Before(Other, Mixin): pass
+    """
+    assert shown({"a.py": source}) == {"Mixin.save ~> Base.save"}
