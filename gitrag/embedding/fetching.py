@@ -36,8 +36,8 @@ from gitrag.embedding.manifest import (
     PUBLISHED,
     TOKENIZER,
     WEIGHTS,
+    ModelFile,
     Progress,
-    PublishedFile,
     describe,
     verify,
     write_manifest,
@@ -89,7 +89,7 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
         raise NetworkError(_reason(error)) from error
 
 
-def _download(client: httpx2.Client, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
+def _download(client: httpx2.Client, url: str, file: ModelFile, path: Path, progress: Progress) -> None:
     what = f"Downloading {file.name}"
     done = 0
     with opened(client, client.build_request("GET", url), follow=True) as response, path.open("wb") as out:

@@ -236,7 +236,7 @@ def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
     if not span:
         return report(HookState.MISSING, "", "gitrag hooks install")
     launcher = script_blocks.launcher_of(text)
-    if text[span.start : span.end].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
+    if text[span].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
         return report(HookState.OUTDATED, "it is another version's", "gitrag hooks install")
     if launcher and not os.access(launcher, os.X_OK):
         return report(HookState.OUTDATED, f"it calls {launcher}, which is gone", "gitrag hooks install")

@@ -382,17 +382,19 @@ def _with_evidence(named: Sequence[Hit], ranked: Sequence[Hit]) -> list[Hit]:
 
 def _shown(named: Named, own: Sequence[int], places: Mapping[int, ChunkPlace]) -> list[int]:
     """Choose the chunks of a file to show: what is named, else where its lines are, else its beginning."""
-    here = sorted(own, key=lambda chunk_id: (places[chunk_id].line_start, -places[chunk_id].line_end))
+    here = sorted(own, key=lambda chunk_id: (places[chunk_id][0], -places[chunk_id][1]))
     if named.chunk_ids:
         return [chunk_id for chunk_id in named.chunk_ids if chunk_id in places][: 1 + _ALSO]
     if not named.lines:
-        definitions = [chunk_id for chunk_id in here[1:] if places[chunk_id].name]
+        definitions = [chunk_id for chunk_id in here[1:] if places[chunk_id][2]]
         return [*here[:1], *definitions[:_ALSO]]
     first, last = named.lines
-    around = [each for each in here if places[each].line_start <= first <= places[each].line_end]
-    around.sort(key=lambda each: places[each].line_end - places[each].line_start)
-    before = [each for each in here if places[each].line_start <= first]
-    within = [each for each in here if first < places[each].line_start <= last]
+    begins = {each: places[each][0] for each in here}
+    ends = {each: places[each][1] for each in here}
+    around = [each for each in here if begins[each] <= first <= ends[each]]
+    around.sort(key=lambda each: ends[each] - begins[each])
+    before = [each for each in here if begins[each] <= first]
+    within = [each for each in here if first < begins[each] <= last]
     return [*(around or before[-1:] or here)[:1], *within[:_ALSO]]
 
 

@@ -332,7 +332,7 @@ def _from_frames(
         ]
     places = source.read_places({site.chunk_id for _, _, sites in wanted for site in sites})
     for depth, frame, sites in wanted:
-        begins = {site: places[site.chunk_id].line_start for site in sites}
+        begins = {site: places[site.chunk_id][0] for site in sites}
         best = min(sites, key=lambda site: (begins[site] > frame.line > 0, abs(begins[site] - frame.line)))
         yield Site(best.chunk_id, best.file, _FRAME_SITE * _DEEPER**depth)
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from msgspec import Struct
 
-from gitrag.actions.file_view import FileView, IndexState, blame_view, view_file
+from gitrag.actions.file_view import FileView, blame_view, view_file
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
@@ -109,7 +109,7 @@ def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False)
         view,
         shown(path).rpartition("/")[2],
         tuple(lines_of(source, parts, names=True)),
-        _said(view.index) if view.index is not None else "",
+        _said(*view.indexed) if view.indexed is not None else "",
         more,
         commit,
         forge,
@@ -125,12 +125,11 @@ def _editor(desk: Desk, path: str) -> tuple[str, str]:
     return name, pattern.replace("{path}", quote(os.fsencode(desk.workspace.place / path)))
 
 
-def _said(state: IndexState) -> str:
-    if not state.is_indexed:
+def _said(chunks: int | None = None, drafts: int = 0) -> str:
+    if chunks is None:
         return "not indexed"
-    if not state.drafts:
-        return f"{count(state.chunks, 'chunk')}, vectors refined"
-    return f"{count(state.chunks, 'chunk')}, {count(state.drafts, 'draft vector')}"
+    left = count(drafts, "draft vector") if drafts else "vectors refined"
+    return f"{count(chunks, 'chunk')}, {left}"
 
 
 def depth(definition: Chunk) -> int:

@@ -310,7 +310,7 @@ def test_a_document_without_bottom_ends():
 
 def test_check_boxes_in_a_code_block_are_none():
     found = list(parse_tasks("```\n- [ ] no\n```\n* [X] **T001** yes\n\n  body\n- [~] struck\n- [] no\n"))
-    assert [(task.number, task.title, task.done, task.body) for task in found] == [
+    assert found == [
         ("T001", "yes", True, "  body"),
         ("", "struck", True, ""),
     ]
