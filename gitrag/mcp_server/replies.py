@@ -178,7 +178,7 @@ def word_data(answer: Answer | None) -> WordData:
     said = answer.wording
     return WordData(
         missing=list(said.missing),
-        only_beside=[each.word for each in said.only_beside],
+        only_beside=[word for word, *_ in said.only_beside],
         note=wording_line(answer),
         searched_for=said.searched_for or said.read_of,
         english_only=said.foreign,

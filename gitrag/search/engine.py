@@ -20,7 +20,6 @@ from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
 from gitrag.search.snippet import Line, lines_at, snippet
-from gitrag.search.variants import Page
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import Files, Filters, SearchScope
 from gitrag.store.content import ChunkPlace
@@ -272,9 +271,7 @@ def _rank_code(
     )
     sums = ranking.copies_behind(sums, bulky)
     page = ranking.page(sums, files.content_id, names, len(sums))
-    groups = variants.arrange(
-        source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped.state, memo=memo
-    )
+    groups = variants.arrange(source, question, scope, page, sums, names, scoped, memo)
     copies = {}
     if scoped.grouped:
         copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}

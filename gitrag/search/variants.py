@@ -26,8 +26,7 @@ from gitrag.words.bulk_files import untranslated
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
+    from gitrag.search.engine import Scoped
     from gitrag.store.source import Source
 
 _MARK = re.compile(
@@ -313,57 +312,48 @@ _Use = tuple[str | None, Mapping[str, float]]
 the work that has gone into each, by path."""
 
 
-class Page(Struct, frozen=True):
-    """A page of files.
-
-    Attributes:
-        files: Best first; of those with the same content one.
-        sums: How much speaks for each candidate.
-    """
-
-    files: Sequence[int]
-    sums: Mapping[int, float]
-    paths: Mapping[int, str]
-
-
 def arrange(
     source: Source,
     question: Question,
     scope: SearchScope,
-    page: Page,
-    commit: str | None,
-    *,
-    state: Hashable,
+    page: Sequence[int],
+    sums: Mapping[int, float],
+    paths: Mapping[int, str],
+    scoped: Scoped,
     memo: Memo,
 ) -> list[list[int]]:
     """Group a page.
 
     Args:
-        commit: The commit that is asked; None where history does not matter.
+        page: Files, best first; of those with the same content one.
+        sums: How much speaks for each candidate.
         memo: Cache for the next question: a page with a group costs 5 to 15 ms, then half of one.
     """
-    head, rest = page.files[:LOOKED_AT], page.files[LOOKED_AT:]
+    commit = scoped.overlay.commit
+    head, rest = page[:LOOKED_AT], page[LOOKED_AT:]
     known: dict[int, Outline] = memo.get("outlines", dict)
-    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", state, commit), dict)
-    found = groups(head, page.paths, lambda files: _outlines(source, scope, files, known))
-    twins = _twins(scope, page)
+    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", scoped.state, commit), dict)
+    found = groups(head, paths, lambda files: _outlines(source, scope, files, known))
+    twins = _twins(scope, page, sums, paths)
     for group in found:
         group += [twin for file in tuple(group) for twin in twins.get(file, ())]
         if len(group) > 1:
-            own = [page.paths[file] for file in group]
+            own = [paths[file] for file in group]
             meant = named(own, question.words)
             if meant is None:
-                near = tuple(file for file in group if page.sums[group[0]] - page.sums[file] < _FAR)
-                meant = group.index(_used(source, scope, page, near, commit, uses))
+                near = tuple(file for file in group if sums[group[0]] - sums[file] < _FAR)
+                meant = group.index(_used(source, scope, paths, near, commit, uses))
             group.insert(0, group.pop(meant))
     return [*found, *([file] for file in rest)]
 
 
-def _twins(scope: SearchScope, page: Page) -> dict[int, list[int]]:
+def _twins(
+    scope: SearchScope, page: Sequence[int], sums: Mapping[int, float], paths: Mapping[int, str]
+) -> dict[int, list[int]]:
     """Return the other candidates with the same content as each file of a page."""
-    shown = {int(scope.files.content_id[file]): file for file in page.files}
+    shown = {int(scope.files.content_id[file]): file for file in page}
     found: dict[int, list[int]] = defaultdict(list)
-    for file in sorted(page.sums, key=lambda file: (-page.sums[file], page.paths[file])):
+    for file in sorted(sums, key=lambda file: (-sums[file], paths[file])):
         first = shown.get(int(scope.files.content_id[file]), file)
         if first != file:
             found[first].append(file)
@@ -391,7 +381,7 @@ def _outlines(
 def _used(
     source: Source,
     scope: SearchScope,
-    page: Page,
+    paths: Mapping[int, str],
     group: Sequence[int],
     commit: str | None,
     known: dict[tuple[str, ...], _Use],
@@ -399,7 +389,7 @@ def _used(
     """Return which of a group, likeliest first, the repository itself uses; the first if that is unclear."""
     if len(group) == 1:
         return group[0]
-    by_path = {page.paths[file]: file for file in group}
+    by_path = {paths[file]: file for file in group}
     key = tuple(sorted(by_path))
     if len(known) > _MOST_KEPT:
         known.clear()
