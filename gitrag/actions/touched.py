@@ -269,19 +269,6 @@ class Removed(Struct, frozen=True):
     line_end: int
 
 
-class _Defined(Struct, frozen=True):
-    """Where the files of a commit define a name.
-
-    Attributes:
-        lines: Path, first and last line of each definition.
-        now: A file of the working tree that defines it, where no file of the commit does; empty for none.
-    """
-
-    lines: tuple[tuple[str, int, int], ...]
-    is_whole: bool
-    now: str = ""
-
-
 def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
     """Return the commits that changed the lines of a definition, as git follows them.
 
@@ -294,16 +281,16 @@ def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[s
     parts = tuple(dotted(name).split("."))
     if not parts[-1]:
         raise UsageError(f"{name[:80]!r} is no name of a definition.", _HINT)
-    defined = _defined(workspace, commit, parts)
-    if defined.lines:
-        return _followed(workspace, commit, name, defined.lines, notes)
+    defined, is_whole, now = _defined(workspace, commit, parts)
+    if defined:
+        return _followed(workspace, commit, name, defined, notes)
     missing = f"No definition is called {name[:80]!r} in {commit[:10]}"
-    if not defined.is_whole:
+    if not is_whole:
         missing = (
             f"No definition called {name[:80]!r} was found in {commit[:10]}, not all of which was looked at"
         )
-    if defined.now:
-        missing += f", though one is in {defined.now} as it is now"
+    if now:
+        missing += f", though one is in {now} as it is now"
     removed = _removed(workspace, commit, parts, missing)
     own, paths = removed[0].commit, list(dict.fromkeys(each.path for each in removed))
     others = f" and {count(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
@@ -333,8 +320,15 @@ def _followed(
     return found
 
 
-def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Defined:
-    """Find the definitions of a name in the files of a commit: by the index, else by git."""
+def _defined(
+    workspace: Workspace, commit: str, parts: Sequence[str]
+) -> tuple[Sequence[tuple[str, int, int]], bool, str]:
+    """Find the definitions of a name in the files of a commit: by the index, else by git.
+
+    Returns:
+        Path, first and last line of each; whether all files were looked at; and a file of the working tree
+        that defines it, where no file of the commit does, empty for none.
+    """
     from gitrag.actions.current_view import CurrentView
     from gitrag.search.lookup import look_up_name
     from gitrag.store.candidates import NO_FILTERS, open_scope
@@ -363,7 +357,7 @@ def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Define
         (path, *lines) for path in dict.fromkeys(there) for lines in _lines_of(workspace, commit, path, parts)
     ]
     if found:
-        return _Defined(tuple(found), is_whole=True)
+        return found, True, ""
     end = time.monotonic() + _FINDING_S
     paths, is_whole = files_with(workspace.repo, commit, parts[-1], _FINDING_S)
     for path in paths:
@@ -374,7 +368,7 @@ def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Define
             break
         found += [(path, *lines) for lines in _lines_of(workspace, commit, path, parts)]
     own = "" if found else next((path for path in now if _defines_now(workspace, path, parts)), "")
-    return _Defined(tuple(found), is_whole, own)
+    return found, is_whole, own
 
 
 def _defines_now(workspace: Workspace, path: str, parts: Sequence[str]) -> bool:

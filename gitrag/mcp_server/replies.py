@@ -239,7 +239,7 @@ def calls(found: GraphAnswer, limit: int, freshness: Freshness, *, is_drawn: boo
         freshness=freshness,
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
-        elsewhere=[_elsewhere(each, limit) for each in found.elsewhere.found] if found.elsewhere else [],
+        elsewhere=[_elsewhere(each, limit) for each in found.elsewhere or ()],
         without_callers=uncalled(found.none[:limit]),
         unresolved=uncalled(found.none[:limit], called=True),
         not_indexed=found.not_indexed,

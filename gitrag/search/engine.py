@@ -271,7 +271,8 @@ def _rank_code(
     )
     sums = ranking.copies_behind(sums, bulky)
     page = ranking.page(sums, files.content_id, names, len(sums))
-    groups = variants.arrange(source, question, scope, page, sums, names, scoped, memo)
+    state = scoped.state, scoped.overlay.commit
+    groups = variants.arrange(source, question, scope, page, sums, names, state, memo)
     copies = {}
     if scoped.grouped:
         copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}

@@ -94,8 +94,8 @@ FEATURES = ("frame", "frames", "mentions", "modules", "symbols", "title_symbols"
 
 
 _Site = tuple[int, int, float]
-"""A chunk of a file that a report leads to, by their ids, and what that adds to its worth; it is looked at as the
-definition of no part of a name, without other evidence."""
+"""A chunk of a file that a report leads to, by their ids, and what that adds to its worth. It is looked at as
+a definition of no part of a name, without other evidence."""
 
 
 class ReportEvidence(Struct, frozen=True):

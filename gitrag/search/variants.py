@@ -26,7 +26,8 @@ from gitrag.words.bulk_files import untranslated
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
-    from gitrag.search.engine import Scoped
+    from collections.abc import Hashable
+
     from gitrag.store.source import Source
 
 _MARK = re.compile(
@@ -319,7 +320,7 @@ def arrange(
     page: Sequence[int],
     sums: Mapping[int, float],
     paths: Mapping[int, str],
-    scoped: Scoped,
+    state: tuple[Hashable, str | None],
     memo: Memo,
 ) -> list[list[int]]:
     """Group a page.
@@ -327,12 +328,12 @@ def arrange(
     Args:
         page: Files, best first; of those with the same content one.
         sums: How much speaks for each candidate.
+        state: What the view holds, and the commit that is asked; None where history does not matter.
         memo: Cache for the next question: a page with a group costs 5 to 15 ms, then half of one.
     """
-    commit = scoped.overlay.commit
     head, rest = page[:LOOKED_AT], page[LOOKED_AT:]
     known: dict[int, Outline] = memo.get("outlines", dict)
-    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", scoped.state, commit), dict)
+    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", *state), dict)
     found = groups(head, paths, lambda files: _outlines(source, scope, files, known))
     twins = _twins(scope, page, sums, paths)
     for group in found:
@@ -342,7 +343,7 @@ def arrange(
             meant = named(own, question.words)
             if meant is None:
                 near = tuple(file for file in group if sums[group[0]] - sums[file] < _FAR)
-                meant = group.index(_used(source, scope, paths, near, commit, uses))
+                meant = group.index(_used(source, scope, paths, near, state[1], uses))
             group.insert(0, group.pop(meant))
     return [*found, *([file] for file in rest)]
 

@@ -110,16 +110,8 @@ class MappedFile(Struct, frozen=True):
     changed: int | None
 
 
-class TableSize(Struct, frozen=True):
-    """How much a table holds.
-
-    Attributes:
-        size_bytes: The blocks of the file that it has a part in; several tables may share one.
-    """
-
-    name: str
-    rows: int
-    size_bytes: int
+TableSize = tuple[str, int, int]
+"""A table's name, its rows, and the bytes of the blocks that it has a part in; several may share one."""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -313,5 +305,5 @@ def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:
         blocks = db.execute(
             "SELECT count(DISTINCT block_id) FROM pragma_storage_info(?) WHERE block_id >= 0", [name]
         ).fetchone()
-        found.append(TableSize(name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
-    return sorted(found, key=lambda each: (-each.size_bytes, each.name))
+        found.append((name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
+    return sorted(found, key=lambda each: (-each[2], each[0]))

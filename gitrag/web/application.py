@@ -262,12 +262,20 @@ def _state(repositories: Repositories, request: Request) -> Response:
 
 def _repositories(repositories: Repositories, request: Request) -> Response:
     del request
-    page = repositories_page(repositories)
+    stands, gone, more = repositories_page(repositories)
 
     def state_of(name: str) -> str:
         return Addresses(name).page("/state")
 
-    return _page(repositories.here, "repositories.html", page=page, state_of=state_of)
+    return _page(
+        repositories.here,
+        "repositories.html",
+        stands=stands,
+        gone=gone,
+        more=more,
+        problem=repositories.problem,
+        state_of=state_of,
+    )
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from posixpath import basename
 from urllib.parse import quote
@@ -62,26 +62,6 @@ class FilePage(Struct, frozen=True):
     forge: str
     editor: tuple[str, str]
     blame: dict[int, tuple[Commit, str]] | None
-
-
-class CallLink(Struct, frozen=True):
-    """A call in a file, and where the called definition is."""
-
-    line: int
-    name: str
-    address: str
-    title: str
-
-
-class CallsBeside(Struct, frozen=True):
-    """Whom a file calls.
-
-    Attributes:
-        notes: What was not looked at, or why there are none; a line each.
-    """
-
-    links: tuple[CallLink, ...]
-    notes: tuple[str, ...]
 
 
 _EDITORS = {
@@ -150,15 +130,18 @@ def documents_beside(desk: Desk, path: str) -> tuple[Bearing, ...]:
     return (*found.likely, *found.issues)
 
 
-def calls_beside(desk: Desk, path: str) -> CallsBeside:
-    """Return whom the definitions of a file call."""
+def calls_beside(desk: Desk, path: str) -> tuple[Sequence[tuple[int, str, str, str]], Sequence[str]]:
+    """Return whom the definitions of a file call: the line, the name, and the address and title of the link.
+
+    And what was not looked at, or why there are none, a line each.
+    """
     try:
         with desk.slow_turn() as workspace:
             answer = call_graph(workspace, GraphQuestion(target=path, direction=Direction.CALLEES))
     except NoMatchError as error:
-        return CallsBeside((), (str(error),))
+        return (), (str(error),)
     if answer.graph is None:
-        return CallsBeside((), tuple(filter(None, (*answer.remarks, answer.error))))
+        return (), tuple(filter(None, (*answer.remarks, answer.error)))
     links = []
     for edge in answer.graph.edges:
         callee = edge.callee
@@ -166,7 +149,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             continue
         *owners, name = callee.name.split(".")
         links += [
-            CallLink(
+            (
                 line,
                 owners[-1] if owners and name in CONSTRUCTORS else name,
                 desk.address.file(callee.path, callee.line_start),
@@ -174,7 +157,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             )
             for line in edge.lines
         ]
-    return CallsBeside(tuple(links), answer.graph.followed.notes)
+    return links, answer.graph.followed.notes
 
 
 MOST_FOUND = 100

@@ -125,22 +125,11 @@ class Stands(Struct, frozen=True):
     updated: str = ""
 
 
-class RepositoriesPage(Struct, frozen=True):
-    """How the repositories stand.
+def repositories_page(repositories: Repositories) -> tuple[list[Stands], int, int]:
+    """Return how the repositories stand that gitrag knows, in order of names.
 
-    Attributes:
-        stands: Those that are there, in order of names.
-        problem: Why no other one is known; empty where that is no failure.
+    And how many are gone, and how many are there besides.
     """
-
-    stands: tuple[Stands, ...]
-    gone: int
-    more: int
-    problem: str
-
-
-def repositories_page(repositories: Repositories) -> RepositoriesPage:
-    """Return how the repositories stand that gitrag knows."""
     end = time.monotonic() + BUDGET_S
     every = [
         (each, standing_of(RegisteredPlace(each.place, each.git_dir)))
@@ -157,8 +146,7 @@ def repositories_page(repositories: Repositories) -> RepositoriesPage:
         else:
             found = _looked_at(repositories, name, chosen)
         stands.append(found)
-    gone, more = len(every) - len(there), len(there) - len(stands)
-    return RepositoriesPage(tuple(stands), gone, more, repositories.problem)
+    return stands, len(every) - len(there), len(there) - len(stands)
 
 
 def _looked_at(repositories: Repositories, name: str, chosen: Chosen) -> Stands:

@@ -487,19 +487,18 @@ class QueryReader:
         declared = {each.function for each in results}
         templates = {name for comment in comments for name in TEMPLATE.findall(self._comment(comment))}
         for comment in comments:
-            for each in documented(comment, self._comment):
-                type_ = self._type_written(each.type_name)
-                place = self._around(each.node)
+            for kind, name, written, node in documented(comment, self._comment):
+                type_ = self._type_written(written)
+                place = self._around(node)
                 if not type_ or type_.removeprefix(ELEMENT) in templates:
                     continue
-                if each.kind == "field":
-                    fields.append(Declaration(self._class_around(each.node), each.name, type_, None))
-                elif each.kind == "var":
-                    is_given = each.node.parent is not None and each.node.parent.type not in _PARAMETERS
-                    end = each.node.parent.end_byte if is_given and each.node.parent else each.node.end_byte
-                    since = each.node.end_byte if each.node.type == "comment" else end
-                    own = Declaration(place, each.name, type_, None)
-                    variables.append(Variable(own, each.node, since, assigned=is_given))
+                if kind == "field":
+                    fields.append(Declaration(self._class_around(node), name, type_, None))
+                elif kind == "var":
+                    is_given = node.parent is not None and node.parent.type not in _PARAMETERS
+                    end = node.parent.end_byte if is_given and node.parent else node.end_byte
+                    since = node.end_byte if node.type == "comment" else end
+                    variables.append(Variable(Declaration(place, name, type_, None), node, since, is_given))
                 elif place not in declared:
                     results.append(Result(place, type_))
         return variables
