@@ -12,6 +12,7 @@ from gitrag.actions.lines import file_lines
 from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.records import unpacked_body
+from gitrag.callgraph.general.tables import is_main, loaded_as
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.indirect import (
@@ -243,6 +244,8 @@ def names_of(node: Node) -> tuple[str, ...]:
     owner, _, name = node.name.rpartition(".")
     if node.name == MODULE:
         return ()
+    if is_main(node.name):
+        return (loaded_as(node.path), *((name,) if owner else ()))
     if name not in CONSTRUCTORS or not owner:
         return (name,)
     cls = owner.rpartition(".")[2]

@@ -281,6 +281,8 @@ SHORT = {
     "Key.swift": "struct Width: PreferenceKey {\n  static func reduce() {}\n}\n",
     "plugins/deny.js": "exports.hook_deny = function () {}\n",
     "loader.js": "for (const each of all) if (each.startsWith('hook_')) plugin[each]()\n",
+    "helpers/find-it.js": "module.exports = {\n  go() {},\n  run() {}\n}\n",
+    "finder.js": "module.exports = { f: (it) => it.lib.findIt() }\n",
     "lib/unused.ts": "export function lonely() {}\n",
     "jobs.js": "exports.sweep = function () {}\n",
     "main.js": "const jobs = require('./jobs');\njobs[process.argv[2]]();\n",
@@ -318,6 +320,7 @@ SHORT = {
         ("Job.begin", (), (), "Thread"),
         ("Ctl.appear", (), (), "Screen"),
         ("ticking", (), ("@Clocked",), ""),
+        ("helpers/find-it.js", ("finder.js:1",), ("the object that has it",), ""),  # by what loads it
         ("replies.PING", (), ("the object that has it",), ""),
         ("setup", (), ("the object that has it",), ""),
         ("Setting.table", (), (), "Model"),

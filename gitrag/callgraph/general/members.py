@@ -11,7 +11,7 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SAME, UNSURE, Declaration
-from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SCRIPTS, SPARING, WHOLE
 
 ONE_OF_MANY = 0.3
@@ -408,6 +408,16 @@ class ClassMembers(Naming):
                 own = self._tables.members.get((owner.name, each.name), ())
                 found += self._named_by(each, owner.home) or [it for it in own if it[0] == owner.home]
         return [(own, OVERRIDDEN) for own in found]
+
+    def _at_path(self, before: Sequence[str], name: str, caller: Id) -> Found:
+        """Find the function of a file of JavaScript that something loads by its path.
+
+        ``app.helpers.boards.getOne()``, and Sails' ``….getOne.with()``, is of ``helpers/boards/get-one.js``.
+        """
+        parts = [bare(each) for each in ((*before, name) if name != "with" else before)]
+        is_script = self._tables.language(caller[0]) in SCRIPTS
+        found = self._tables.loaded("/".join(parts[-3:])) if is_script else []
+        return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
 
     def _of_object(self, before: Sequence[str], name: str, caller: Id) -> Found:
         """Find a member that is given to an object of JavaScript: ``node.f = …``, ``RED.view = …``."""

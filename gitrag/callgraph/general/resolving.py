@@ -17,6 +17,7 @@ from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDE
 from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
+from gitrag.callgraph.general.tables import bare
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
     BY_NAME,
@@ -176,6 +177,7 @@ class Resolver(Receivers):
                 self._extensions(None, name, caller, before)
                 or self._of_object(before, name, caller)
                 or self._by_convention(before[-1], name, caller)
+                or self._at_path(before, name, caller)
                 or self._only_one(before[0], name, caller)
             )
         if owner.kind == "module":
@@ -295,7 +297,7 @@ class Resolver(Receivers):
         """
         language = self._tables.language(caller[0])
         if language in SCRIPTS and name not in BUILT_IN:
-            wanted = _bare_word(receiver)
+            wanted = bare(receiver)
             every = [own for own in self._tables.methods.get(name, ()) if wanted in self._words_for(own)]
             return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
         cls = self._named_after(receiver, caller[0]) if language == "ruby" else None
@@ -309,7 +311,7 @@ class Resolver(Receivers):
         """Return the names of a method's class and of its file, in lower case."""
         owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
         stem = own[0].rpartition("/")[2].partition(".")[0]
-        return {_bare_word(owner), _bare_word(stem)} - {"exports", DEFAULT}
+        return {bare(owner), bare(stem)} - {"exports", DEFAULT}
 
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
         """Find the only method of a name, with its overrides, where the receiver's type is not written.
@@ -483,7 +485,3 @@ class Resolver(Receivers):
             if len(found) == 1 and language in BY_NAME | {"java"}:
                 return self._constructed(found[0])
         return []
-
-
-def _bare_word(name: str) -> str:
-    return name.partition(NUMBERED)[0].removesuffix("()").replace("_", "").replace("-", "").lower()

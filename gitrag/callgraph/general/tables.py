@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import dirname, join, normpath, relpath
 
@@ -13,6 +14,7 @@ from gitrag.callgraph.facts import DefinitionFacts, Facts
 from gitrag.callgraph.general.imports import ImportedName, read_imports
 from gitrag.callgraph.general.records import (
     INSTANCE,
+    NUMBERED,
     UNSURE,
     Declaration,
     Signature,
@@ -58,6 +60,22 @@ class File(Struct, frozen=True):
     properties: frozenset[int]
     hidden: frozenset[int]
     library: str
+
+
+def bare(name: str) -> str:
+    """Return a name as variables, classes and files may all have it: ``get-one``, ``getOne``."""
+    return name.partition(NUMBERED)[0].removesuffix("()").replace("_", "").replace("-", "").lower()
+
+
+def is_main(name: str) -> bool:
+    """Tell whether a definition of JavaScript is all that a file exports, or a member of that."""
+    owner, _, last = name.rpartition(".")
+    return (owner or last) in {"exports", "default"}
+
+
+def loaded_as(path: str) -> str:
+    """Return the name by which what a file of JavaScript exports is called, if it is loaded by its path."""
+    return re.sub(r"[-_](\w)", lambda part: part[1].upper(), path.rpartition("/")[2].partition(".")[0])
 
 
 class Tables:
@@ -117,6 +135,7 @@ class Tables:
                     self.functions.setdefault(name, []).append(own)
         self._add_prototypes()
         self._facades: dict[str, list[str]] | None = None
+        self._loaded: dict[str, list[Id]] | None = None
         self._places: dict[str, list[str]] = {}
         for path, name in self.by_name:
             self._places.setdefault(name, []).append(path)
@@ -135,6 +154,19 @@ class Tables:
                 known = self.classes.setdefault(owner, [])
                 if inner.line_start > outer.line_end and (path, index) not in known:
                     known.append((path, index))
+
+    def loaded(self, place: str) -> list[Id]:
+        """Return what files of JavaScript export whose path ends so: ``helpers/boards/getone``."""
+        if self._loaded is None:
+            self._loaded = {}
+            for (path, name), found in self.by_name.items():
+                if not is_main(name) or self.files[path][0] not in SCRIPTS:
+                    continue
+                *around, last = path.split("/")
+                parts = *around[-2:], last.partition(".")[0]
+                own = self._loaded.setdefault("/".join(map(bare, parts)), [])
+                own += [(path, index) for index in found if self.definition((path, index)).kind == "function"]
+        return self._loaded.get(place, [])
 
     def language(self, path: str) -> str:
         """Return the language of a file; of a template that of its code."""

@@ -12,7 +12,8 @@ from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
 from gitrag.callgraph.general.resolving import Resolver
-from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.tables import Tables, is_main, loaded_as
+from gitrag.callgraph.general.traits import SCRIPTS
 
 HANDED_ON = 0.5
 """Confidence in a call of a function that is handed on by its name; as in Python."""
@@ -118,6 +119,8 @@ class GeneralView:
             owner, _, name = definition.name.rpartition(".")
             owner = owner.rpartition(".")[2]
             names |= {name, DEFAULT} if name == "exports" else {name}
+            if self._tables.language(own[0]) in SCRIPTS and is_main(definition.name):
+                names |= {loaded_as(own[0]), "with"}
             if definition.kind == "class":
                 makers.add(name)
             elif owner and (name in CONSTRUCTORS or name == owner):

@@ -752,7 +752,7 @@ def test_a_go_package_is_found_by_its_module():
 
 
 @pytest.mark.parametrize(
-    "name", ["Base", "Base.constructor", "make", "Sub", "fn", "exports", "Row", "Row.new"]
+    "name", ["Base", "Base.constructor", "make", "Sub", "fn", "exports", "exports.run", "Row", "Row.new"]
 )
 def test_callers_are_those_whose_callees_they_are(name):
     """Callers are looked for by the names that may mean the callee: none may be missed."""
@@ -767,6 +767,8 @@ def test_callers_are_those_whose_callees_they_are(name):
         "g.rs": "pub struct Row { n: u8 }\nimpl Row { pub fn new() -> Self { Self { n: 1 } } }\n",
         "h.rs": "use crate::g::Row as Line;\nfn h() { Line::new(); Line { n: 2 } }\n",
         "main.rs": "mod g;\nmod h;\n",
+        "app/jobs/send-mail.js": "module.exports = { run() {} };\n",
+        "i.js": "let i = (it) => it.app.jobs.sendMail.with({});\nlet j = (it) => it.app.jobs.sendMail();\n",
     }
     calls = calls_of(files)
     every = {(edge.caller, edge.callee) for edge in calls.callees([own for own, _ in calls.nodes()])}

@@ -103,6 +103,18 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f ~> exports.refresh"},
     ),
+    "javascript, loaded by its path": (
+        {
+            "api/helpers/boards/get-one.js": "module.exports = { inputs: {}, async fn(it) {} };\n",
+            "api/helpers/cards/get-one.js": "module.exports = function (it) { return it; };\n",
+            "api/helpers/tags/get-all.js": "module.exports = { a() {}, b() {} };\n",
+            "lib/helpers/lists/get-one.js": "module.exports = { run() {} };\n",
+            "api/helpers/lists/get-one.js": "module.exports = { run() {} };\n",
+            "a.js": "function f(it) { it.helpers.boards.getOne(1); sails.helpers.cards.getOne.with({}); }\n"
+            "function g(it) { it.boards.getOne(); it.helpers.tags.getAll(); it.helpers.lists.getOne(); }\n",
+        },
+        {"f ~> exports.fn", "f ~> exports"},
+    ),
     "javascript, named after its class": (
         {
             "a.ts": "class UserService { load() {} }\nclass TagService { load() {} }\n",
