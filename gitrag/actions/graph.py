@@ -469,7 +469,7 @@ def _places(code: Sequence[Hit]) -> Iterator[Place]:
     """Yield the lines of code hits, the best first, each file's further hits after its best one."""
     for hit in code:
         if is_graphed(hit):
-            for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
+            for chunk in (hit.chunk, *(chunk for chunk, _ in hit.also)):
                 yield Place(hit.path, chunk.line_start, chunk.line_end, bool(chunk.name))
 
 

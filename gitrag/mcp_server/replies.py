@@ -368,7 +368,7 @@ def range_text(found: Range, freshness: Freshness) -> Text:
 
 def outline_text(found: Outline) -> Text:
     """Return an outline as text: a line for each definition or heading, and the range to ask for."""
-    rows = [f"{each.line_start}-{each.line_end}  {each.text}" for each in found.parts[:_MOST_PARTS]]
+    rows = [f"{first}-{last}  {text}" for first, last, text in found.parts[:_MOST_PARTS]]
     more = len(found.parts) - _MOST_PARTS
     rows += [f"{counted(more, 'part')} more"] if more > 0 else []
     asked = f"{found.path} has {found.lines} lines: get a range of it, as {found.path}:1-{_FIRST_LINES}."

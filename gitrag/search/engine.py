@@ -46,15 +46,8 @@ _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
 
-class FurtherHit(Struct, frozen=True):
-    """Another hit in the same file.
-
-    Attributes:
-        chunk: Its chunk, or the lines of it that are worth showing.
-    """
-
-    chunk: Chunk
-    share: float = 0.0
+FurtherHit = tuple[Chunk, float]
+"""Another chunk of a file, and how likely that is the one that answers, if the file does."""
 
 
 _ALONE = 2 / 3
@@ -300,20 +293,20 @@ def _hits(
     hits = tuple(
         Hit(
             path=ranked.names[item.file],
-            chunk=best.chunk,
+            chunk=best,
             score=item.score,
-            snippet=snippet(best.chunk, question),
+            snippet=snippet(best, question),
             also=tuple(further for _place, further in others),
             bm25=float(evidence.bm25[first]),
             cosine=known if (known := float(evidence.cosine[first])) > -1 else None,
             reasons=item.reasons,
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
-            share=best.share,
+            share=share,
             variants=ranked.copies.get(item.file, ()),
             model=model,
         )
-        for item, ((first, best), *others) in shown
+        for item, ((first, (best, share)), *others) in shown
     )
     return hits, tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
 
@@ -355,7 +348,7 @@ def _named(
             chunk=chunks[first],
             score=each.score,
             snippet=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
-            also=tuple(FurtherHit(chunks[chunk_id]) for chunk_id in others),
+            also=tuple((chunks[chunk_id], 0.0) for chunk_id in others),
             bm25=0.0,
             cosine=None,
             reasons=(("named", each.score),),
@@ -471,7 +464,7 @@ def _shown_of(
     for place, _value, share in order:
         worth_showing = not found or item.score * share >= passages.LIKELY
         chunk = passages.window(chunks[place], information) if worth_showing else chunks[place]
-        found.append((place, FurtherHit(chunk, share)))
+        found.append((place, (chunk, share)))
     return found
 
 
@@ -481,6 +474,4 @@ def _whole(evidence: Evidence, chunks: Mapping[int, Chunk]) -> list[tuple[int, F
     def worth(place: int) -> float:
         return float(evidence.worth[place]) - passages.HEADS.get(chunks[place].kind, 0.0)
 
-    return [(place, FurtherHit(chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][
-        : 1 + _ALSO
-    ]
+    return [(place, (chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][: 1 + _ALSO]

@@ -15,8 +15,6 @@ from itertools import combinations
 from posixpath import commonpath
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.search.question import Question
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
@@ -93,17 +91,9 @@ with a changed file, on pages of changes to 35 repositories, it was first in 13;
 question names, in 15 by this too; with any difference at all in 14."""
 
 
-class Outline(Struct, frozen=True):
-    """What tells whether two files are nearly the same.
-
-    Attributes:
-        names: The names that the file defines, case-folded.
-        lines: Its lines without indentation, comments and short ones left out; needed only where it defines
-            fewer than `FEWEST_NAMES`.
-    """
-
-    names: frozenset[str]
-    lines: frozenset[str]
+Outline = tuple[frozenset[str], frozenset[str]]
+"""What tells whether two files are nearly the same: the names that one defines, case-folded, and its lines
+without indentation, comments and short ones left out; needed only where there are fewer than `FEWEST_NAMES`."""
 
 
 def lines_of(texts: Iterable[str]) -> frozenset[str]:
@@ -225,10 +215,10 @@ def _ending(name: str) -> tuple[str, str]:
 def _alike(path: str, outline: Outline, other: str, further: Outline) -> bool:
     """Tell whether two files with such names are nearly the same."""
     (bare, marks), (other_bare, other_marks) = _bare(path), _bare(other)
-    names, others = _unmarked(outline.names, marks), _unmarked(further.names, other_marks)
+    names, others = _unmarked(outline[0], marks), _unmarked(further[0], other_marks)
     if max(len(names), len(others)) < FEWEST_NAMES:
-        both = len(outline.lines & further.lines)
-        return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline.lines | further.lines))
+        both = len(outline[1] & further[1])
+        return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline[1] | further[1]))
     fewest, least = FEWEST_NAMES, _NAMES_OF_BOTH
     if bare != other_bare:
         apart = _folder_marks(path) != _folder_marks(other)
@@ -375,7 +365,7 @@ def _outlines(
         texts = source.read_chunk_texts(few) if few else {}
         for each in new:
             own = frozenset(name.casefold() for name in names.get(each, ()))
-            known[each] = Outline(own, lines_of(texts.get(each, ())))
+            known[each] = own, lines_of(texts.get(each, ()))
     return {file: known[int(scope.files.content_id[file])] for file in files}
 
 

@@ -200,8 +200,8 @@ def _file(repositories: Repositories, request: Request) -> Response:
     path = addresses.path_of(request.scope["raw_path"])
     asked = request.query_params
     page = file_page(desk, path, asked.get("rev", ""), with_blame="blame" in asked)
-    language = page.view.language
-    has_calls = not page.view.commit and is_code(language) and not list(unsupported([(path, language)]))
+    language = page["view"].language
+    has_calls = not page["view"].commit and is_code(language) and not list(unsupported([(path, language)]))
     return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
 
 

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from posixpath import basename
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from msgspec import Struct
 
-from gitrag.actions.file_view import FileView, blame_view, view_file
+from gitrag.actions.file_view import blame_view, view_file
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
@@ -25,7 +25,6 @@ from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.chunking.occurrences import Use
 from gitrag.errors import GitragError
-from gitrag.git.commits import Commit
 from gitrag.git.meant import listed_paths
 from gitrag.model import Chunk
 from gitrag.report.beside_calls import TITLES
@@ -41,29 +40,6 @@ MOST_LINES = 20_000
 """Lines of a file on a page; a browser takes seconds for more."""
 
 
-class FilePage(Struct, frozen=True):
-    """A file as a page shows it.
-
-    Attributes:
-        folders: The path's folders and its name.
-        more: How many lines are left out.
-        commit: The commit that is shown, or HEAD's where it has the file; empty if there is none.
-        forge: The address of lines at the forge; empty where there is none.
-        editor: The name of the user's editor, and an address that opens lines in it; empty where none does.
-        blame: The commit that made each line what it is, and the file then; None where nobody has asked.
-    """
-
-    view: FileView
-    name: str
-    lines: tuple[Markup, ...]
-    state: str
-    more: int
-    commit: str
-    forge: str
-    editor: tuple[str, str]
-    blame: dict[int, tuple[Commit, str]] | None
-
-
 _EDITORS = {
     "code": ("VS Code", "vscode://file{path}:{first}"),
     "code-insiders": ("VS Code Insiders", "vscode-insiders://file{path}:{first}"),
@@ -75,8 +51,8 @@ _EDITORS = {
 """Editors that a browser can open, by their program, and how."""
 
 
-def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> FilePage:
-    """Return a file."""
+def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> dict[str, Any]:
+    """Return what the template is filled with: a file, its blame only where that was asked for."""
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
         commit = view.commit or (workspace.repo.head().commit if view.then else None) or ""
@@ -85,17 +61,17 @@ def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False)
     source = source_of(path, view.lines[:MOST_LINES])
     (parts,) = desk.colouring.read([source])
     more = len(view.lines) - len(source.lines)
-    return FilePage(
-        view,
-        shown(path).rpartition("/")[2],
-        tuple(lines_of(source, parts, names=True)),
-        _said(*view.indexed) if view.indexed is not None else "",
-        more,
-        commit,
-        forge,
-        ("", "") if view.commit else _editor(desk, path),
-        blame,
-    )
+    return {
+        "view": view,
+        "name": shown(path).rpartition("/")[2],
+        "lines": list(lines_of(source, parts, names=True)),
+        "state": _said(*view.indexed) if view.indexed is not None else "",
+        "more": more,
+        "commit": commit,
+        "forge": forge,
+        "editor": ("", "") if view.commit else _editor(desk, path),
+        "blame": blame,
+    }
 
 
 def _editor(desk: Desk, path: str) -> tuple[str, str]:
