@@ -214,7 +214,7 @@ def sources_of(workspace: Workspace, graph: Graph) -> dict[Node, Source]:
                 continue
             kept = tuple(line[:_LONGEST_LINE] for line in own[:_MOST_LINES])
             room -= sum(map(len, kept))
-            found[node] = Source(kept, len(own) - len(kept))
+            found[node] = kept, len(own) - len(kept)
     return found
 
 

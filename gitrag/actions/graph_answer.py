@@ -225,15 +225,8 @@ def uncalled(none: Sequence[NoCall], *, called: bool = False) -> tuple[NoCaller,
     )
 
 
-class Source(Struct, frozen=True):
-    """The code of a definition.
-
-    Attributes:
-        more: How many are left out.
-    """
-
-    lines: tuple[str, ...]
-    more: int = 0
+Source = tuple[tuple[str, ...], int]
+"""The first lines of a definition's code, and how many are left out."""
 
 
 class GraphAnswer(Struct, frozen=True):

@@ -260,13 +260,8 @@ _FIRST_BATCH = 250
 _MOST_FILES = 50
 
 
-class Removed(Struct, frozen=True):
-    """A definition that a commit removed."""
-
-    commit: str
-    path: str
-    line_start: int
-    line_end: int
+Removed = tuple[str, str, int, int]
+"""A commit, and path, first and last line of a definition that it removed."""
 
 
 def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
@@ -292,10 +287,10 @@ def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[s
     if now:
         missing += f", though one is in {now} as it is now"
     removed = _removed(workspace, commit, parts, missing)
-    own, paths = removed[0].commit, list(dict.fromkeys(each.path for each in removed))
+    own, paths = removed[0][0], list(dict.fromkeys(path for _, path, *_ in removed))
     others = f" and {count(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
     notes.append(f"{missing}: {own[:10]} removed it from {paths[0]}{others}.")
-    were = [(each.path, each.line_start, each.line_end) for each in removed]
+    were = [(path, first, last) for _, path, first, last in removed]
     return [own, *_followed(workspace, f"{own}^", name, were, notes)]
 
 
@@ -439,7 +434,7 @@ def _removed_by(
     workspace: Workspace, commit: str, paths: Sequence[str], parts: Sequence[str]
 ) -> list[Removed]:
     return [
-        Removed(commit, path, *lines)
+        (commit, path, *lines)
         for path in [path for path in paths if is_code(language_of(path) or "")][:_MOST_FILES]
         if not _lines_of(workspace, commit, path, parts)
         for lines in _lines_of(workspace, f"{commit}^", path, parts)

@@ -93,7 +93,7 @@ question names, in 15 by this too; with any difference at all in 14."""
 
 Outline = tuple[frozenset[str], frozenset[str]]
 """What tells whether two files are nearly the same: the names that one defines, case-folded, and its lines
-without indentation, comments and short ones left out; needed only where there are fewer than `FEWEST_NAMES`."""
+without indentation, comments and short ones left out; these only where it has few names (`FEWEST_NAMES`)."""
 
 
 def lines_of(texts: Iterable[str]) -> frozenset[str]:

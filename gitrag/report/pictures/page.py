@@ -280,8 +280,8 @@ def _data(
                 "path": sanitise_line(node.path),
                 "first": node.line_start,
                 "last": node.line_end,
-                "code": [sanitise(line) for line in sources[node].lines] if node in sources else [],
-                "more": sources[node].more if node in sources else 0,
+                "code": [sanitise(line) for line in sources[node][0]] if node in sources else [],
+                "more": sources[node][1] if node in sources else 0,
                 "links": [[sanitise_line(words), address] for words, address in links(node)],
             }
             for node in graph.nodes
