@@ -10,7 +10,6 @@ import click
 from gitrag.actions.requests import InitRequest
 from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command, json_option
-from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
 from gitrag.errors import NOTHING, OK, RepositoryError, StoreError, UsageError
@@ -119,6 +118,7 @@ def _hooks(reports: Sequence[HookReport]) -> tuple[tuple[str, ...], int]:
 
 
 def _say(step: InitStep, terminal: Terminal) -> None:
+    from gitrag.cli.index import say_embedding, say_indexed
     from gitrag.workspace import Indexed
 
     match step:
