@@ -156,7 +156,7 @@ def test_what_is_asked_first_wins(tmp_path):
 
     assert find_place(Wishes(), unknown, tmp_path, {}) is None
     assert find_place(Wishes(), unknown, tmp_path, {}, remembered="gitlab") == TrackerPlace(
-        "gitlab", unknown.base, "o/r"
+        "gitlab", unknown[0], "o/r"
     )
     assert find_place(Wishes(), unknown, tmp_path, {}, remembered="no such") is None
     assert find_place(Wishes(), unknown, tmp_path, {}, probe=probe) == TrackerPlace(
