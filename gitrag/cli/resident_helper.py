@@ -36,9 +36,7 @@ _BACKLOG = 64
 _ENDING_S = 5.0
 """How long a command has to end itself after its caller has gone, or has been interrupted."""
 
-_LIBRARIES = (
-    "duckdb numpy numpy.ma pygit2 re2 tokenizers tree_sitter yaml msgspec portalocker platformdirs resource"
-)
+_LIBRARIES = "duckdb numpy numpy.ma pygit2 re2 tokenizers tree_sitter yaml msgspec platformdirs resource"
 _BUG = 70
 
 _ROOMS = """

@@ -353,10 +353,13 @@ class Repository:
                 yield TreeEntry(os.fsdecode(path), oid, normal_mode(mode))
 
     def top_names(self, tree: str) -> frozenset[str]:
+        """Name what is at the top of a tree; git says it sooner than libgit2 is loaded."""
         if tree == EMPTY_TREE:
             return frozenset()
-        with self._trees_wrapped() as objects:
-            return frozenset(os.fsdecode(entry.raw_name) for entry in objects.tree(tree))
+        done = self.git("ls-tree", "-z", "--name-only", "--full-tree", tree)
+        if done.returncode:
+            raise self._unreadable_tree(message_of(done))
+        return frozenset(map(os.fsdecode, done.stdout.split(b"\0")[:-1]))
 
     def diff(self, old_tree: str, new_tree: str) -> list[Change]:
         """Return the differences between two trees, one per path, a rename as a removal and an addition.
@@ -401,10 +404,11 @@ class Repository:
         try:
             yield objects
         except objects.errors as error:
-            raise RepositoryError(
-                f"A tree of {self.git_dir} cannot be read: {error}.",
-                "The clone is damaged or lacks objects; look at: git fsck",
-            ) from error
+            raise self._unreadable_tree(str(error)) from error
+
+    def _unreadable_tree(self, why: str) -> RepositoryError:
+        hint = "The clone is damaged or lacks objects; look at: git fsck"
+        return RepositoryError(f"A tree of {self.git_dir} cannot be read: {why}.", hint)
 
     @contextmanager
     def _blob_wrapped(self, blob: str) -> Iterator[Libgit2Objects | GitObjects]:

@@ -55,6 +55,21 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
     Raises:
         CannotLockError: The file system has no locks, or no more of them.
     """
+    try:
+        import fcntl  # all that portalocker uses here, which takes 25 ms to load
+    except ImportError:  # Windows
+        return _try_lock_there(file, shared=shared)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # as portalocker has it
+        return False
+    except OSError as error:
+        raise CannotLockError(str(error)) from error
+    return True
+
+
+def _try_lock_there(file: IO[str], *, shared: bool) -> bool:
     import portalocker
 
     kind = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
@@ -69,9 +84,14 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
 
 def unlock(file: IO[str]) -> None:
     """Release the lock on an open file."""
-    import portalocker
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import portalocker
 
-    portalocker.unlock(file)
+        portalocker.unlock(file)
+    else:
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def wait_for(

@@ -19,12 +19,15 @@ from gitrag.search.engine import Hit, Scoped
 from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
 from gitrag.store.candidates import SearchScope
+from gitrag.store.columns import distinct
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
 from gitrag.words import terms
 from gitrag.words.regular_expressions import compiled
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gitrag.store.connection import Connection
 
 _MATCHING_S = 20.0
@@ -49,37 +52,20 @@ class Pattern(Struct, frozen=True):
     is_regex: bool
 
     def matches(self, line: str) -> bool:
-        if self.is_regex:
-            return _compiled(self.text).search(line) is not None
-        return next(self._words(line), None) is not None
+        return _compiled(self).search(line) is not None
 
     def spans(self, line: str) -> list[tuple[int, int]]:
         """Return where it is found in a line: first character, and the one after the last, from 0."""
-        if self.is_regex:
-            return [found.span() for found in _compiled(self.text).finditer(line)]
-        return list(self._words(line))
-
-    def _words(self, line: str) -> Iterator[tuple[int, int]]:
-        size = len(self.text)
-        start = line.find(self.text)
-        while start >= 0:
-            end = start + size
-            whole = not (
-                _joined(line[start - 1 : start], self.text[0]) or _joined(self.text[-1], line[end : end + 1])
-            )
-            if whole:
-                yield start, end
-            start = line.find(self.text, end if whole else start + 1)
-
-
-def _joined(left: str, right: str) -> bool:
-    """Tell whether two neighbouring characters are of one word."""
-    return all(each == "_" or each.isalnum() for each in (left, right))
+        return [found.span() for found in _compiled(self).finditer(line)]
 
 
 @lru_cache(maxsize=8)
-def _compiled(expression: str) -> Any:
-    return compiled(expression)
+def _compiled(pattern: Pattern) -> Any:
+    if pattern.is_regex:
+        return compiled(pattern.text)
+    before = r"(?<!\w)" if re.match(r"\w", pattern.text) else ""
+    after = r"(?!\w)" if re.match(r"\w", pattern.text[-1]) else ""
+    return re.compile(before + re.escape(pattern.text) + after)
 
 
 class ExactLines(Struct, frozen=True):
@@ -139,13 +125,11 @@ def _matching_lines(
 ) -> dict[int, list[tuple[Chunk, Line]]]:
     """Return the lines that match, each with its chunk, by content; each content once."""
     content_of = scope.files.content_id[scope.file]
-    likely = _candidates(db, pattern, scope, np.unique(content_of).tolist(), memo)
-    rows = (
-        np.arange(len(content_of))
-        if likely is None
-        else np.flatnonzero(np.isin(scope.chunk_id, sorted(likely)))
-    )
-    chunks = content.read_chunks(db, np.unique(scope.chunk_id[rows]).tolist())
+    likely = _candidates(db, pattern, scope, distinct(content_of), memo)
+    rows = np.arange(len(content_of))
+    if likely is not None:  # a word may lie across two chunks of a line so long that it is several
+        rows = rows[np.isin(scope.chunk_id, np.concatenate([likely, content.of_split_lines(db, memo)]))]
+    chunks = content.read_chunks(db, distinct(scope.chunk_id[rows]).tolist(), memo)
     by_content: dict[int, dict[int, Chunk]] = {}
     for content_id, chunk_id in zip(content_of[rows].tolist(), scope.chunk_id[rows].tolist(), strict=True):
         by_content.setdefault(content_id, {})[chunk_id] = chunks[chunk_id]
@@ -163,27 +147,27 @@ def _matching_lines(
 
 
 def _candidates(
-    db: Connection, pattern: Pattern, scope: SearchScope, content_ids: Sequence[int], memo: Memo
-) -> set[int] | None:
-    """Return the chunks that may match; None for all."""
+    db: Connection, pattern: Pattern, scope: SearchScope, content_ids: NDArray[np.int32], memo: Memo
+) -> NDArray[np.int32] | None:
+    """Return the chunks that may match, but for lines that are several chunks; None for all."""
     if not pattern.is_regex:
         likely = _with_words(db, pattern.text, memo)
         if likely is None or len(likely) * _RARE > len(scope.chunk_id):
             return content.containing(db, content_ids, pattern.text)
-        return content.of_split_lines(db, content_ids).union(likely)
+        return likely
     if _OF_THE_WHOLE.search(pattern.text):
         return None
     return content.matching(db, content_ids, pattern.text)
 
 
-def _with_words(db: Connection, text: str, memo: Memo) -> list[int] | None:
+def _with_words(db: Connection, text: str, memo: Memo) -> NDArray[np.int32] | None:
     """Return the chunks that have each word of a text, in any case; None for a text without a word."""
     wanted = {terms.hashed(term) for word in re.findall(r"\w+", text) if (term := terms.whole(word))}
     if not wanted:
         return None
     found = candidates.with_terms(db, "postings", sorted(wanted), memo)["chunk_id"]
     chunk_ids, counts = np.unique(found, return_counts=True)
-    likely: list[int] = chunk_ids[counts == len(wanted)].tolist()
+    likely: NDArray[np.int32] = chunk_ids[counts == len(wanted)]
     return likely
 
 
@@ -192,20 +176,35 @@ def _lines(chunks: Sequence[Chunk], needed: str) -> Iterator[tuple[Chunk, Line]]
     last = 0
     long: tuple[Chunk, list[str]] | None = None
     for chunk in chunks:
-        lines = chunk.text.split("\n")
-        if long is not None and (chunk.line_start != last or len(lines) > 1):
+        more = chunk.text.count("\n")
+        if long is not None and (chunk.line_start != last or more):
             yield _joined_line(*long)
             long = None
-        if len(lines) == 1 and (chunk.line_start > last or long is not None):
+        if not more and (chunk.line_start > last or long is not None):
             long = (long[0], [*long[1], chunk.text]) if long is not None else (chunk, [chunk.text])
             last = chunk.line_start
             continue
-        for number, text in enumerate(lines, chunk.line_start):
-            if number > last and needed in text and text.strip():
-                yield chunk, Line(number, text, matches=True)
-        last = max(last, chunk.line_start + len(lines) - 1)
+        for number, text in _having(chunk.text, needed):
+            if chunk.line_start + number > last and text.strip():
+                yield chunk, Line(chunk.line_start + number, text, matches=True)
+        last = max(last, chunk.line_start + more)
     if long is not None:
         yield _joined_line(*long)
+
+
+def _having(text: str, needed: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text that have another, each with its number from 0."""
+    if not needed:
+        yield from enumerate(text.split("\n"))
+        return
+    number = start = 0
+    while (at := text.find(needed, start)) >= 0:
+        number += text.count("\n", start, at)
+        end = text.find("\n", at)
+        yield number, text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else None]
+        if end < 0:
+            return
+        number, start = number + 1, end + 1
 
 
 def _joined_line(chunk: Chunk, parts: Sequence[str]) -> tuple[Chunk, Line]:

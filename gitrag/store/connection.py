@@ -19,7 +19,7 @@ from gitrag.machine.refusals import disk_error
 from gitrag.store import schema
 from gitrag.store.carried import carry
 from gitrag.store.chunk_cache import ChunkCache
-from gitrag.store.engine import Engine, SharedEngines, quoted, share_work, start
+from gitrag.store.engine import Engine, SharedEngines, duckdb, quoted, share_work, start
 from gitrag.store.file_state import NAME, FileState, state_of
 from gitrag.store.memo import Memo
 from gitrag.store.memory_copy import MAX_BYTES, Copy, Held, put_on_disk, share_to_win, write_copy
@@ -79,12 +79,15 @@ _NOT_DAMAGE: tuple[tuple[tuple[str, ...], type[GitragError], str, str], ...] = (
 )
 """DuckDB errors that do not mean damage: signs in its message, our error, message and hint."""
 
+_CUT_SHORT, _UNTRUE = "cut short", "its checksums do not match"
+"""Damage beside which the rest of the file is known to be right: its vectors are taken over."""
+
 _DAMAGE = {
     "not a valid DuckDB database": "no DuckDB database",
     "is an existing extension": "no DuckDB database",  # e.g. an SQLite file
     "Is a directory": "a directory",
-    "Could not read enough bytes": "cut short",
-    "checksum": "its checksums do not match",
+    "Could not read enough bytes": _CUT_SHORT,
+    "checksum": _UNTRUE,
     "Corrupt database": "corrupt",
     "orrupted": "corrupt",  # Corrupted RLE segment; Database file appears to be corrupted
     "Cannot read database file": "corrupt",
@@ -260,8 +263,6 @@ class Store:
             StoreError: It cannot be opened.
             BusyError: A writer held it for too long.
         """
-        import duckdb
-
         if self._held is not None:
             with _interruptible():
                 self.memo, self.state = self._held.memo, self._held.state
@@ -324,8 +325,6 @@ class Store:
         Returns:
             Whether that is so; an index that is too large is not held.
         """
-        import duckdb
-
         if self.is_large():
             return False
         db = start(self.directory, self._beside)
@@ -418,8 +417,6 @@ class Store:
 
     def _current_copy(self) -> Copy | None:
         """Return the copy in memory, made when the file is first found unchanged."""
-        import duckdb
-
         state = state_of(self.path, MAX_BYTES)
         if self._copy is not None and not self._copy.is_of(state):
             self._copy.close()
@@ -456,8 +453,6 @@ class Store:
             StoreError: It cannot be opened or written.
             BusyError: Other processes held it for too long.
         """
-        import duckdb
-
         if self._held is not None:
             self.state = self._held.state
             with _interruptible(), self._held.transaction() as db:
@@ -566,8 +561,6 @@ class Store:
         Returns:
             The bytes freed; 0 when another process wrote to it or compacted it meanwhile, or it was left.
         """
-        import duckdb
-
         if self._reads_seed:
             return 0
         before = self.size_bytes()
@@ -667,8 +660,6 @@ class Store:
 
     def _open_or_make(self, engine: Engine) -> DuckDBPyConnection:
         """Open the file for writing, created, migrated or rebuilt as needed; the caller holds the lock."""
-        import duckdb
-
         if self._is_unmade():
             self._delete(f"{NAME}*")
         if self._outdated is not None and not self.path.exists():
@@ -698,8 +689,6 @@ class Store:
         Returns:
             Whether vectors were carried over: not where the older one is damaged or the disk is full.
         """
-        import duckdb
-
         new = self.directory / _RENEWED
         count = 0
         try:
@@ -794,4 +783,6 @@ class Store:
                 Path(f"{self.path}.wal").replace(f"{target}.wal")
         except OSError as error:
             raise self._unwritable(error) from error
-        self._say(f"The index was damaged ({problem}); it has been moved aside to {target.name}.")
+        kept = problem in (_CUT_SHORT, _UNTRUE) and self._renew(target)
+        more = "; its vectors are kept" if kept else ""
+        self._say(f"The index was damaged ({problem}); it has been moved aside to {target.name}{more}.")

@@ -11,8 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from gitrag.late import Late
+
 if TYPE_CHECKING:
+    import duckdb as duckdb  # noqa: PLC0414 - for the others here
     from duckdb import DuckDBPyConnection
+else:
+    duckdb = Late("_duckdb", "duckdb")  # the package is the library's names again, and twice as long to load
 
 _MEMORY_LIMIT = "384MB"
 """DuckDB's default is 80 % of the machine's memory; indexing as a whole must stay below 1 GiB."""
@@ -44,8 +49,6 @@ def start(directory: Path, beside: Iterable[Path] = ()) -> DuckDBPyConnection:
         directory: Where the indexes lie, and what exceeds its memory is spilled to.
         beside: Further directories of indexes.
     """
-    import duckdb
-
     return confined(duckdb.connect(":memory:", config=CONFIG), directory, beside)
 
 
@@ -148,8 +151,6 @@ class Engine:
 
     def detach(self) -> None:
         """Close the file, if one is attached."""
-        import duckdb
-
         if self._engine is None or self._db is None:
             return
         self._db.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gitrag.model import DIMENSIONS
+from gitrag.store.engine import duckdb
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -159,8 +160,6 @@ def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
     Raises:
         ForeignDatabaseError: The database has tables but none of ours.
     """
-    import duckdb
-
     try:
         found = dict(db.execute("SELECT key, value FROM meta").fetchall())
     except (duckdb.CatalogException, duckdb.BinderException) as error:

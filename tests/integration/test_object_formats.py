@@ -173,7 +173,7 @@ def test_what_is_no_id_is_no_object(git, oid):
     with pytest.raises(RepositoryError, match="cannot be read"):
         repo.diff(oid, git.tree())
     assert repo.has_object(git.tree())
-    with pytest.raises(RepositoryError, match="is no tree"):
+    with pytest.raises(RepositoryError, match="not a tree"):
         repo.top_names(git.blob("a.py"))
 
 

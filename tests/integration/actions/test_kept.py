@@ -350,11 +350,11 @@ def test_callers_that_were_counted_among_other_files_are_not_read(workspace, own
     ]
 
 
-def test_a_kept_text_is_printed_without_loading_libraries(workspace, own, core):
-    expected = known_text(workspace, core)[0]
+def run_without(names, words, workspace, own):
+    """Run a command, which fails if it loads one of some modules; return what it printed and said."""
     code = (
-        "import sys; from gitrag.cli import run_here; sys.argv[:] = ['gitrag', 'prime']; run_here();"
-        "sys.exit(' '.join({'duckdb', 'numpy', 'pygit2', 'onnxruntime', 'yaml'} & sys.modules.keys()) or 0)"
+        f"import sys; from gitrag.cli import run_here; sys.argv[1:] = {words!r}; run_here();"
+        f"sys.exit(' '.join({names!r} & sys.modules.keys()) or 0)"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
@@ -364,5 +364,16 @@ def test_a_kept_text_is_printed_without_loading_libraries(workspace, own, core):
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == expected + "\n"
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_a_kept_text_is_printed_without_loading_libraries(workspace, own, core):
+    expected = known_text(workspace, core)[0]
+    none = {"duckdb", "_duckdb", "numpy", "pygit2", "onnxruntime", "yaml"}
+    assert run_without(none, ["prime"], workspace, own) == (expected + "\n", "")
+
+
+def test_how_the_index_stands_is_said_with_few_libraries(workspace, own):
+    none = {"duckdb", "pygit2", "portalocker", "onnxruntime", "yaml"}
+    assert "up to date" in run_without(none, ["status"], workspace, own)[0]

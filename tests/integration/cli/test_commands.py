@@ -17,7 +17,7 @@ from gitrag.cli.root import COMMANDS, root
 from tests.support.command import Gitrag
 
 HEAVY = [
-    "duckdb", "httpx2", "numpy", "onnxruntime", "pygit2", "rich", "tokenizers", "tree_sitter",
+    "_duckdb", "duckdb", "httpx2", "numpy", "onnxruntime", "pygit2", "rich", "tokenizers", "tree_sitter",
     "tree_sitter_language_pack", "yaml",
 ]  # fmt: skip
 COMMANDS_PAGE = Path(__file__).parents[3] / "docs" / "commands.md"

@@ -287,3 +287,58 @@ def test_an_upgrade_embeds_only_what_is_new_in_any_worktree(
     opened.update()
     assert counted[0] > counted[1] > 0
     assert (counted[2:], opened.embed()) == ([0, 0], 1)
+
+
+def damage(path: Path, table: str) -> None:
+    """Overwrite a part of a block that only the texts of a table are in."""
+    with duckdb.connect(path, read_only=True) as db:
+        tables = [name for (name,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        of = {
+            name: {
+                block
+                for (block,) in db.execute(
+                    "SELECT block_id FROM pragma_storage_info(?) WHERE block_id >= 0", [name]
+                ).fetchall()
+            }
+            for name in tables
+        }
+    [block, *_] = of[table].difference(*(blocks for name, blocks in of.items() if name != table))
+    with path.open("r+b") as file:
+        file.seek(3 * 4096 + block * (1 << 18) + 1000)
+        file.write(os.urandom(64))
+
+
+def large(directory: Path) -> Store:
+    """An index with two vectors, and chunks that take several blocks of the file."""
+    store = embedded(directory, NEW)
+    fill(store, {"b.py": OTHER}, {OTHER: [(f"f{i}", os.urandom(3000).hex(), [i]) for i in range(200)]})
+    return store
+
+
+@pytest.mark.parametrize("found_by", ["read", "write"])
+def test_of_a_damaged_index_the_vectors_are_kept(tmp_path: Path, found_by: str):
+    damage(large(tmp_path).path, "chunks")
+    said: list[str] = []
+    store = open_store(tmp_path, said=said)
+    with (
+        pytest.raises(StoreMissingError),
+        store.read() if found_by == "read" else store.write("test") as db,
+    ):
+        db.execute("SELECT max(text) FROM chunks").fetchall()
+    [line] = said
+    assert line.startswith("The index was damaged (its checksums do not match)")
+    assert line.endswith("; its vectors are kept.")
+    assert known(open_store(tmp_path)) == expected()
+
+
+def test_of_an_index_whose_vectors_are_damaged_nothing_is_kept(tmp_path: Path):
+    store = large(tmp_path)
+    with store.write("test") as db:
+        ids = [text_id for (text_id,) in db.execute("SELECT text_id FROM drafts").fetchall()]
+        vectors.write(db, ids, unit(len(ids), 9))
+    damage(store.path, "vectors")
+    said: list[str] = []
+    store = open_store(tmp_path, said=said)
+    with pytest.raises(StoreMissingError), store.read() as db:
+        db.execute("SELECT max(vector) FROM vectors").fetchall()
+    assert (said[0].endswith(".duckdb."), store.exists()) == (True, False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from gitrag.errors import StoreError
 from gitrag.machine.locks import FileLock
 from gitrag.store import schema
 from gitrag.store.connection import Store
+from gitrag.store.engine import duckdb
 
 
 @pytest.fixture

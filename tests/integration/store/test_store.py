@@ -17,7 +17,9 @@ import pytest
 from gitrag.errors import BusyError, DiskFullError, StoreError
 from gitrag.machine.locks import StoreLock
 from gitrag.store import content, engine, schema, views
+from gitrag.store.columns import integers
 from gitrag.store.connection import Store, StoreMissingError
+from gitrag.store.memo import Memo
 from tests.integration.store.filling import BLOB, OTHER, fill, open_store
 
 
@@ -57,9 +59,11 @@ def test_a_line_of_several_chunks_is_read_whole(tmp_path: Path):
         (content_id,) = content.look_up(db, [(BLOB, "python")]).values()
         assert content.read_texts(db, [content_id]) == {content_id: "first, second, third"}
         every = {chunk_id for (chunk_id,) in db.execute("SELECT chunk_id FROM chunks").fetchall()}
-        assert content.containing(db, [content_id], "st, sec") == every  # it may lie across two
-        assert content.matching(db, [content_id], "nowhere$") == every
-        assert content.containing(db, [], "first") == set()
+        assert set(content.of_split_lines(db, Memo()).tolist()) == every  # what is sought may lie across two
+        own = integers([content_id])
+        assert content.containing(db, own, "st, ").tolist() == content.matching(db, own, "^f.*t").tolist()
+        assert content.matching(db, own, "nowhere$").tolist() == []
+        assert content.containing(db, integers([]), "first").tolist() == []
 
 
 def test_postings_are_sorted_a_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -54,3 +54,11 @@ def test_each_line_is_read_once_and_whole():
     ]
     texts = [(line.number, line.text) for _, line in _lines(chunks[:-1], "")]
     assert texts == [(1, "one"), (3, "two"), (4, "three"), (5, "long longer longest"), (6, "six")]
+    for needed in (
+        "t",
+        "o",
+        "ee",
+        "absent",
+    ):  # what is a line by itself may be a part of one, and is not asked
+        having = [(line.number, line.text) for _, line in _lines(chunks[:-1], needed)]
+        assert having == [each for each in texts if needed in each[1] or each[0] in (5, 6)]
