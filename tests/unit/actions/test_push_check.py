@@ -27,7 +27,7 @@ def test_a_deletion_in_a_repository_of_long_ids_pushes_nothing():
 
 def test_a_commit_pushed_under_two_names_is_looked_at_once():
     lines = [f"refs/heads/main {ONE} refs/heads/main {NONE}", f"refs/tags/v1 {ONE} refs/tags/v1 {NONE}"]
-    assert [pushed.commit for pushed in parse_pushed(lines)] == [ONE]
+    assert [commit for _, commit in parse_pushed(lines)] == [ONE]
 
 
 @pytest.mark.parametrize("name", ["HEAD", "HEAD~2", ONE])
@@ -41,7 +41,7 @@ def test_a_tag_is_named_by_its_short_name():
 
 @given(st.lists(st.text(), max_size=5))
 def test_what_makes_no_sense_is_passed_over(lines: list[str]):
-    assert all(pushed.commit for pushed in parse_pushed(lines))
+    assert all(commit for _, commit in parse_pushed(lines))
 
 
 @pytest.mark.parametrize(
