@@ -138,7 +138,7 @@ class Answer(Struct, frozen=True):
     @property
     def only_beside(self) -> tuple[str, ...]:
         """Where no hit has 0.5: words that only tests, examples or documents contain."""
-        return tuple(each.word for each in self.wording.only_beside)
+        return tuple(word for word, *_ in self.wording.only_beside)
 
     @property
     def searched_for(self) -> str:

@@ -14,7 +14,6 @@ from gitrag.actions.kept import counts as kept_counts
 from gitrag.actions.kept import keep_counts
 from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git import meant_path
-from gitrag.git.commits import ChangeCount
 from gitrag.git.meant import files_of, own_file
 from gitrag.indexing.known import recorded
 from gitrag.indexing.notices import prime_updates
@@ -47,19 +46,6 @@ class Suggested(Struct, frozen=True):
 
     path: str
     reason: str
-
-
-class Suggestions(Struct, frozen=True):
-    """Files that might be worth marking as core.
-
-    Attributes:
-        commits: How many commits were read for what is changed often.
-        callers_known: Whether all files were looked at for who calls whom.
-    """
-
-    files: tuple[Suggested, ...]
-    commits: int
-    callers_known: bool
 
 
 class MarkedFiles(Struct, frozen=True):
@@ -208,8 +194,10 @@ def suggest(
     graph_s: float = _GRAPH_S,
     *,
     earlier: bool = False,
-) -> Suggestions:
+) -> tuple[tuple[Suggested, ...], int, bool]:
     """Suggest files to mark as core, with the reason; marks nothing. Callers are looked for in `graph_s`.
+
+    Beside them are how many commits were read, and whether all files were looked at for who calls whom.
 
     Core is likely what many files of the repository call and what is changed often; a change counts half for
     each half year since. Both numbers have the same weight: the logarithm of each, relative to the largest.
@@ -222,7 +210,7 @@ def suggest(
     commits, changes = recent_changes(workspace.repo)
     callers, at, all_known = _calling_files(workspace, graph_s, earlier=earlier)
     known = {each.path for each in marked}
-    newest = max((count.last for count in changes.values()), default=0)
+    newest = max((last for _, last in changes.values()), default=0)
     root = workspace.repo.root
     paths = [
         path
@@ -233,21 +221,18 @@ def suggest(
         and root
         and os.path.isfile(root / path)  # noqa: PTH113  # returns False where the path is too long
     ]
-    changed = {path: changes.get(path, ChangeCount(0, 0)) for path in paths}
+    changed = {path: changes.get(path, (0, 0)) for path in paths}
     lively = _shares(
-        {
-            path: each.commits * math.exp2((each.last - newest) / _HALF_LIFE_S)
-            for path, each in changed.items()
-        }
+        {path: count * math.exp2((last - newest) / _HALF_LIFE_S) for path, (count, last) in changed.items()}
     )
     central = _shares({path: callers.get(path, 0) for path in paths})
     best = sorted(paths, key=lambda path: (-lively[path] - central[path], path))[:most]
     found = tuple(
-        Suggested(path, _reason(callers.get(path, 0), at, all_known, changed[path].commits, commits))
+        Suggested(path, _reason(callers.get(path, 0), at, all_known, changed[path][0], commits))
         for path in best
         if lively[path] or central[path]
     )
-    return Suggestions(found, commits, all_known)
+    return found, commits, all_known
 
 
 def _calling_files(

@@ -56,16 +56,8 @@ class ReadResult(Struct, Generic[T], frozen=True):
     unembedded: int
 
 
-class _Guess(Struct, Generic[T], frozen=True):
-    """What was read of the view that git would most likely report, and of which state of the index."""
-
-    found: T
-    file: FileState | None
-    state: tuple[int, ViewOverlay]
-
-    def holds(self, file: FileState | None, refreshed: Refreshed) -> bool:
-        """Tell whether git has reported that view, and the index has not changed since."""
-        return (self.file, self.state) == (file, _state_of(refreshed))
+_Guess = tuple[T, "FileState | None", "tuple[int, ViewOverlay]"]
+"""What was read of the view that git would most likely report, of which state of the index, of which view."""
 
 
 class CurrentView:
@@ -134,8 +126,8 @@ class CurrentView:
                 )
                 ready = refreshed and not refreshed.waiting and not _are_few(unembedded, encoder)
                 if refreshed and ready and not moved_on:
-                    if guess is not None and guess.holds(self._store.state, refreshed):
-                        return self._result(guess.found, now, refreshed, unembedded)
+                    if guess is not None and guess[1:] == (self._store.state, _state_of(refreshed)):
+                        return self._result(guess[0], now, refreshed, unembedded)
                     return self._result(read(db, *_state_of(refreshed)), now, refreshed, unembedded)
                 start = start_of(db, now, self._workspace.store.state)
         if self._seen_s:  # that may be older than the index: read with, but never written from
@@ -184,15 +176,16 @@ class CurrentView:
     def _confirmed(self, guess: _Guess[T], encoder: Encoder | None) -> ReadResult[T] | None:
         """Return what was guessed if the index need not be opened to know that it is right."""
         now = self._looking.result()
-        standing = self._store.known(guess.file, ("standing", now.key))
+        found, file, state = guess
+        standing = self._store.known(file, ("standing", now.key))
         if standing is None:
             return None
         refreshed, unembedded, moved_on, self._moved = standing
         if refreshed is None or refreshed.waiting or moved_on or _are_few(unembedded, encoder):
             return None
-        if not guess.holds(guess.file, refreshed):
+        if state != _state_of(refreshed):
             return None
-        return self._result(guess.found, now, refreshed, unembedded)
+        return self._result(found, now, refreshed, unembedded)
 
     def refine(
         self,
@@ -245,7 +238,7 @@ class CurrentView:
                 return None
             overlay = self._workspace.last_seen.changes_on(slot, view.view_id)
             state = view.view_id, overlay if overlay.commit else replace(overlay, commit=view.commit)
-            return _Guess(read(db, *state), self._store.state, state)
+            return read(db, *state), self._store.state, state
 
     def _known(self, db: Connection, now: Snapshot) -> _Standing:
         """Return what the index has of the files, and when it was brought up to date; None for a revision."""

@@ -85,7 +85,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
 def _workspace_notes(workspace: Workspace) -> tuple[str, ...]:
     """Return what is wrong with the manifests that name the workspace's modules."""
     try:
-        return manifest_modules_of(workspace.snapshot()).notes
+        return manifest_modules_of(workspace.snapshot())[1]
     except RepositoryError:  # the check of freshness reports it
         return ()
 

@@ -161,10 +161,10 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         model=True,
         collections=tuple(f"{workspace.name}-{each}" for each in found.collections),
     )
-    rest = found.unsearched
+    unread, left_out = found.unsearched
     not_indexed = outline_lines(found.hits, outlined, result.now.reader)
     if not (found.lines or pattern.is_regex):
         not_indexed = LeftOut(workspace, rows, result).holding([pattern.text], options.filters)
     return ExactAnswer(
-        pattern, answer, found.lines, found.files, found.searched, rest.left_out, rest.unread, not_indexed
+        pattern, answer, found.lines, found.files, found.searched, left_out, unread, not_indexed
     )

@@ -25,25 +25,14 @@ from gitrag.workspace import Workspace
 _MOST_BYTES = 8 * 1024 * 1024
 
 
-class IndexState(Struct, frozen=True):
-    """What the index has of a file.
-
-    Attributes:
-        drafts: How many of their texts have a draft vector as yet, instead of the model's.
-    """
-
-    is_indexed: bool
-    chunks: int = 0
-    drafts: int = 0
-
-
 class FileView(Struct, frozen=True):
     """A file.
 
     Attributes:
         commit: The commit, or tree, that it is read from; empty for the working tree.
         then: The number, in HEAD's commit or the revision, of each line that it has.
-        index: What the index has of it; None at a revision, where that is not looked up.
+        indexed: How many chunks the index has of it, and of how many texts the vector is a draft; empty
+            where it is not indexed, None at a revision, where that is not looked up.
     """
 
     path: str
@@ -52,7 +41,7 @@ class FileView(Struct, frozen=True):
     language: str
     then: dict[int, int]
     outline: tuple[Chunk, ...]
-    index: IndexState | None
+    indexed: tuple[int, ...] | None
 
     @property
     def uncommitted(self) -> frozenset[int]:
@@ -131,17 +120,17 @@ def blame_view(workspace: Workspace, view: FileView) -> dict[int, tuple[Commit, 
     if not commit or not view.then or view.language == NOTEBOOK:
         return {}
     found = blame(workspace.repo, commit, view.path, [(min(view.then.values()), max(view.then.values()))])
-    origins = {each.line: each for each in found.origins}
-    ids = list(dict.fromkeys(each.commit for each in found.origins))
+    origins = {line: (own, name) for line, own, name in found.origins}
+    ids = list(dict.fromkeys(own for own, _ in origins.values()))
     commits = {each.id: each for batch in read_commits(workspace.repo, ids) for each in batch}
     return {
-        line: (commits[origin.commit], origin.path)
+        line: (commits[origin[0]], origin[1])
         for line, number in view.then.items()
-        if (origin := origins.get(number)) and origin.commit in commits
+        if (origin := origins.get(number)) and origin[0] in commits
     }
 
 
-def _index_state(workspace: Workspace, path: str) -> IndexState:
+def _index_state(workspace: Workspace, path: str) -> tuple[int, ...]:
     """Return what the index has of a file of the working tree, without bringing it up to date."""
     from gitrag.store import vectors, views
 
@@ -151,5 +140,5 @@ def _index_state(workspace: Workspace, path: str) -> IndexState:
         if view is not None:
             held = views.look_up(db, view.view_id, recorded(db, now, view), [path])
             if held.get(path):
-                return IndexState(True, *vectors.count_of_content(db, held[path]))
-    return IndexState(is_indexed=False)
+                return vectors.count_of_content(db, held[path])
+    return ()

@@ -214,7 +214,7 @@ def sources_of(workspace: Workspace, graph: Graph) -> dict[Node, Source]:
                 continue
             kept = tuple(line[:_LONGEST_LINE] for line in own[:_MOST_LINES])
             room -= sum(map(len, kept))
-            found[node] = Source(kept, len(own) - len(kept))
+            found[node] = kept, len(own) - len(kept)
     return found
 
 
@@ -470,7 +470,7 @@ def _places(code: Sequence[Hit]) -> Iterator[Place]:
     """Yield the lines of code hits, the best first, each file's further hits after its best one."""
     for hit in code:
         if is_graphed(hit):
-            for chunk in (hit.chunk, *(further.chunk for further in hit.also)):
+            for chunk in (hit.chunk, *(chunk for chunk, _ in hit.also)):
                 yield Place(hit.path, chunk.line_start, chunk.line_end, bool(chunk.name))
 
 

@@ -167,13 +167,6 @@ class CallsBetween(Struct, frozen=True):
         )
 
 
-class CallsElsewhere(Struct, frozen=True):
-    """Calls between the repository around and others."""
-
-    found: tuple[CallsBetween, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 class NoCall(Struct, frozen=True):
     """That what was asked for has no caller, or calls nothing, and what was looked at.
 
@@ -233,15 +226,8 @@ def uncalled(none: Sequence[NoCall], *, called: bool = False) -> tuple[NoCaller,
     )
 
 
-class Source(Struct, frozen=True):
-    """The code of a definition.
-
-    Attributes:
-        more: How many are left out.
-    """
-
-    lines: tuple[str, ...]
-    more: int = 0
+Source = tuple[tuple[str, ...], int]
+"""The first lines of a definition's code, and how many are left out."""
 
 
 class GraphAnswer(Struct, frozen=True):
@@ -260,6 +246,7 @@ class GraphAnswer(Struct, frozen=True):
         not_indexed: What exists and is not in the index, or not all of it, a sentence each, if anything.
         named: Where it is named besides, if that was asked for, or nothing calls it.
         elsewhere: The calls between it and other repositories; None if none were asked.
+        elsewhere_notes: What is to be said of asking them, a line each.
         notes: What the command says on stderr, a line each: among them why there is no graph.
     """
 
@@ -274,7 +261,8 @@ class GraphAnswer(Struct, frozen=True):
     no_path: str = ""
     not_indexed: tuple[str, ...] = ()
     named: References | None = None
-    elsewhere: CallsElsewhere | None = None
+    elsewhere: tuple[CallsBetween, ...] | None = None
+    elsewhere_notes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -326,10 +314,9 @@ class GraphAnswer(Struct, frozen=True):
     @property
     def left_out(self) -> tuple[str, ...]:
         """What was not followed, a sentence each, if anything."""
-        others = self.elsewhere.notes if self.elsewhere is not None else ()
         if self.graph is None:
-            return tuple(filter(None, (*self.remarks, self.error, *others)))
-        return (*self.graph.followed.notes, *not_looked_at(self.none), *others)
+            return tuple(filter(None, (*self.remarks, self.error, *self.elsewhere_notes)))
+        return (*self.graph.followed.notes, *not_looked_at(self.none), *self.elsewhere_notes)
 
     @property
     def beside(self) -> References | UnsetType:
@@ -339,7 +326,7 @@ class GraphAnswer(Struct, frozen=True):
     @property
     def between(self) -> tuple[CallsBetween, ...] | UnsetType:
         """The calls between it and other repositories, if those were asked."""
-        return UNSET if self.elsewhere is None or self.graph is None else self.elsewhere.found
+        return UNSET if self.elsewhere is None or self.graph is None else self.elsewhere
 
     @property
     def without_callers(self) -> tuple[NoCaller, ...]:

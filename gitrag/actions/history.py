@@ -181,8 +181,8 @@ def _gaps(base: Base | None, is_long: bool) -> Iterator[str]:
     if base is None:
         if is_long:
             yield "Older commits have not been read yet: the background does it."
-    elif base.progress.known < base.progress.listed:
-        known = f"{base.progress.known:,} of {count(base.progress.listed, 'older commit')}"
+    elif base.known < base.listed:
+        known = f"{base.known:,} of {count(base.listed, 'older commit')}"
         yield f"{known} have been read yet; the background goes on."
     elif not base.is_complete:
         newest = f"the newest {MOST_COMMITS:,}"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gitrag.actions.answer import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
-from gitrag.search.engine import LEAST_ANSWER, FurtherHit, Hit
+from gitrag.search.engine import LEAST_ANSWER, Hit
 from gitrag.search.question import read
 from gitrag.search.snippet import Line, shown
 from gitrag.words.terms import query_terms
@@ -35,20 +35,20 @@ _HEADING = 40
 _LEAST_LINES = 3
 """Lines of a passage below which the rest of a budget stays empty."""
 
-Passage = tuple[Hit, FurtherHit]
+Passage = tuple[Hit, Chunk, float]
 """Lines of a hit, and how likely they answer if its file does."""
 
 
 def passages_of(hit: Hit) -> list[Passage]:
     """Return the passages of a hit, the likeliest first."""
-    own = FurtherHit(hit.chunk, hit.share)
-    return [(hit, each) for each in (own, *hit.also)]
+    best = hit.chunk, hit.share
+    return [(hit, *each) for each in (best, *hit.also)]
 
 
 def likelihood(passage: Passage) -> float:
     """Return how likely a passage answers."""
-    hit, own = passage
-    return hit.score * own.share
+    hit, _, share = passage
+    return hit.score * share
 
 
 def tokens(path: str, text: str) -> int:
@@ -63,17 +63,17 @@ def packed(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
     cut. Of labelled lines more are shown than of five snippets (`scripts/bench/lines.py`, docs/figures.md).
     """
     every = [passage for hit in hits for passage in passages_of(hit)]
-    worth = [likelihood(each) / tokens(each[0].path, each[1].chunk.text) for each in every]
+    worth = [likelihood(each) / tokens(each[0].path, each[1].text) for each in every]
     left = max_tokens
     chosen: list[tuple[int, Passage]] = []
     of_file: dict[tuple[str, str], list[Chunk]] = {}
     for at in sorted(range(len(every)), key=lambda at: -worth[at]):
-        hit, own = every[at]
+        hit, whole, share = every[at]
         beside = of_file.setdefault((hit.repository, hit.path), [])
-        if not any(_overlap(own.chunk, other) for other in beside) and (
-            chunk := _cut(hit.path, own.chunk, left, is_first=not chosen)
+        if not any(_overlap(whole, other) for other in beside) and (
+            chunk := _cut(hit.path, whole, left, is_first=not chosen)
         ):
-            chosen.append((at, (hit, replace(own, chunk=chunk))))
+            chosen.append((at, (hit, chunk, share)))
             beside.append(chunk)
             left -= tokens(hit.path, chunk.text)
     return [passage for _at, passage in sorted(chosen, key=lambda each: each[0])]
@@ -101,15 +101,15 @@ def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
         return answer
     words = _words(answer)
     chosen = packed(answer.hits, max_tokens)
-    kept = {id(hit) for hit, _own in chosen}
+    kept = {id(hit) for hit, *_ in chosen}
 
     def shown(hit: Hit) -> Hit:
-        first, *others = own = [each for other, each in chosen if other is hit]
-        in_order = sorted((each.chunk for each in own), key=lambda chunk: chunk.line_start)
+        (first, share), *others = own = [(each, share) for other, each, share in chosen if other is hit]
+        in_order = sorted((each for each, _ in own), key=lambda chunk: chunk.line_start)
         lines = chain.from_iterable(
             _numbered(each.text.split("\n"), each.line_start, words) for each in in_order
         )
-        return replace(hit, chunk=first.chunk, share=first.share, snippet=tuple(lines), also=tuple(others))
+        return replace(hit, chunk=first, share=share, snippet=tuple(lines), also=tuple(others))
 
     sections = tuple(
         replace(each, hits=tuple(shown(hit) for hit in each.hits if id(hit) in kept))

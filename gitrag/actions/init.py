@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
-
 from gitrag.actions.embed import EmbeddingStep, embed_waiting
 from gitrag.actions.gitignore_entry import ignore_local_files
 from gitrag.actions.prime import expect_text
@@ -16,37 +14,14 @@ from gitrag.actions.requests import InitRequest
 from gitrag.errors import StoreError
 from gitrag.git import Repository
 from gitrag.hooking.install import install
-from gitrag.hooking.status import HookReport, HookState
+from gitrag.hooking.status import HookReport
 from gitrag.machine import prerequisites
 from gitrag.store.connection import StoreMissingError
 from gitrag.workspace import Indexed, Workspace
 
-
-class HooksInstalled(Struct, frozen=True):
-    """The git hooks were installed.
-
-    Attributes:
-        foreign: How many are not gitrag's to change.
-    """
-
-    names: tuple[str, ...]
-    foreign: int
-
-
-class LocalFilesIgnored(Struct, frozen=True):
-    """git ignores the local copies of issues.
-
-    Attributes:
-        added: Whether the entry was added to .gitignore; False if it was there.
-        failure: Why .gitignore could not be written; None if it could.
-    """
-
-    added: bool = False
-    failure: StoreError | None = None
-
-
-InitStep = HooksInstalled | LocalFilesIgnored | Indexed | EmbeddingStep | None
-"""What was done; None where no vectors were computed, on request."""
+InitStep = list[HookReport] | bool | StoreError | Indexed | EmbeddingStep | None
+"""What was done: the hooks; whether the local copies of issues were added to .gitignore or were in it, or why
+that could not be written; the text; the vectors, None where none were computed, on request."""
 
 
 def initialise(
@@ -69,9 +44,7 @@ def initialise(
         pass  # raises for an index of a newer gitrag or a locked one, before anything is written
 
     if asked.hooks:
-        reports = _install(workspace.repo)
-        installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
-        yield HooksInstalled(installed, len(reports) - len(installed))
+        yield _install(workspace.repo)
     if asked.gitignore and workspace.repo.root is not None:
         yield _ignore(workspace.repo, workspace.repo.root)
 
@@ -98,8 +71,8 @@ def _install(repo: Repository) -> list[HookReport]:
         raise StoreError(str(error), "`gitrag index` makes an index in your cache, without hooks.") from error
 
 
-def _ignore(repo: Repository, root: Path) -> LocalFilesIgnored:
+def _ignore(repo: Repository, root: Path) -> bool | StoreError:
     try:
-        return LocalFilesIgnored(added=bool(ignore_local_files(repo, root)))
+        return bool(ignore_local_files(repo, root))
     except StoreError as error:
-        return LocalFilesIgnored(failure=error)
+        return error

@@ -88,7 +88,7 @@ class LeftOut:
             return ()
         tails = read(text, directory).tails
         for tail in tails:
-            if any(_is_meant(path, tail) or f"/{tail.path}/" in f"/{path}" for path in found):
+            if any(_is_meant(path, tail) or f"/{tail[0]}/" in f"/{path}" for path in found):
                 return None
             if said := self._at(tail):
                 return tuple(said)
@@ -146,18 +146,19 @@ class LeftOut:
 
     def _at(self, tail: Tail) -> list[str]:
         """Say what is left out where a path leads: the file, what it lies in, what lies in it."""
-        wanted = composed(tail.path).casefold()
+        name, is_whole = tail
+        wanted = composed(name).casefold()
         inside: list[str] = []
         for path, why in self._every[0].items():
             own = composed(path).casefold()
-            if _is_meant(path, tail) or (tail.anchored and why in _ABOVE and wanted.startswith(f"{own}/")):
+            if _is_meant(path, tail) or (is_whole and why in _ABOVE and wanted.startswith(f"{own}/")):
                 if why == Skip.SYMLINK and followed(self._workspace.repo.root, path) != path:
                     return []  # what it leads to is searched
                 return [f"there is {path}, but {'' if why == Skip.OUTLINED else 'it is '}{self._why(path)}"]
             if own.startswith(f"{wanted}/") and why != Skip.OUTLINED:
                 inside.append(why)
         return [
-            f"there is {tail.path}/, but of it {count(many, 'file')} left out: {_REASONS[Skip(why)]}"
+            f"there is {name}/, but of it {count(many, 'file')} left out: {_REASONS[Skip(why)]}"
             for why, many in Counter(inside).most_common(_NAMED)
         ]
 
@@ -190,7 +191,7 @@ def of_path(workspace: Workspace, path: str) -> tuple[str, ...]:
         if row := next((rows[place] for place in places if place in rows), None):
             return (f"{row[0]}: {_why(Skip(row[1]), row[3], ContentReader(workspace.repo))}",)
         if not views.look_up(db, view.view_id, ViewOverlay(), [path]):
-            return _ignored(workspace, [Tail(path, anchored=True)])
+            return _ignored(workspace, [(path, True)])
     return ()
 
 
@@ -210,16 +211,16 @@ def of_target(workspace: Workspace, target: str) -> tuple[str, ...]:
 
 
 def _is_meant(path: str, tail: Tail) -> bool:
-    own, wanted = (composed(each).casefold() for each in (path, tail.path))
-    return own == wanted or (not tail.anchored and own.endswith(f"/{wanted}"))
+    own, wanted = (composed(each).casefold() for each in (path, tail[0]))
+    return own == wanted or (not tail[1] and own.endswith(f"/{wanted}"))
 
 
 def _ignored(workspace: Workspace, tails: Iterable[Tail]) -> tuple[str, ...]:
     """Say that git ignores a path that exists."""
     repo = workspace.repo
-    for tail in tails:
-        if repo.root is None or not tail.anchored or existing(repo.root / tail.path) is None:
+    for path, is_whole in tails:
+        if repo.root is None or not is_whole or existing(repo.root / path) is None:
             continue
-        if not repo.git("check-ignore", "--quiet", "--", tail.path).returncode:
-            return (f"there is {tail.path}, but git ignores it",)
+        if not repo.git("check-ignore", "--quiet", "--", path).returncode:
+            return (f"there is {path}, but git ignores it",)
     return ()

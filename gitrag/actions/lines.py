@@ -63,20 +63,16 @@ class Range(Struct, frozen=True):
         return self.line_start, self.line_end
 
 
-class OutlinePart(Struct, frozen=True):
-    """A definition of a file, or a heading of prose: its lines, and what to show for it."""
-
-    line_start: int
-    line_end: int
-    text: str
-
-
 class Outline(Struct, frozen=True):
-    """A file's definitions or headings, in order, and how many lines it has."""
+    """A file's definitions or headings, in order, and how many lines it has.
+
+    Attributes:
+        parts: First and last line of each, and what to show for it.
+    """
 
     path: str
     lines: int
-    parts: tuple[OutlinePart, ...]
+    parts: tuple[tuple[int, int, str], ...]
 
 
 def read_range(workspace: Workspace, what: str) -> Range:
@@ -110,13 +106,13 @@ def read_outline(workspace: Workspace, what: str) -> Outline | None:
     lines = file_lines(workspace, path)
     if len(lines) <= LONG:
         return None
-    parts: list[OutlinePart] = []
+    parts = []
     for each in definitions_of(lines, language_of(path, "\n".join(lines))):
         said = (
             each.signature or f"{'' if each.kind is Kind.SECTION else f'{each.kind} '}{each.qualified_name}"
         )
         indent = "  " if each.kind is Kind.METHOD else ""
-        parts.append(OutlinePart(each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
+        parts.append((each.line_start, each.line_end, indent + said[:_LONGEST_SIGNATURE]))
     return Outline(path, len(lines), tuple(parts))
 
 

@@ -230,7 +230,7 @@ def _unfit(commit: Commit) -> str:
         "merges": commit.parents > 1,
         "made by bots": bool(_BOT.search(commit.author)),
         f"over {MOST_FILES} files": commit.changed > MOST_FILES,
-        "no source file": not any(_is_source(each.path) for each in commit.changes),
+        "no source file": not any(_is_source(path) for path, *_ in commit.changes),
         f"under {LEAST_WORDS} words": len(_words(_subject(commit))) < LEAST_WORDS,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
@@ -238,7 +238,7 @@ def _unfit(commit: Commit) -> str:
 
 def _changed(commit: Commit) -> list[str]:
     """Return the source files that a commit changed, under the paths that they had before."""
-    return [path for each in commit.changes if _is_source(path := each.moved_from or each.path)]
+    return [own for path, _, old in commit.changes if _is_source(own := old or path)]
 
 
 def _is_source(path: str) -> bool:

@@ -97,16 +97,16 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
         lambda db, view_id, overlay: inspection.outlines(db, view_id, overlay, "main", "#[test]")
     )
     outlines, now = seen.found, seen.now
-    core = () if marked else suggest(workspace, (), _CORE, _GRAPH_S, earlier=True).files
+    core = () if marked else suggest(workspace, (), _CORE, _GRAPH_S, earlier=True)[0]
     counted: dict[str, list[int]] = {}
-    for each in outlines:
-        if is_code(each.language):
-            counted.setdefault(each.language, []).append(each.lines)
+    for _, language, rows, _, _ in outlines:
+        if is_code(language):
+            counted.setdefault(language, []).append(rows)
     languages = (LanguageShare(name, len(lines), sum(lines)) for name, lines in counted.items())
     paths, read = _tree(now)
-    mains = {each.path for each in outlines if each.defines and each.language in _BEGINS_AT_MAIN}
+    mains = {path for path, own, _, defines, _ in outlines if defines and own in _BEGINS_AT_MAIN}
     commits, changes = recent_changes(workspace.repo, LATELY)
-    changed = Counter({path: count.commits for path, count in changes.items() if _is_shown(path, paths)})
+    changed = Counter({path: count for path, (count, _) in changes.items() if _is_shown(path, paths)})
     return Overview(
         files=len(outlines),
         languages=tuple(sorted(languages, key=lambda each: (-each.lines, each.name))),
@@ -119,8 +119,8 @@ def overview(workspace: Workspace, marked: tuple[CoreFile, ...] = ()) -> Overvie
             if commits > 1
         ),
         commits=commits,
-        tests=files_of_tests(each.path for each in outlines),
-        inline_tests=sum(each.has and each.language == "rust" for each in outlines),
+        tests=files_of_tests(path for path, *_ in outlines),
+        inline_tests=sum(has and own == "rust" for _, own, _, _, has in outlines),
         runs=commands_for_tests(paths, read),
     )
 

@@ -116,8 +116,8 @@ def passed(workspace: Workspace, given: str, documents: Sequence[tuple[Collectio
     commits = _commits(workspace, limit)
     kept = commits[:MOST_COMMITS]
     small = [each for each in kept if each.changed <= _SWEEPING]
-    counted = Counter(change.path for each in small for change in each.changes)
-    every = {change.path for each in kept for change in each.changes}
+    counted = Counter(path for each in small for path, *_ in each.changes)
+    every = {path for each in kept for path, *_ in each.changes}
     own = {path for _, path in documents}
     home = workspace.issues_home()
     issues = dict.fromkeys(own for each in kept for own in commit_message.issues_in(each.message, home))
@@ -239,8 +239,7 @@ def prime(
         try:
             refreshed = workspace.update(advance=advance).refreshed
             notes.append(workspace.stale_note(age, refreshed))
-            done = refreshed.documents
-            notes.append(refreshed_line(done.added, done.updated, done.removed))
+            notes.append(refreshed_line(*refreshed.documents))
         except DiskError:  # what is new is held in memory, which is said
             CurrentView(workspace, says_staleness=False).read(lambda *_view: None)
     least = workspace.config.min_score

@@ -35,11 +35,8 @@ _JUST_MADE_S = 60
 """A commit this young is in the hands of the post-commit hook, which has just started or will any moment."""
 
 
-class Pushed(Struct, frozen=True):
-    """A ref that is being pushed."""
-
-    name: str
-    commit: str
+Pushed = tuple[str, str]
+"""The name of a ref that is being pushed, and its commit."""
 
 
 class Behind(Struct, frozen=True):
@@ -70,14 +67,14 @@ def parse_pushed(lines: Iterable[str]) -> list[Pushed]:
     for line in lines:
         fields = line.split(" ")
         if len(fields) == 4 and fields[1].strip("0"):
-            pushed.append(Pushed(fields[0].removeprefix("refs/heads/").removeprefix("refs/tags/"), fields[1]))
-    return list({item.commit: item for item in pushed}.values())
+            pushed.append((fields[0].removeprefix("refs/heads/").removeprefix("refs/tags/"), fields[1]))
+    return list({commit: (name, commit) for name, commit in pushed}.values())
 
 
 def noted(directory: Path, config: Config, pushed: Sequence[Pushed]) -> bool:
     """Return whether everything pushed is noted as fresh, and the index file is unchanged since."""
     state = state_of(directory / NAME)
-    return state is not None and {item.commit for item in pushed} <= _read(directory, _key(config, state))
+    return state is not None and {commit for _, commit in pushed} <= _read(directory, _key(config, state))
 
 
 def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
@@ -85,7 +82,7 @@ def in_hand(repo: Repository, pushed: Sequence[Pushed], now: float) -> bool:
     if running(repo.store_directory) is not None:
         return True
     try:
-        ids = [f"{item.commit}^{{commit}}" for item in pushed]
+        ids = [f"{commit}^{{commit}}" for _, commit in pushed]
         times = repo.git("show", "--no-patch", "--format=%ct", *ids).stdout.split()
     except RepositoryError:  # among them a tag of something else
         return False
@@ -101,19 +98,17 @@ def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
     tips = []
     for item in pushed:
         with suppress(UsageError):  # a tag of a blob
-            tips.append((item, look_at(workspace.repo, workspace.options, item.commit)))
+            tips.append((item, look_at(workspace.repo, workspace.options, item[1])))
     found = []
     try:
         with workspace.store.read() as db:
             for item, tip in tips:
                 _entries, missing = lacking(db, tip)
-                found.append(Behind(item.name, missing))
+                found.append(Behind(item[0], missing))
             state = workspace.store.state
     except StoreMissingError:
-        return [
-            Behind(item.name, sum(1 for _ in workspace.repo.entries(tip.head.tree))) for item, tip in tips
-        ]
-    fresh = [item.commit for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
+        return [Behind(item[0], sum(1 for _ in workspace.repo.entries(tip.head.tree))) for item, tip in tips]
+    fresh = [item[1] for (item, _tip), of_it in zip(tips, found, strict=True) if of_it.is_fresh]
     if state is not None and fresh:
         _note(workspace.store.directory, _key(workspace.config, state), fresh)
     return found
@@ -132,7 +127,7 @@ def note_heads(workspace: Workspace) -> None:
     except StoreMissingError:  # removed since
         return
     commits = {view.commit for view in found if view is not None and view.commit and view.rules == rules}
-    behind(workspace, [Pushed("", commit) for commit in sorted(commits)])
+    behind(workspace, [("", commit) for commit in sorted(commits)])
 
 
 def _key(config: Config, state: FileState) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
@@ -41,12 +40,8 @@ if TYPE_CHECKING:
     from gitrag.store.views import ViewOverlay
 
 
-class NamingFile(Struct, frozen=True):
-    """A file that contains a name: its path, language (empty if unknown) and text."""
-
-    path: str
-    language: str
-    text: str
+NamingFile = tuple[str, str, str]
+"""A file that contains a name: its path, language (empty if unknown) and text."""
 
 
 def files_naming(db: Connection, scope: SearchScope, name: str) -> list[NamingFile]:
@@ -64,8 +59,8 @@ def files_naming(db: Connection, scope: SearchScope, name: str) -> list[NamingFi
         text = texts.get(int(scope.files.content_id[file]), "")
         if word.search(text):
             path, language = paths[int(scope.files.path_id[file])], str(scope.files.language[file])
-            naming.append(NamingFile(path, language, text))
-    return sorted(naming, key=lambda each: each.path)
+            naming.append((path, language, text))
+    return sorted(naming)
 
 
 TIMEOUT_S = 10.0
@@ -135,7 +130,8 @@ def _places(
             deadline.check()
         except TimeoutReachedError:
             break
-        places.append((file, occurrences(file.text, file.language, name)))
+        _, language, text = file
+        places.append((file, occurrences(text, language, name)))
     return places
 
 
@@ -164,8 +160,8 @@ def references(
 
     def read(db: Connection, view_id: int, overlay: ViewOverlay) -> tuple[list[NamingFile], list[FileFacts]]:
         scope = candidates.open_scope(db, view_id, overlay)
-        naming = [each for each in files_naming(db, scope, name) if allowed(each.path)]
-        paths = {each.path for each in naming}
+        naming = [each for each in files_naming(db, scope, name) if allowed(each[0])]
+        paths = {path for path, *_ in naming}
         rows = rows_of(db, view_id, overlay)
         return naming, [row for row in rows if row.path in paths]
 
@@ -173,26 +169,27 @@ def references(
     naming, rows = result.found
     loaded = facts_of(workspace.store, result.now, rows, check=check)
     places = _places(naming, name, check)
-    definers = {file.path for file, own in places if any(each.use is Use.DEFINED for each in own)}
+    definers = {path for (path, *_), own in places if any(each.use is Use.DEFINED for each in own)}
     if graph is not None and graph.matches:
         definers = {node.path for node in graph.matches}
     known = _Known(graph)
     qualifier = _qualifier(target, graph)
     found = []
     for file, own in places:
-        definitions = loaded.files[file.path][1].definitions if file.path in loaded.files else ()
-        lines = file.text.split("\n")
+        path, _, text = file
+        definitions = loaded.files[path][1].definitions if path in loaded.files else ()
+        lines = text.split("\n")
         is_sure = _is_near(file, definers) or any(_comes_from(each.statement, definers) for each in own)
         for each in own:
             inner = [d for d in definitions[1:] if d.line_start <= each.line <= d.line_end]
             within = max(inner, key=lambda d: (d.line_start, -d.line_end)).name if inner else ""
-            if (is_module and each.use is not Use.IMPORTED) or known.has(file.path, within, each):
+            if (is_module and each.use is not Use.IMPORTED) or known.has(path, within, each):
                 continue
-            if qualifier and _is_of_another(file, each, lines[each.line - 1], name, qualifier):
+            if qualifier and _is_of_another(file[1], each, lines[each.line - 1], name, qualifier):
                 continue
-            text = lines[each.line - 1].strip()[:_LONGEST_LINE]
+            said = lines[each.line - 1].strip()[:_LONGEST_LINE]
             found.append(
-                Reference(file.path, each.line, each.use, within, text, is_sure and each.use is not Use.TEXT)
+                Reference(path, each.line, each.use, within, said, is_sure and each.use is not Use.TEXT)
             )
     return References(name, tuple(found), len(naming) - len(places), graph is not None)
 
@@ -239,9 +236,9 @@ def _qualifier(target: str, graph: Graph | None) -> str:
     return (found["before"] or "") if found else ""
 
 
-def _is_of_another(file: NamingFile, place: Occurrence, line: str, name: str, qualifier: str) -> bool:
+def _is_of_another(language: str, place: Occurrence, line: str, name: str, qualifier: str) -> bool:
     """Tell whether a name stands after another qualifier, in a language without a call graph."""
-    if file.language in LANGUAGES:
+    if language in LANGUAGES:
         return False
     *_, own, _ = ["", *place.qualified.split(".")]
     before = [own] if own else re.findall(rf"([\w-]+)\.{re.escape(name)}(?![\w-])", line)
@@ -260,13 +257,14 @@ def _is_other_case(target: str, graph: Graph) -> bool:
 
 def _is_near(file: NamingFile, definers: Collection[str]) -> bool:
     """Tell whether a file defines a name, or has its package in sight without naming it in an import."""
-    if file.path in definers:
+    own, language, text = file
+    if own in definers:
         return True
     folders = {path.rpartition("/")[0] for path in definers}
-    if file.language in _PACKAGES and file.path.rpartition("/")[0] in folders:
+    if language in _PACKAGES and own.rpartition("/")[0] in folders:
         return True
     last = "|".join(re.escape(folder.rpartition("/")[2]) for folder in sorted(folders) if folder)
-    return bool(file.language == "go" and last and re.search(rf'[/"](?:{last})(?:/v\d+)?"', file.text))
+    return bool(language == "go" and last and re.search(rf'[/"](?:{last})(?:/v\d+)?"', text))
 
 
 def _comes_from(statement: str, definers: Collection[str]) -> bool:

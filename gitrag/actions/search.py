@@ -374,13 +374,14 @@ def rank(
     other = rewording.reword(source, question, found.occurrences, _is_known, memo)
     if other is None:
         return found
-    if other.corrected:
-        again = ask(read_question(other.text))
-        return replace(again, wording=replace(again.wording, searched_for=other.text))
-    if other.text != question.text:
-        asked = replace(read_question(other.text), is_name=False)
+    text, is_foreign = other
+    if not is_foreign:
+        again = ask(read_question(text))
+        return replace(again, wording=replace(again.wording, searched_for=text))
+    if text != question.text:
+        asked = replace(read_question(text), is_name=False)
         found = sections.lowered(ask(asked), scoped.min_score)
-    return replace(found, wording=wording.of_foreign(other.text if other.text != question.text else ""))
+    return replace(found, wording=wording.of_foreign(text if text != question.text else ""))
 
 
 def scope_of(options: SearchOptions, config: Config, view_id: int | None, overlay: ViewOverlay) -> Scoped:

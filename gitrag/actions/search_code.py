@@ -156,7 +156,7 @@ def search_code(
     answer, notes = _ask(workspace, query, question, limits)
     hits, left_out = (answer.hits, answer.not_indexed) if answer is not None else ((), ())
     passages = likeliest(hits, limit, max_tokens)
-    found = [_of_hit(hit, each.chunk) for hit, each in passages]
+    found = [_of_hit(hit, chunk) for hit, chunk, _ in passages]
     if _any_answers(passages) >= SUFFICIENT:
         return Cascade(question.text, tuple(found), True, answer, notes, left_out)
     if limits.collections:
@@ -164,7 +164,7 @@ def search_code(
     exact = _exact(workspace, question, found, limit, limits.filters, whole=FALLBACK not in notes)
     if max_tokens:
         exact, left = _within_half(exact[:_EXACT], max_tokens)
-        found = [_of_hit(hit, each.chunk) for hit, each in likeliest(hits, limit, left)]
+        found = [_of_hit(hit, chunk) for hit, chunk, _ in likeliest(hits, limit, left)]
     else:
         found = found[: max(limit - len(exact), limit - _EXACT, 1)]
         exact = exact[: limit - len(found)]
@@ -190,7 +190,7 @@ def _within_half(
 def of_several(answer: Answer, limit: int, max_tokens: int = 0) -> Cascade:
     """Return what several repositories answer as snippets; exact matches are not looked for."""
     passages = likeliest(answer.hits, limit, max_tokens)
-    found = tuple(_of_hit(hit, each.chunk) for hit, each in passages)
+    found = tuple(_of_hit(hit, chunk) for hit, chunk, _ in passages)
     notes, sufficient = tuple(answer.lacking), _any_answers(passages) >= SUFFICIENT
     return Cascade(answer.query, found, sufficient, answer, notes, answer.not_indexed)
 
@@ -253,9 +253,9 @@ def likeliest(hits: Sequence[Hit], limit: int, max_tokens: int = 0) -> list[Pass
 def _any_answers(passages: Sequence[Passage]) -> float:
     """Return the probability that some passage answers, files taken as independent of each other."""
     found: dict[str, float] = {}
-    for hit, own in passages:
-        file = f"{hit.repository}:{hit.path}"
-        found[file] = found.get(file, 0.0) + likelihood((hit, own))
+    for passage in passages:
+        file = f"{passage[0].repository}:{passage[0].path}"
+        found[file] = found.get(file, 0.0) + likelihood(passage)
     return 1 - math.prod(1 - share for share in found.values())
 
 
@@ -273,7 +273,7 @@ def _of_hit(hit: Hit, chunk: Chunk) -> Snippet:
         repository=hit.repository,
         also=tuple(
             f"{other.line_start}-{other.line_end} {other.name}".rstrip()
-            for other in (each.chunk for each in hit.also[:_ALSO])
+            for other, _ in hit.also[:_ALSO]
             if other.line_start != chunk.line_start
         ),
     )

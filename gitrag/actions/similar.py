@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.answer import Answer
@@ -75,13 +75,8 @@ class Similar(Struct, frozen=True):
     drafts: int
 
 
-class _Near(Struct, frozen=True):
-    """The chunks at a place, and those near them; or why the view has none."""
-
-    own: Mapping[int, Chunk] = field(default_factory=dict)
-    path: str = ""
-    found: Sequence[SimilarChunk] = ()
-    problem: UsageError | None = None
+_Near = tuple[Mapping[int, Chunk], str, Sequence[SimilarChunk], UsageError | None]
+"""The chunks at a place, its path, and the chunks near them; or why the view has none."""
 
 
 def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_least: float = -1.0) -> Similar:
@@ -105,27 +100,28 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
         try:
             path, own = _at(db, whole, given, options.directory)
         except UsageError as error:  # another view may have it: the first one asked is a guess
-            return _Near(problem=error)
+            return {}, "", (), error
         vector = _mean(db, whole, own)
         if vector is None:
             problem = (
                 f"{given} has no vector: data (JSON, XML, CSV, translations) is found by its words alone."
             )
-            return _Near(problem=UsageError(problem, "Name a place in code or prose."))
+            return {}, "", (), UsageError(problem, "Name a place in code or prose.")
         scoped = Scoped(view_id, overlay, options.filters)
         many = limit * _SURPLUS + _COPIES + len(own)
         found = similar_chunks(db, scoped, vector[None], limit=many, at_least=at_least)[0]
-        return _Near(own, path, found)
+        return own, path, found, None
 
     result = view.read(ask)
-    chunk_ids = [*result.found.own, *(each.chunk_id for each in result.found.found)]
+    own, _, near, _ = result.found
+    chunk_ids = [*own, *(each.chunk_id for each in near)]
     result = view.refine(ask, result, chunk_ids, encoder, workspace.config.refine_s)
-    near = result.found
-    if near.problem is not None:
-        raise near.problem
-    place = _place(near.path, list(near.own.values()))
-    others = [each for each in near.found if not _is_of(each, near.path, place, near.own)]
-    text = "\n".join(chunk.text for chunk in near.own.values())
+    own, path, near, problem = result.found
+    if problem is not None:
+        raise problem
+    place = _place(path, list(own.values()))
+    others = [each for each in near if not _is_of(each, path, place, own)]
+    text = "\n".join(chunk.text for chunk in own.values())
     hits = [_hit(each) for each in others if each.chunk.text != text][:limit]
     copies = tuple(_place(each.path, [each.chunk]) for each in others if each.chunk.text == text)
     answer = Answer(

@@ -139,7 +139,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
             else each
             for each in sorted(collections, key=_order)
         ),
-        notes=(*manifest_modules_of(now).notes, *filter(None, [workspace.repo.unconverted])),
+        notes=(*manifest_modules_of(now)[1], *filter(None, [workspace.repo.unconverted])),
         unread=tuple(unread),
         failure=last_failure(workspace.store.directory),
         refined_in_s=unembedded / rate if (rate := measured_rate(workspace.store.directory)) else None,

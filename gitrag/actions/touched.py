@@ -260,26 +260,8 @@ _FIRST_BATCH = 250
 _MOST_FILES = 50
 
 
-class Removed(Struct, frozen=True):
-    """A definition that a commit removed."""
-
-    commit: str
-    path: str
-    line_start: int
-    line_end: int
-
-
-class _Defined(Struct, frozen=True):
-    """Where the files of a commit define a name.
-
-    Attributes:
-        lines: Path, first and last line of each definition.
-        now: A file of the working tree that defines it, where no file of the commit does; empty for none.
-    """
-
-    lines: tuple[tuple[str, int, int], ...]
-    is_whole: bool
-    now: str = ""
+Removed = tuple[str, str, int, int]
+"""A commit, and path, first and last line of a definition that it removed."""
 
 
 def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[str]) -> list[str]:
@@ -294,21 +276,21 @@ def commits_touching(workspace: Workspace, commit: str, name: str, notes: list[s
     parts = tuple(dotted(name).split("."))
     if not parts[-1]:
         raise UsageError(f"{name[:80]!r} is no name of a definition.", _HINT)
-    defined = _defined(workspace, commit, parts)
-    if defined.lines:
-        return _followed(workspace, commit, name, defined.lines, notes)
+    defined, is_whole, now = _defined(workspace, commit, parts)
+    if defined:
+        return _followed(workspace, commit, name, defined, notes)
     missing = f"No definition is called {name[:80]!r} in {commit[:10]}"
-    if not defined.is_whole:
+    if not is_whole:
         missing = (
             f"No definition called {name[:80]!r} was found in {commit[:10]}, not all of which was looked at"
         )
-    if defined.now:
-        missing += f", though one is in {defined.now} as it is now"
+    if now:
+        missing += f", though one is in {now} as it is now"
     removed = _removed(workspace, commit, parts, missing)
-    own, paths = removed[0].commit, list(dict.fromkeys(each.path for each in removed))
+    own, paths = removed[0][0], list(dict.fromkeys(path for _, path, *_ in removed))
     others = f" and {count(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
     notes.append(f"{missing}: {own[:10]} removed it from {paths[0]}{others}.")
-    were = [(each.path, each.line_start, each.line_end) for each in removed]
+    were = [(path, first, last) for _, path, first, last in removed]
     return [own, *_followed(workspace, f"{own}^", name, were, notes)]
 
 
@@ -333,8 +315,15 @@ def _followed(
     return found
 
 
-def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Defined:
-    """Find the definitions of a name in the files of a commit: by the index, else by git."""
+def _defined(
+    workspace: Workspace, commit: str, parts: Sequence[str]
+) -> tuple[Sequence[tuple[str, int, int]], bool, str]:
+    """Find the definitions of a name in the files of a commit: by the index, else by git.
+
+    Returns:
+        Path, first and last line of each; whether all files were looked at; and a file of the working tree
+        that defines it, where no file of the commit does, empty for none.
+    """
     from gitrag.actions.current_view import CurrentView
     from gitrag.search.lookup import look_up_name
     from gitrag.store.candidates import NO_FILTERS, open_scope
@@ -363,7 +352,7 @@ def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Define
         (path, *lines) for path in dict.fromkeys(there) for lines in _lines_of(workspace, commit, path, parts)
     ]
     if found:
-        return _Defined(tuple(found), is_whole=True)
+        return found, True, ""
     end = time.monotonic() + _FINDING_S
     paths, is_whole = files_with(workspace.repo, commit, parts[-1], _FINDING_S)
     for path in paths:
@@ -374,7 +363,7 @@ def _defined(workspace: Workspace, commit: str, parts: Sequence[str]) -> _Define
             break
         found += [(path, *lines) for lines in _lines_of(workspace, commit, path, parts)]
     own = "" if found else next((path for path in now if _defines_now(workspace, path, parts)), "")
-    return _Defined(tuple(found), is_whole, own)
+    return found, is_whole, own
 
 
 def _defines_now(workspace: Workspace, path: str, parts: Sequence[str]) -> bool:
@@ -445,7 +434,7 @@ def _removed_by(
     workspace: Workspace, commit: str, paths: Sequence[str], parts: Sequence[str]
 ) -> list[Removed]:
     return [
-        Removed(commit, path, *lines)
+        (commit, path, *lines)
         for path in [path for path in paths if is_code(language_of(path) or "")][:_MOST_FILES]
         if not _lines_of(workspace, commit, path, parts)
         for lines in _lines_of(workspace, f"{commit}^", path, parts)

@@ -178,14 +178,14 @@ def why(workspace: Workspace, start: Path, target: str, *, with_documents: bool 
     if commit and wanted:
         found = blame(workspace.repo, commit, committed, _ranges(wanted))
     asked_for = set(wanted)
-    origins = [each for each in found.origins if each.line in asked_for]
-    counts = Counter(each.commit for each in origins)
+    origins = [(own, name) for line, own, name in found.origins if line in asked_for]
+    counts = Counter(own for own, _ in origins)
     chosen = [each for each, _ in counts.most_common(MOST_REASONS)]
     around = within or (first, last, "")
     before = _before(workspace, commit, committed, then, around, counts, found, notes) if asked else None
     read = _read(workspace, [*chosen, *([before] if before else [])], commit or "")
     paths = {
-        each: tuple(sorted({o.path for o in origins if o.commit == each} - {path, committed}))
+        each: tuple(sorted({name for own, name in origins if own == each} - {path, committed}))
         for each in chosen
     }
     reasons = [replace(read[each], lines=counts[each], paths=paths[each]) for each in chosen if each in read]

@@ -10,22 +10,18 @@ import re
 from collections.abc import Mapping
 
 import yaml
-from msgspec import Struct
 
 
 class DamagedMarksError(ValueError):
     """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
-class Marks(Struct, frozen=True):
-    """The lines that delimit a block."""
-
-    start: str
-    end: str
+Marks = tuple[str, str]
+"""The lines that a block begins and ends with."""
 
 
-MARKDOWN = Marks("<!-- gitrag:start -->", "<!-- gitrag:end -->")
-HASH = Marks("# >>> gitrag >>>", "# <<< gitrag <<<")
+MARKDOWN = ("<!-- gitrag:start -->", "<!-- gitrag:end -->")
+HASH = ("# >>> gitrag >>>", "# <<< gitrag <<<")
 """For TOML and YAML."""
 
 
@@ -38,7 +34,7 @@ def with_block(text: str, marks: Marks, body: str) -> str:
         DamagedMarksError: The marks are missing, doubled or out of order.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = newline.join([marks.start, *body.strip("\n").split("\n"), marks.end])
+    block = newline.join([marks[0], *body.strip("\n").split("\n"), marks[1]])
     found = _find(text, marks)
     if found:
         return text[: found[0]] + block + text[found[1] :]
@@ -64,12 +60,12 @@ def has_block(text: str, marks: Marks) -> bool:
 
 
 def _find(text: str, marks: Marks) -> tuple[int, int] | None:
-    starts, ends = (_places(text, mark) for mark in (marks.start, marks.end))
+    starts, ends = (_places(text, mark) for mark in marks)
     if not starts and not ends:
         return None
     if len(starts) != 1 or len(ends) != 1 or ends[0] < starts[0]:
         raise DamagedMarksError("gitrag's marks in it are not one start and one end")
-    return starts[0], ends[0] + len(marks.end)
+    return starts[0], ends[0] + len(marks[1])
 
 
 def _places(text: str, mark: str) -> list[int]:
@@ -113,14 +109,14 @@ def with_entry(text: str, table: str, name: str, entry: Mapping[str, object]) ->
     newline = "\r\n" if "\r\n" in text else "\n"
     if table not in parse(text):
         lines = [f"{table}:", *_dumped(name, entry, _INDENT)]
-        block = newline.join([HASH.start, *lines, HASH.end])
+        block = newline.join([HASH[0], *lines, HASH[1]])
         return text + block + newline if not text or text.endswith("\n") else text + newline + block
     head = re.search(rf"^{re.escape(table)}:[ \t]*(?:#[^\r\n]*)?(?:\r?\n)", text, re.MULTILINE)
     if head is None:
         raise NotYamlError(f"{table} is written in it so that no line can be added")
     first = re.match(r"(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*([ ]+)(?=[^\s#])", text[head.end() :])
     lines = _dumped(name, entry, first[1] if first else _INDENT)
-    block = newline.join([HASH.start, *lines, HASH.end])
+    block = newline.join([HASH[0], *lines, HASH[1]])
     return text[: head.end()] + block + newline + text[head.end() :]
 
 
@@ -128,9 +124,7 @@ def without_entry(text: str) -> str:
     """Take the entry out, with its marks."""
     if not has_block(text, HASH):
         return text
-    start, end = (
-        re.search(rf"^{re.escape(mark)}[ \t]*\r?$", text, re.MULTILINE) for mark in (HASH.start, HASH.end)
-    )
+    start, end = (re.search(rf"^{re.escape(mark)}[ \t]*\r?$", text, re.MULTILINE) for mark in HASH)
     before, after = text[: start.start()] if start else text, text[end.end() :] if end else ""
     if after:
         return before + after.removeprefix("\n")

@@ -73,15 +73,8 @@ def failed(reason: str) -> Facts:
     return Facts((), frozenset(), EMPTY.body, reason)
 
 
-class _Outline(Struct, array_like=True, frozen=True, gc=False):
-    definitions: tuple[DefinitionFacts, ...]
-    mentions: str
-    language: str = ""
-    partly: str = ""
-
-
 _encode = msgspec.json.Encoder().encode
-_decode_outline = msgspec.json.Decoder(_Outline).decode
+_decode_outline = msgspec.json.Decoder(tuple[tuple[DefinitionFacts, ...], str, str, str]).decode
 
 
 def packed_body(*rows: object) -> bytes:
@@ -92,7 +85,7 @@ def packed_body(*rows: object) -> bytes:
 def pack(facts: Facts) -> bytes:
     if facts.failure:
         return FAILURE_MARK + facts.failure.encode("utf-8", "replace")
-    held = _Outline(facts.definitions, " ".join(sorted(facts.mentions)), facts.language, facts.partly)
+    held = facts.definitions, " ".join(sorted(facts.mentions)), facts.language, facts.partly
     outline = zlib.compress(_encode(held), _LEVEL)
     return _HEAD.pack(FACTS_VERSION, len(outline)) + outline + facts.body
 
@@ -108,6 +101,6 @@ def unpack(data: bytes) -> Facts | None:
         outline = _decode_outline(zlib.decompress(data[_HEAD.size : _HEAD.size + size]))
     except (struct.error, zlib.error, msgspec.MsgspecError):
         return None
-    mentions, partly = frozenset(outline.mentions.split(" ")), outline.partly
+    definitions, mentions, language, partly = outline
     body = data[_HEAD.size + size :]
-    return Facts(outline.definitions, mentions, body, language=outline.language, partly=partly)
+    return Facts(definitions, frozenset(mentions.split(" ")), body, language=language, partly=partly)

@@ -6,7 +6,6 @@ import re
 from json import JSONDecoder
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from gitrag.chunking.languages import BY_NAME
 from gitrag.words import encodings
@@ -100,12 +99,8 @@ def named(language: str) -> str:
     return name if name in BY_NAME else ""
 
 
-class _Piece(Struct, frozen=True):
-    """A text of a cell, usually a line, and the row of the file that it is in; ``printed`` in an output."""
-
-    row: int
-    text: str
-    printed: bool = False
+_Piece = tuple[int, str, bool]
+"""The row of the file that a text of a cell, usually a line, is in; the text; whether it was printed."""
 
 
 class _Cell(Struct):
@@ -177,14 +172,15 @@ def readable(text: str) -> str:
     blocks: list[list[_Piece]] = []
     for number, cell in enumerate(cells, 1):
         language = named(cell.language) or kernel if cell.kind == "code" else cell.kind
-        first = next((piece.text.strip() for piece in cell.source if piece.text.strip()), "")
+        first = next((own for _, said, _ in cell.source if (own := said.strip())), "")
         if cell.kind == "code" and (magic := _MAGIC.match(first)):
             language = named(magic[1]) or language
         for pieces, said in ((cell.source, language), (cell.outputs, OUTPUT)):
-            if any(piece.text.strip() for piece in pieces):
-                head = replace(pieces[0], text=f"# %% cell {number} [{said}]")
-                blocks.append([head, *(piece for piece in pieces if piece.text)])
-    blocks.sort(key=lambda block: block[0].row)
+            if any(own.strip() for _, own, _ in pieces):
+                row, _, printed = pieces[0]
+                head = row, f"# %% cell {number} [{said}]", printed
+                blocks.append([head, *(piece for piece in pieces if piece[1])])
+    blocks.sort(key=lambda block: block[0][0])
     return _clean("\n".join(_laid_out([piece for own in blocks for piece in own], text.count("\n") + 1)))
 
 
@@ -205,11 +201,10 @@ def _cells(found: list[tuple[str, int, str | None]]) -> tuple[list[_Cell], str]:
             elif path in (".language", ".metadata.vscode.languageId"):
                 cell.language = value
             elif path in (".source", ".input"):
-                cell.source.append(_Piece(row, value.replace("\r\n", "\n")))
+                cell.source.append((row, value.replace("\r\n", "\n"), False))
             elif path.startswith(".outputs"):
-                cell.outputs.append(
-                    _Piece(row, "\n".join(map(_printed, value.split("\n"))).rstrip(), printed=True)
-                )
+                printed = "\n".join(map(_printed, value.split("\n"))).rstrip()
+                cell.outputs.append((row, printed, True))
     return cells, kernel or "python"
 
 
@@ -221,15 +216,15 @@ def _laid_out(pieces: list[_Piece], rows: int) -> list[str]:
     """Return the lines of a text: those of the file, if each line of a source has one of its own."""
     said: dict[int, list[str]] = {}
     last = -1
-    for piece in pieces:
-        line = piece.text.removesuffix("\n")
-        if piece.printed:
-            said.setdefault(piece.row, []).extend(line.split("\n"))
-        elif piece.row <= last or "\n" in line:
-            return [line for piece in pieces for line in piece.text.removesuffix("\n").split("\n")]
+    for row, text, printed in pieces:
+        line = text.removesuffix("\n")
+        if printed:
+            said.setdefault(row, []).extend(line.split("\n"))
+        elif row <= last or "\n" in line:
+            return [line for _, text, _ in pieces for line in text.removesuffix("\n").split("\n")]
         else:
-            said[piece.row] = [line] if line else []
-            last = piece.row
+            said[row] = [line] if line else []
+            last = row
     return [" ".join(said.get(row, ())) for row in range(rows)]
 
 

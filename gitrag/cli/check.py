@@ -118,9 +118,9 @@ def _after_update(session: Session, workspace: Workspace, pushed: Sequence[Pushe
     """Index what is pushed; return what is still not indexed, and say why."""
     failures: list[GitragError] = []
     with session.terminal.progress("Indexing what is pushed"):
-        for item in pushed:
+        for _, commit in pushed:
             try:
-                workspace.update_revision(item.commit, budget_s=_UPDATE_S)
+                workspace.update_revision(commit, budget_s=_UPDATE_S)
             except GitragError as error:
                 failures.append(error)
                 break

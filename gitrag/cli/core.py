@@ -164,17 +164,19 @@ def suggest(session: Session) -> int:
     from gitrag.actions.core_context import suggest as suggestions
 
     workspace = session.workspace()
-    found = suggestions(workspace, marked_files(session.core_files(), project_of(workspace)).files)
-    if session.terminal.answered(found.files):
+    files, commits, all_known = suggestions(
+        workspace, marked_files(session.core_files(), project_of(workspace)).files
+    )
+    if session.terminal.answered(files):
         return OK
-    for each in found.files:
+    for each in files:
         name = session.terminal.style(each.path, "bold")
         session.terminal.print_folded(f"{name}  {each.reason}")
-    if not found.files:
-        looked_at = f"was changed in the {count(found.commits, 'commit')} looked at"
-        calls = " or is called from another file" if found.callers_known else ""
+    if not files:
+        looked_at = f"was changed in the {count(commits, 'commit')} looked at"
+        calls = " or is called from another file" if all_known else ""
         session.terminal.note(f"Of the code not marked yet, nothing {looked_at}{calls}.")
-        if not found.callers_known:
+        if not all_known:
             session.terminal.note("Not all of it was looked at for who calls whom.")
     return OK
 

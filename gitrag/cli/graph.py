@@ -22,7 +22,7 @@ from gitrag.words.control_characters import Text
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
-    from gitrag.actions.graph_answer import CallsElsewhere, GraphAnswer
+    from gitrag.actions.graph_answer import CallsBetween, GraphAnswer
     from gitrag.callgraph.answering import GraphQuestion
     from gitrag.callgraph.graph import Graph, Node
     from gitrag.workspace import Workspace
@@ -69,7 +69,6 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
     if form == "html" and terminal.is_interactive:
         problem = "html is for a file, not for a terminal."
         raise UsageError(problem, "Send it to one: gitrag graph … --format html > calls.html")
-    from gitrag.actions.graph_answer import CallsElsewhere
     from gitrag.actions.references import graph_or_references, meant_target, target_file
 
     scope = asked.scope
@@ -87,13 +86,14 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
     )
     if (whole := answer.graph) is None:
         if scope:
-            answer = replace(answer, elsewhere=CallsElsewhere(notes=("Other repositories were not asked.",)))
+            answer = replace(answer, elsewhere_notes=("Other repositories were not asked.",))
         _say(terminal, *answer.left_out)
         if form == "json":
             terminal.print_document(answer)
         return NOTHING
     if scope:
-        answer = replace(answer, elsewhere=_elsewhere(session, workspace, scope, question, allowed))
+        calls, notes = _elsewhere(session, workspace, scope, question, allowed)
+        answer = replace(answer, elsewhere=calls, elsewhere_notes=notes)
     is_named_only = answer.named is not None and not answer.named.beside_graph
     chosen = form or ("text" if terminal.is_interactive or is_named_only else "mermaid")
     missing = (*whole.followed.notes, answer.no_path) if chosen == "text" else answer.negatives
@@ -103,21 +103,21 @@ def graph(session: Session, *, target: str | None, asked: GraphCommand, form: st
     if chosen == "html":
         terminal.print(_page(workspace, answer, question, to=to, tests=asked.tests))
     _show(workspace, answer, question, chosen, terminal, tests=asked.tests, whole=asked.whole)
-    is_found = answer.edges or (answer.elsewhere is not None and answer.elsewhere.found)
+    is_found = answer.edges or answer.elsewhere
     return OK if is_found or target is None or is_named_only else NOTHING
 
 
 def _elsewhere(
     session: Session, workspace: Workspace, scope: Scope, question: GraphQuestion, globs: Sequence[str]
-) -> CallsElsewhere:
-    """Return the calls between what is asked for and other repositories."""
+) -> tuple[tuple[CallsBetween, ...], tuple[str, ...]]:
+    """Return the calls between what is asked for and other repositories; and notes."""
     from gitrag.actions.repositories.calls import calls_elsewhere
     from gitrag.actions.repositories.chosen import choose
     from gitrag.memory.registry import Registry
 
     heard: list[str] = []
     chosen = choose(scope, Registry(), session.start, workspace.repo, heard.append)
-    calls = calls_elsewhere(
+    calls, notes = calls_elsewhere(
         workspace,
         question.target or "",
         chosen,
@@ -125,7 +125,7 @@ def _elsewhere(
         direction=question.direction,
         globs=globs,
     )
-    return replace(calls, notes=(*dict.fromkeys(heard), *calls.notes))
+    return calls, (*dict.fromkeys(heard), *notes)
 
 
 def _show(
@@ -153,15 +153,14 @@ def _show(
                 terminal.print(line)
     elif form != "html":
         _print_data(answer, answer.graph, form, terminal)
-    if answer.elsewhere is not None:
-        _say(terminal, *answer.elsewhere.notes)
+    _say(terminal, *answer.elsewhere_notes)
     if form not in {"text", "json"}:
         _say_left_out(answer, form, terminal)
 
 
 def _say_left_out(answer: GraphAnswer, form: str, terminal: Terminal) -> None:
-    if answer.elsewhere is not None and answer.elsewhere.found:
-        calls = count(sum(len(repository.edges) for repository in answer.elsewhere.found), "call")
+    if answer.elsewhere:
+        calls = count(sum(len(repository.edges) for repository in answer.elsewhere), "call")
         terminal.note(f"{form} has no calls of other repositories: text and json list {calls}.")
     if answer.named is not None:
         terminal.note(f"{form} has no references: text and json list {len(answer.references):,}.")

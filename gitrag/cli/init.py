@@ -10,16 +10,16 @@ import click
 from gitrag.actions.requests import InitRequest
 from gitrag.cli.findings import options
 from gitrag.cli.frame import Example, command, json_option
-from gitrag.cli.index import say_embedding, say_indexed
 from gitrag.cli.session import Session, pass_session
 from gitrag.cli.terminal import Terminal
-from gitrag.errors import NOTHING, OK, RepositoryError, UsageError
+from gitrag.errors import NOTHING, OK, RepositoryError, StoreError, UsageError
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:
     from gitrag.actions.init import InitStep
     from gitrag.actions.uninstall import InstalledPiece, Left
     from gitrag.git import Repository
+    from gitrag.hooking.status import HookReport
     from gitrag.report.documents import AgentsDocument, InitDocument
 
 
@@ -94,39 +94,46 @@ def init(
 def _document(steps: Sequence[InitStep], agents: AgentsDocument | None) -> InitDocument:
     """Return what was done, for programs."""
     from gitrag.actions.embed import EmbeddedHere, EmbeddingInBackground
-    from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
     from gitrag.report.documents import InitDocument, vectors_document
     from gitrag.workspace import Indexed
 
-    installed = next((step for step in steps if isinstance(step, HooksInstalled)), HooksInstalled((), 0))
+    installed, foreign = _hooks(next((step for step in steps if isinstance(step, list)), []))
     vectors = [step for step in steps if isinstance(step, EmbeddedHere | EmbeddingInBackground)]
     return InitDocument(
-        hooks=installed.names,
-        foreign_hooks=installed.foreign,
-        gitignore_added=any(isinstance(step, LocalFilesIgnored) and step.added for step in steps),
+        hooks=installed,
+        foreign_hooks=foreign,
+        gitignore_added=any(step is True for step in steps),
         indexed=next((step for step in steps if isinstance(step, Indexed)), None),
         vectors=vectors_document(vectors) if vectors else None,
         agents=agents,
     )
 
 
+def _hooks(reports: Sequence[HookReport]) -> tuple[tuple[str, ...], int]:
+    """Return which hooks are installed, and how many are not gitrag's to change."""
+    from gitrag.hooking.status import HookState
+
+    installed = tuple(report.name for report in reports if report.state is HookState.INSTALLED)
+    return installed, len(reports) - len(installed)
+
+
 def _say(step: InitStep, terminal: Terminal) -> None:
-    from gitrag.actions.init import HooksInstalled, LocalFilesIgnored
+    from gitrag.cli.index import say_embedding, say_indexed
     from gitrag.workspace import Indexed
 
     match step:
-        case HooksInstalled(names, foreign):
+        case list():
+            names, foreign = _hooks(step)
             terminal.print(f"Hooks: {', '.join(names) or 'none installed'}")
             if foreign:
                 are = "is" if foreign == 1 else "are"
                 terminal.warn(f"{count(foreign, 'hook')} {are} not gitrag's to change.")
                 terminal.hint("`gitrag hooks status` says why, and what to add.")
-        case LocalFilesIgnored(added, failure):
-            if failure is not None:
-                terminal.warn(f"{failure} {failure.hint}")
-            else:
-                done = "added, where copies of the tracker's issues go" if added else "is in it"
-                terminal.print(f".gitignore: .sdd/ {done}")
+        case StoreError():
+            terminal.warn(f"{step} {step.hint}")
+        case bool():
+            done = "added, where copies of the tracker's issues go" if step else "is in it"
+            terminal.print(f".gitignore: .sdd/ {done}")
         case Indexed():
             say_indexed(step, terminal)
         case None:

@@ -13,8 +13,6 @@ from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
 
-from msgspec import Struct
-
 from gitrag.corpus.layout import Module, named
 from gitrag.errors import ConfigError
 from gitrag.words import bounded_toml
@@ -27,35 +25,14 @@ MOST_PATTERNS = 500
 MOST_MODULES = 500
 
 
-class Members(Struct, frozen=True):
-    """A workspace's members according to its manifest: patterns of directories, and of excluded ones."""
-
-    patterns: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
+_Members = tuple[tuple[str, ...], tuple[str, ...]]
+"""A workspace's members according to its manifest: patterns of directories, and of excluded ones."""
 
 
-class Detector(Struct, frozen=True):
-    """A kind of workspace.
-
-    Attributes:
-        manifest: The file at the top level that names the members.
-        read: Parses the manifest; raises ValueError if it is malformed.
-    """
-
-    manifest: str
-    member: str
-    read: Callable[[bytes], Members]
-
-
-class ManifestModules(Struct, frozen=True):
-    """The modules found."""
-
-    modules: tuple[Module, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> ManifestModules:
-    """Find the modules of a tree.
+def detect(
+    paths: Iterable[str], read: Callable[[str], bytes | None]
+) -> tuple[tuple[Module, ...], tuple[str, ...]]:
+    """Find the modules of a tree, and notes.
 
     Args:
         paths: Every path of the tree that ``is_manifest``; others are ignored.
@@ -70,23 +47,23 @@ def detect(paths: Iterable[str], read: Callable[[str], bytes | None]) -> Manifes
             directories.setdefault(name, set()).add(directory)
     found: set[str] = set()
     notes = []
-    for detector in DETECTORS:
-        if detector.manifest not in top:
+    for manifest, (member, parse) in _DETECTORS.items():
+        if manifest not in top:
             continue
-        members = _members(detector, read(detector.manifest))
-        if isinstance(members, Members):
-            found |= _matching(members, directories.get(detector.member, set()))
+        members = _members(parse, read(manifest))
+        if isinstance(members, str):
+            notes.append(f"{manifest} names no modules: {members}")
         else:
-            notes.append(f"{detector.manifest} names no modules: {members}")
+            found |= _matching(*members, directories.get(member, set()))
     ordered = sorted(found)
     if len(ordered) > MOST_MODULES:
         notes.append(f"{len(ordered)} modules: only the first {MOST_MODULES} have collections of their own")
-    return ManifestModules(named(ordered[:MOST_MODULES]), tuple(notes))
+    return named(ordered[:MOST_MODULES]), tuple(notes)
 
 
 def is_of_workspace(name: str) -> bool:
     """Return whether a file at the top of a tree may name modules; without one, no manifest below counts."""
-    return name in _OF_WORKSPACES
+    return name in _DETECTORS
 
 
 def is_manifest(path: str) -> bool:
@@ -94,19 +71,19 @@ def is_manifest(path: str) -> bool:
     return path.rpartition("/")[2] in _MANIFESTS
 
 
-def _members(detector: Detector, data: bytes | None) -> Members | str:
+def _members(parse: Callable[[bytes], _Members], data: bytes | None) -> _Members | str:
     """Read a manifest, or return why it is ignored."""
     if data is None or len(data) > MANIFEST_BYTES:
         return "it cannot be read" if data is None else "it is too large"
     try:
-        return detector.read(data)
+        return parse(data)
     except (ValueError, RecursionError, ConfigError) as error:
         return _first_line(error)
 
 
-def _matching(members: Members, directories: Iterable[str]) -> set[str]:
-    wanted = [_parts(pattern) for pattern in members.patterns[:MOST_PATTERNS]]
-    unwanted = [_parts(pattern) for pattern in members.excluded[:MOST_PATTERNS]]
+def _matching(members: Sequence[str], excluded: Sequence[str], directories: Iterable[str]) -> set[str]:
+    wanted = [_parts(pattern) for pattern in members[:MOST_PATTERNS]]
+    unwanted = [_parts(pattern) for pattern in excluded[:MOST_PATTERNS]]
 
     def matches(directory: str, patterns: Sequence[tuple[str, ...]]) -> bool:
         parts = tuple(directory.split("/"))
@@ -157,24 +134,24 @@ def _table(value: object, *names: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _toml(data: bytes, *names: str) -> Members:
+def _toml(data: bytes, *names: str) -> _Members:
     try:
         table = _table(bounded_toml.parse(data.decode()), *names)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(str(error)) from error
-    return Members(_texts(table.get("members")), _texts(table.get("exclude")))
+    return _texts(table.get("members")), _texts(table.get("exclude"))
 
 
-def _pyproject(data: bytes) -> Members:
+def _pyproject(data: bytes) -> _Members:
     uv = _toml(data, "tool", "uv", "workspace")
     rye = _toml(data, "tool", "rye", "workspace")
-    return Members(uv.patterns + rye.patterns, uv.excluded + rye.excluded)
+    return uv[0] + rye[0], uv[1] + rye[1]
 
 
-def _signed(patterns: Iterable[str]) -> Members:
+def _signed(patterns: Iterable[str]) -> _Members:
     """Split patterns in npm's and pnpm's form: ``!`` marks an exclusion."""
     given = [each for pattern in patterns for each in _expanded(pattern)]
-    return Members(
+    return (
         tuple(each for each in given if not each.startswith("!")),
         tuple(each[1:] for each in given if each.startswith("!")),
     )
@@ -193,42 +170,43 @@ def _expanded(pattern: str) -> list[str]:
     return found if len(found) <= MOST_PATTERNS else [pattern]
 
 
-def _npm(data: bytes) -> Members:
+def _npm(data: bytes) -> _Members:
     given = _table(json.loads(data)).get("workspaces")
     return _signed(_texts(given.get("packages") if isinstance(given, dict) else given))
 
 
-def _pnpm(data: bytes) -> Members:
+def _pnpm(data: bytes) -> _Members:
     return _signed(_texts(parse_mapping(data, "pnpm-workspace.yaml", MANIFEST_BYTES).get("packages")))
 
 
 _GO_USE = re.compile(r"^\s*use\s+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
 
-def _go(data: bytes) -> Members:
+def _go(data: bytes) -> _Members:
     text = re.sub(r"//[^\n]*", "", data.decode())
     listed = (block or single for block, single in _GO_USE.findall(text))
-    return Members(tuple(item.strip('"`') for part in listed for item in part.split()))
+    return tuple(item.strip('"`') for part in listed for item in part.split()), ()
 
 
 _MODULES = re.compile(r"<modules>(.*?)</modules>", re.DOTALL)
 _MODULE = re.compile(r"<module>\s*([^<>]{1,300}?)\s*</module>")
 
 
-def _maven(data: bytes) -> Members:
+def _maven(data: bytes) -> _Members:
     text = re.sub(r"<!--.*?-->", "", data.decode(), flags=re.DOTALL)
     names = [name for block in _MODULES.findall(text) for name in _MODULE.findall(block)]
-    return Members(tuple(name.removesuffix("/pom.xml") for name in names))
+    return tuple(name.removesuffix("/pom.xml") for name in names), ()
 
 
-DETECTORS: tuple[Detector, ...] = (
-    Detector("pyproject.toml", "pyproject.toml", _pyproject),
-    Detector("package.json", "package.json", _npm),
-    Detector("pnpm-workspace.yaml", "package.json", _pnpm),
-    Detector("Cargo.toml", "Cargo.toml", lambda data: _toml(data, "workspace")),
-    Detector("go.work", "go.mod", _go),
-    Detector("pom.xml", "pom.xml", _maven),
-)
+_DETECTORS: Mapping[str, tuple[str, Callable[[bytes], _Members]]] = {
+    "pyproject.toml": ("pyproject.toml", _pyproject),
+    "package.json": ("package.json", _npm),
+    "pnpm-workspace.yaml": ("package.json", _pnpm),
+    "Cargo.toml": ("Cargo.toml", lambda data: _toml(data, "workspace")),
+    "go.work": ("go.mod", _go),
+    "pom.xml": ("pom.xml", _maven),
+}
+"""Of each file at the top level that names members, the file that a member has, and what parses the first; it
+raises ValueError where that is malformed."""
 
-_OF_WORKSPACES = frozenset(detector.manifest for detector in DETECTORS)
-_MANIFESTS = frozenset(name for detector in DETECTORS for name in (detector.manifest, detector.member))
+_MANIFESTS = _DETECTORS.keys() | {member for member, _ in _DETECTORS.values()}

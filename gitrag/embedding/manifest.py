@@ -17,26 +17,29 @@ Progress = Callable[[str, int, "int | None"], None]
 """Called with the current step, the bytes done, and the total bytes if known."""
 
 
-class PublishedFile(Struct, frozen=True):
-    """A file of the published model.
+class ModelFile(Struct, frozen=True):
+    """A file of the model: as it is published, or when it was built.
 
     Attributes:
         size_bytes: Its size; a longer file is not read to its end.
+        modified_ns: The modification time of a built one. If it differs, the file is hashed before use; for a
+            copied model this takes 12 ms at each start.
     """
 
     name: str
     size_bytes: int
+    modified_ns: int
     sha256: str
 
 
-WEIGHTS = PublishedFile("model.safetensors", 90_868_376, WEIGHTS_SHA256)
-TOKENIZER = PublishedFile("tokenizer.json", 466_247, TOKENIZER_SHA256)
+WEIGHTS = ModelFile("model.safetensors", 90_868_376, 0, WEIGHTS_SHA256)
+TOKENIZER = ModelFile("tokenizer.json", 466_247, 0, TOKENIZER_SHA256)
 PUBLISHED = (TOKENIZER, WEIGHTS)  # the small one first: it shows whether the source can be reached at all
 
 HUB = "https://huggingface.co"
 
 
-def verify(path: Path, file: PublishedFile) -> None:
+def verify(path: Path, file: ModelFile) -> None:
     """Check that a file has the published bytes.
 
     Raises:
@@ -62,20 +65,6 @@ _MANIFEST_BYTES_CAP = 64 * 1024
 _FETCH = "Run `gitrag model fetch`."
 
 
-class BuiltFile(Struct, frozen=True):
-    """A file when the model was built.
-
-    Attributes:
-        modified_ns: Its modification time. If it differs, the file is hashed before use; for a copied model
-            this takes 12 ms at each start.
-    """
-
-    name: str
-    size_bytes: int
-    modified_ns: int
-    sha256: str
-
-
 class Manifest(Struct, frozen=True):
     """What was built, from which inputs, with which versions."""
 
@@ -83,16 +72,16 @@ class Manifest(Struct, frozen=True):
     weights_sha256: str
     tokenizer_sha256: str
     built_with: str
-    files: tuple[BuiltFile, ...]
+    files: tuple[ModelFile, ...]
 
 
-def describe(path: Path) -> BuiltFile:
+def describe(path: Path) -> ModelFile:
     """Describe a file's current state."""
     stat = path.stat()
-    return BuiltFile(path.name, stat.st_size, stat.st_mtime_ns, sha256(path))
+    return ModelFile(path.name, stat.st_size, stat.st_mtime_ns, sha256(path))
 
 
-def write_manifest(path: Path, files: tuple[BuiltFile, ...], built_with: str) -> None:
+def write_manifest(path: Path, files: tuple[ModelFile, ...], built_with: str) -> None:
     """Write the manifest of a model just built."""
     manifest = Manifest(GRAPH_VERSION, WEIGHTS_SHA256, TOKENIZER_SHA256, built_with, files)
     path.write_text(json.dumps(to_builtins(manifest), indent=1) + "\n", "utf-8")
@@ -137,7 +126,7 @@ def _read(directory: Path) -> Manifest:
         with path.open("rb") as file:
             fields = json.loads(file.read(_MANIFEST_BYTES_CAP))
         files = tuple(
-            BuiltFile(_plain(file["name"]), int(file["size_bytes"]), int(file["modified_ns"]), file["sha256"])
+            ModelFile(_plain(file["name"]), int(file["size_bytes"]), int(file["modified_ns"]), file["sha256"])
             for file in fields.pop("files")
         )
         return Manifest(**fields, files=files)

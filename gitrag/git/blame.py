@@ -41,27 +41,15 @@ _SUBJECT_CHARACTERS = 300
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?")
 
 
-class LineOrigin(Struct, frozen=True):
-    """Where a line comes from.
-
-    Attributes:
-        line: Its number in the commit that was asked, 1-based.
-        path: The file that it was in there.
-    """
-
-    line: int
-    commit: str
-    path: str
-
-
 class Blame(Struct, frozen=True):
     """Where lines come from.
 
     Attributes:
+        origins: The number of each in the commit that was asked, its commit, and the file it was in there.
         ignored: The commits that were passed over, since a list names them.
     """
 
-    origins: tuple[LineOrigin, ...]
+    origins: tuple[tuple[int, str, str], ...]
     followed: bool
     ignored: tuple[str, ...]
 
@@ -104,7 +92,7 @@ def _run(
     return run_git(asked, cwd=place, environment=environment, limits=Limits(seconds, _MOST_PRINTED))
 
 
-def _parsed(out: bytes, path: str) -> list[LineOrigin]:
+def _parsed(out: bytes, path: str) -> list[tuple[int, str, str]]:
     """Parse what git prints: of each commit the file's name once, after its first line."""
     files: dict[str, str] = {}
     found: list[tuple[int, str, str | None]] = []
@@ -117,7 +105,7 @@ def _parsed(out: bytes, path: str) -> list[LineOrigin]:
             commit, line = header[1].decode("ascii"), int(header[2])
         elif each.startswith(b"filename "):
             file = files[commit] = _unquoted(each.removeprefix(b"filename "))
-    return [LineOrigin(line, commit, own or path) for line, commit, own in sorted(found)]
+    return [(line, commit, own or path) for line, commit, own in sorted(found)]
 
 
 def _unquoted(name: bytes) -> str:

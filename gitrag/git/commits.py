@@ -42,18 +42,9 @@ PLAIN_GRAPH = {"GIT_GRAFT_FILE": os.devnull}
 _MOST_SECONDS = 1 << 40
 
 
-class PathChange(Struct, frozen=True):
-    """A path that a commit changes.
-
-    Attributes:
-        path: The path; where it was moved, its new one.
-        status: ``A`` added, ``M`` modified, ``D`` deleted, ``T`` another type, ``R`` moved.
-        moved_from: The path before it was moved; empty otherwise.
-    """
-
-    path: str
-    status: str
-    moved_from: str = ""
+PathChange = tuple[str, str, str]
+"""A path that a commit changes, where it was moved its new one; ``A`` added, ``M`` modified, ``D`` deleted,
+``T`` another type, ``R`` moved; and the path before it was moved, empty otherwise."""
 
 
 class Commit(Struct, frozen=True):
@@ -283,11 +274,11 @@ def _changes(raw: Sequence[tuple[bytes, bytes]]) -> tuple[tuple[PathChange, ...]
             rest.append((path, status[:1].decode("ascii", "replace")))
     moved = _moves(gone, come) if gone and come else {}
     left = set(moved.values())
-    others = [PathChange(os.fsdecode(path), status) for path, status in rest]
-    others += [PathChange(os.fsdecode(path), "A") for path in come if path not in moved]
-    others += [PathChange(os.fsdecode(path), "D") for path in gone if path not in left]
+    others = [(os.fsdecode(path), status, "") for path, status in rest]
+    others += [(os.fsdecode(path), "A", "") for path in come if path not in moved]
+    others += [(os.fsdecode(path), "D", "") for path in gone if path not in left]
     changed = len(others) + len(moved)
-    moves = [PathChange(os.fsdecode(new), "R", os.fsdecode(old)) for new, old in moved.items()]
+    moves = [(os.fsdecode(new), "R", os.fsdecode(old)) for new, old in moved.items()]
     return (*others[:MOST_PATHS], *moves[:MOST_MOVES]), changed
 
 
@@ -331,17 +322,6 @@ _SWEEPING = 50
 """A commit of more files is a reformat or a mass rename: it says nothing about a single file."""
 
 
-class ChangeCount(Struct, frozen=True):
-    """How often a path has been changed recently.
-
-    Attributes:
-        last: Time of the last one, Unix seconds.
-    """
-
-    commits: int
-    last: int
-
-
 class LatestCommit(Struct, frozen=True):
     """A commit: its abbreviated id, the day it was made (``2026-11-23``), and its message's first line."""
 
@@ -369,8 +349,11 @@ def latest_commits(repo: Repository, most: int) -> tuple[LatestCommit, ...]:
     return tuple(LatestCommit(*fields) for fields in each if len(fields) == 3)
 
 
-def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dict[str, ChangeCount]]:
-    """Count HEAD's last commits without merges, and how many changed each path, mass changes apart."""
+def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dict[str, tuple[int, int]]]:
+    """Count HEAD's last commits without merges, and how many changed each path, mass changes apart.
+
+    With the number of a path's comes the time of the last one, Unix seconds.
+    """
     done = repo.git(
         "-c",
         "log.showRoot=true",
@@ -389,7 +372,7 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dic
     if done.returncode:  # no commits yet
         return 0, {}
     commits = 0
-    changes: dict[str, ChangeCount] = {}
+    changes: dict[str, tuple[int, int]] = {}
     fields = iter(os.fsdecode(done.stdout).split("\0")[1:])
     for time in fields:
         commits += 1
@@ -399,6 +382,6 @@ def recent_changes(repo: Repository, most: int = MOST_COMMITS) -> tuple[int, dic
             continue
         when = int(time) if time.lstrip("-").isdecimal() else 0  # missing in a malformed commit
         for path in paths:
-            before = changes.get(path, ChangeCount(0, 0))
-            changes[path] = ChangeCount(before.commits + 1, max(before.last, when))
+            count, last = changes.get(path, (0, 0))
+            changes[path] = count + 1, max(last, when)
     return commits, changes

@@ -75,15 +75,8 @@ class DirtyPath(Struct, frozen=True):
     state: str
 
 
-class WorkingState(Struct, frozen=True):
-    """What differs from HEAD, not hashed yet.
-
-    Attributes:
-        head: HEAD when git ran; the branch may be None.
-    """
-
-    head: Head
-    dirty: tuple[DirtyPath, ...]
+WorkingState = tuple[Head, tuple[DirtyPath, ...]]
+"""HEAD when git ran, of which the branch may be None; and what differs from it, not hashed yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +136,7 @@ def working_state(
         untracked: Untracked files found by earlier calls, in a process that calls often.
     """
     if repository.root is None:
-        return WorkingState(head or repository.head(), ())
+        return head or repository.head(), ()
     if head is None and not repository.trees:
         head = repository.head()
     since_ns = time.time_ns()
@@ -163,7 +156,7 @@ def working_state(
         untracked.remember(paths, since_ns)
     if commit != head.commit:
         head = repository.resolve(commit) if commit else Head(None, head.tree, head.branch)
-    return WorkingState(head, tuple(dirty.values()))
+    return head, tuple(dirty.values())
 
 
 def _together(
@@ -233,13 +226,12 @@ def overlay(
         skip: Rules by path and mode; paths they leave out are not hashed, and carry the reason. So a
             stray ``node_modules`` is not hashed in every call.
     """
-    if state is None:
-        state = working_state(repository)
+    head, differing = working_state(repository) if state is None else state
     if repository.root is None:
-        return Overlay(state.head, (), repository)
+        return Overlay(head, (), repository)
     changes: dict[str, Change] = {}
     to_hash: dict[str, tuple[DirtyPath, int]] = {}
-    for dirty in state.dirty:
+    for dirty in differing:
         change = _without_hashing(repository, dirty, is_too_large, skip)
         if isinstance(change, Change):
             changes[dirty.path] = change
@@ -252,13 +244,13 @@ def overlay(
         blob = ids.get(path)
         unreadable = None if blob else Skip.UNREADABLE
         changes[path] = Change(path, TreeEntry(path, blob or "", mode), unreadable)
-    heads = {dirty.path: dirty.head for dirty in state.dirty}
+    heads = {dirty.path: dirty.head for dirty in differing}
     kept = (
         change
         for path, change in sorted(changes.items())
         if heads[path] != ((change.entry.mode, change.entry.blob) if change.entry else (0, ""))
     )
-    return Overlay(state.head, tuple(kept), repository)
+    return Overlay(head, tuple(kept), repository)
 
 
 def _records(output: bytes) -> Iterator[DirtyPath | str | None]:

@@ -99,24 +99,11 @@ _SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 _MINIFIED_NAME = re.compile(r"[.-]min\.[a-z]+$")
 
 
-class _AttributeTable(Struct, frozen=True):
-    table: PatternTable
-    states: list[bool | str | None]
+_Ignores = tuple[PatternTable, PatternTable]
+"""What is ignored of files, and of directories: patterns that end in `/` are only in the second."""
 
-
-class _IgnoreTable(Struct, frozen=True):
-    """Two tables with common numbers: patterns that end in `/` are only in the second."""
-
-    files: PatternTable
-    directories: PatternTable
-    ignored: list[bool]
-
-
-class _RuleFiles(Struct, frozen=True):
-    """The parsed rule files of one directory."""
-
-    attributes: Mapping[str, _AttributeTable]
-    ignores: _IgnoreTable | None
+_RuleFiles = tuple[Mapping[str, PatternTable], _Ignores | None]
+"""The rule files of one directory: a table for each attribute, and what is ignored."""
 
 
 class _Directory(Struct, frozen=True):
@@ -143,7 +130,7 @@ class Rules:
     def __init__(
         self,
         by_directory: Mapping[str, _RuleFiles],
-        exclude: _IgnoreTable | None,
+        exclude: _Ignores | None,
         signature: str,
     ) -> None:
         self.signature = signature
@@ -177,17 +164,17 @@ class Rules:
             sorted((where, lines) for where, lines in kind.items() if lines) for kind in (attributes, ignores)
         ]
         facts = repr((RULES_VERSION, excluded, said))
-        exclude_table = _ignore_table(excluded, allowance)
+        exclude_tables = _ignore_tables(excluded, allowance)
         by_directory = {}
         for directory in [*attributes, *ignores]:
-            tables = _RuleFiles(
+            tables = (
                 _attribute_tables(attributes.get(directory, []), allowance),
-                _ignore_table(ignores.get(directory, []), allowance),
+                _ignore_tables(ignores.get(directory, []), allowance),
             )
-            if tables.attributes or tables.ignores:
+            if any(tables):
                 by_directory[directory] = tables
         signature = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(by_directory, exclude_table, signature)
+        return cls(by_directory, exclude_tables, signature)
 
     def skip(self, path: str, mode: int) -> Skip | None:
         """Return why a path is left out, or None."""
@@ -287,50 +274,46 @@ def _is_vendored(path: str) -> bool:
 
 def _attribute(directory: _Directory, path: str, name: str) -> Any:
     """Return an attribute's state, from the nearest file that mentions it for this path."""
-    for start, files in directory.files:
-        rules = files.attributes.get(name)
-        if rules is not None:
-            number = rules.table.match(path[start:])
-            if number is not None:
-                return rules.states[number]
+    for start, (attributes, _) in directory.files:
+        table = attributes.get(name)
+        if table is not None and (number := table.match(path[start:])) is not None:
+            return table.states[number]
     return None
 
 
 def _ignored(
     files: tuple[tuple[int, _RuleFiles], ...], path: str, inherited: bool | None, *, is_directory: bool
 ) -> bool | None:
-    for start, rules in files:
-        if rules.ignores is not None:
-            word = _last_word(rules.ignores, path[start:], None, is_directory=is_directory)
+    for start, (_, ignores) in files:
+        if ignores is not None:
+            word = _last_word(ignores, path[start:], None, is_directory=is_directory)
             if word is not None:
                 return word
     return inherited
 
 
-def _last_word(rules: _IgnoreTable, path: str, inherited: bool | None, *, is_directory: bool) -> bool | None:
-    number = (rules.directories if is_directory else rules.files).match(path)
-    return inherited if number is None else rules.ignored[number]
+def _last_word(ignores: _Ignores, path: str, inherited: bool | None, *, is_directory: bool) -> bool | None:
+    table = ignores[is_directory]
+    number = table.match(path)
+    return inherited if number is None else table.states[number]
 
 
-def _attribute_tables(lines: Sequence[PathAttribute], allowance: Allowance) -> dict[str, _AttributeTable]:
-    tables: dict[str, _AttributeTable] = {}
+def _attribute_tables(lines: Sequence[PathAttribute], allowance: Allowance) -> dict[str, PatternTable]:
+    tables: dict[str, PatternTable] = {}
     for line in lines:
-        rules = tables.setdefault(line.name, _AttributeTable(PatternTable(), []))
-        rules.table.add(len(rules.states), line.pattern, allowance)
-        rules.states.append(line.state)
+        tables.setdefault(line.name, PatternTable()).add(line.pattern, line.state, allowance)
     return tables
 
 
-def _ignore_table(lines: Sequence[Ignore], allowance: Allowance) -> _IgnoreTable | None:
+def _ignore_tables(lines: Sequence[Ignore], allowance: Allowance) -> _Ignores | None:
     if not lines:
         return None
-    rules = _IgnoreTable(PatternTable(), PatternTable(), [])
-    for number, line in enumerate(lines):
-        rules.directories.add(number, line.pattern, allowance)
+    files, directories = PatternTable(), PatternTable()
+    for line in lines:
+        directories.add(line.pattern, line.ignored, allowance)
         if not line.directories_only:
-            rules.files.add(number, line.pattern, allowance)
-        rules.ignored.append(line.ignored)
-    return rules
+            files.add(line.pattern, line.ignored, allowance)
+    return files, directories
 
 
 def matcher(globs: Sequence[str]) -> Callable[[str], bool]:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -54,12 +55,13 @@ class Allowance(Struct):
 
 @dataclass
 class PatternTable:
-    """Patterns of one rule file, each with a number; the highest number that matches a path decides.
+    """Patterns of one rule file, each with what it says of a path; the last one that matches decides.
 
     Paths are relative to the rule file's directory. A pattern without ``/`` matches the base name at any
     depth, one with ``/`` (not only at the end) the whole path.
     """
 
+    states: list[Any] = field(default_factory=list)
     _names: dict[str, int] = field(default_factory=dict)
     _suffixes: dict[str, int] = field(default_factory=dict)
     _paths: dict[str, int] = field(default_factory=dict)
@@ -67,8 +69,10 @@ class PatternTable:
     _name_globs: list[tuple[int, str]] = field(default_factory=list)
     _path_globs: list[tuple[int, str]] = field(default_factory=list)
 
-    def add(self, number: int, pattern: str, allowance: Allowance) -> None:
-        """Add a pattern (without `!` or a trailing `/`); numbers must grow."""
+    def add(self, pattern: str, state: object, allowance: Allowance) -> None:
+        """Add a pattern (without `!` or a trailing `/`)."""
+        number = len(self.states)
+        self.states.append(state)
         if allowance.patterns <= 0:
             return
         allowance.patterns -= 1
@@ -102,7 +106,7 @@ class PatternTable:
         )
 
     def match(self, path: str) -> int | None:
-        """Return the highest number of a matching pattern, or None."""
+        """Return the number of the last matching pattern's state, or None."""
         name = path[path.rfind("/") + 1 :]
         best = self._names.get(name, -1) if self._names else -1
         if self._paths:

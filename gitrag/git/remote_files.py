@@ -21,8 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-
 from gitrag.errors import StoreError
 from gitrag.git.configuration import Configuration, guards, with_settings
 from gitrag.git.copies import is_of_other_format, object_format_of
@@ -125,16 +123,8 @@ class MovedError(Exception):
     """Somebody else has changed the ref meanwhile."""
 
 
-class RemoteRef(Struct, frozen=True):
-    """The ref as it was last seen.
-
-    Attributes:
-        commit: Its commit; empty for none.
-        files: Ids of the files' blobs by name.
-    """
-
-    commit: str
-    files: Mapping[str, str]
+RemoteRef = tuple[str, Mapping[str, str]]
+"""The ref as it was last seen: its commit, empty for none; and the ids of the files' blobs by name."""
 
 
 class RemoteFiles:
@@ -171,11 +161,11 @@ class RemoteFiles:
         for oid in ids.values():
             self._use_format(_FORMATS.get(len(oid), self._format))
         if not commit:
-            return RemoteRef("", {})
+            return "", {}
         if self._read_ref() != commit:
             self._fetch_ref()
             commit = self._read_ref()
-        return RemoteRef(commit, self._tree(commit))
+        return commit, self._tree(commit)
 
     def _fetch_ref(self) -> None:
         """Fetch the ref; another process of ours that does the same may hold its lock."""
@@ -262,24 +252,25 @@ class RemoteFiles:
             MovedError: It has.
             RemoteError: The remote refuses, or cannot be reached.
         """
-        files = {name: blob for name, blob in seen.files.items() if name not in drop}
+        commit, there = seen
+        files = {name: blob for name, blob in there.items() if name not in drop}
         for name, data in add.items():
             if name not in files:
                 files[name] = self._write(data)
-        if files == seen.files:
+        if files == there:
             return
         lines = "".join(f"100644 blob {blob}\t{name}\0" for name, blob in sorted(files.items()))
         tree = self._git("mktree", "-z", "--missing", stdin=os.fsencode(lines)).decode().strip()
         try:
-            self._push(seen.commit, self._commit(tree, ""), alone=True)
+            self._push(commit, self._commit(tree, ""), alone=True)
         except RemoteError as error:
-            if not seen.commit and is_of_other_format(str(error)):
+            if not commit and is_of_other_format(str(error)):
                 self._use_format("sha1" if self._format == "sha256" else "sha256")  # of an empty remote
                 raise MovedError from error
-            if not seen.commit or "non-fast-forward" not in str(error):
+            if not commit or "non-fast-forward" not in str(error):
                 raise
             # A server that lets no ref be replaced: the commit gets a parent, the tree is the same.
-            self._push(seen.commit, self._commit(tree, seen.commit), alone=False)
+            self._push(commit, self._commit(tree, commit), alone=False)
 
     def _commit(self, tree: str, parent: str) -> str:
         parents = ["-p", parent] if parent else []

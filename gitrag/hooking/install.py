@@ -45,7 +45,7 @@ def install(repository: HookedRepository, launcher: str | None = None) -> list[H
     launcher = launcher or find_launcher()
     beside = config_hooks.are_run(repository) and repository.hooks_dir().is_dir()
     changed = {
-        standing.hook.name
+        standing[0].name
         for standing in look(repository)
         if _set_up(repository, standing, launcher, beside=beside)
     }
@@ -148,15 +148,15 @@ def _set_up(
     Returns:
         Whether anything changed.
     """
-    hook, file = standing.hook, standing.file
+    hook, file, running, report = standing
     script = HookReport(hook.name, HookState.MISSING, config_hooks.script_of(repository, hook))
-    others = any(not entry.ours for entry in standing.running)
-    ours = any(entry.ours for entry in standing.running)
+    others = any(not entry.ours for entry in running)
+    ours = any(entry.ours for entry in running)
     needless = ours and (others or file.state in {HookState.MISSING, HookState.INSTALLED, HookState.OUTDATED})
     if needless:
         config_hooks.take_out(repository, hook)
         _uninstall(script.path)
-    if others or standing.report.state is HookState.SWITCHED_OFF:
+    if others or report.state is HookState.SWITCHED_OFF:
         return needless
     if (ours and not needless) or (beside and (file.lines or file.commands)):
         renewed = _install(hook, script, launcher)

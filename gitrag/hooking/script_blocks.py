@@ -10,8 +10,6 @@ import re
 import shlex
 from pathlib import PurePosixPath
 
-from msgspec import Struct
-
 START = b"# >>> gitrag >>>"
 END = b"# <<< gitrag <<<"
 SHEBANG = b"#!/bin/sh\n"
@@ -36,13 +34,6 @@ class DamagedBlockError(ValueError):
     """There is not exactly one start mark followed by one end mark, so the block's extent is unknown."""
 
 
-class Span(Struct, frozen=True):
-    """The place of the block: bytes ``start..end``, half-open, including its last line end."""
-
-    start: int
-    end: int
-
-
 def render(script: str, launcher: str | None, *, created: bool = False) -> bytes:
     """Return the block of a shipped script.
 
@@ -58,8 +49,8 @@ def render(script: str, launcher: str | None, *, created: bool = False) -> bytes
     return first + b"\n" + (CREATED if created else b"") + rest
 
 
-def find(text: bytes) -> Span | None:
-    """Return the place of the block, or None if there is none.
+def find(text: bytes) -> slice[int, int] | None:
+    """Return the place of the block, including its last line end, or None if there is none.
 
     Raises:
         DamagedBlockError: A mark is missing, doubled or out of order.
@@ -70,7 +61,7 @@ def find(text: bytes) -> Span | None:
     if [mark.group().rstrip() for mark in marks] != [START, END]:
         raise DamagedBlockError
     end = marks[1].end()
-    return Span(marks[0].start(), end + 1 if text[end : end + 1] == b"\n" else end)
+    return slice(marks[0].start(), end + 1 if text[end : end + 1] == b"\n" else end)
 
 
 def obstacle(text: bytes) -> str:
@@ -93,8 +84,8 @@ def insert(text: bytes, block: bytes) -> bytes:
     """Add the block, or replace the existing one."""
     span = find(text)
     if span:
-        tail = block if text[span.end - 1 : span.end] == b"\n" else block[:-1]
-        return text[: span.start] + tail + text[span.end :]
+        tail = block if text[span.stop - 1 : span.stop] == b"\n" else block[:-1]
+        return text[: span.start] + tail + text[span.stop :]
     if not text.startswith(b"#!"):
         return block + text
     shebang, newline, rest = text.partition(b"\n")
@@ -107,8 +98,8 @@ def remove(text: bytes) -> bytes | None:
     span = find(text)
     if not span:
         return text
-    before, after = text[: span.start], text[span.end :]
-    if not text[: span.end].endswith(b"\n"):
+    before, after = text[: span.start], text[span.stop :]
+    if not text[: span.stop].endswith(b"\n"):
         before = before.removesuffix(b"\n")
     if is_created(text) and (before + after).strip() in {SHEBANG.strip(), b""}:
         return None
@@ -117,13 +108,13 @@ def remove(text: bytes) -> bytes | None:
 
 def is_created(text: bytes) -> bool:
     span = find(text)
-    return span is not None and CREATED in text[span.start : span.end]
+    return span is not None and CREATED in text[span]
 
 
 def launcher_of(text: bytes) -> str | None:
     """Return the path of gitrag in the block; None if it is found by PATH."""
     span = find(text)
-    block = text[span.start : span.end].decode("utf-8", "surrogateescape") if span else ""
+    block = text[span].decode("utf-8", "surrogateescape") if span else ""
     found = re.search(r"^[ \t]*(gitrag=.*?)(?=\n[ \t]*\[ -x )", block, re.MULTILINE | re.DOTALL)
     try:
         words = shlex.split(found[1].removeprefix("gitrag=")) if found else []

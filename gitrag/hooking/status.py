@@ -84,18 +84,13 @@ class HookReport(Struct, frozen=True):
         return self.advice or self.commands
 
 
-class HookStatus(Struct, frozen=True):
-    """The status of a hook: by its file alone, the enabled configured hooks, and both together."""
-
-    hook: Hook
-    file: HookReport
-    running: tuple[Configured, ...]
-    report: HookReport
+HookStatus = tuple[Hook, HookReport, tuple[Configured, ...], HookReport]
+"""The status of a hook: by its file alone, the enabled configured hooks, and both together."""
 
 
 def status(repository: HookedRepository) -> list[HookReport]:
     """Return the status of every hook, and what to do about it; changes nothing."""
-    return [standing.report for standing in look(repository)]
+    return [report for *_, report in look(repository)]
 
 
 def lines_to_add(hook: Hook) -> str:
@@ -136,12 +131,8 @@ def look(repository: HookedRepository) -> Iterator[HookStatus]:
     for hook in HOOKS:
         file = _status(hook, directory / hook.name, repository.root, own=own)
         found = entries.get(hook.name, [])
-        yield HookStatus(
-            hook,
-            file,
-            tuple(entry for entry in found if not entry.off),
-            _together(repository, hook, file, found),
-        )
+        running = tuple(entry for entry in found if not entry.off)
+        yield hook, file, running, _together(repository, hook, file, found)
 
 
 def _together(
@@ -236,7 +227,7 @@ def _status_of_text(hook: Hook, path: Path, text: bytes) -> HookReport:
     if not span:
         return report(HookState.MISSING, "", "gitrag hooks install")
     launcher = script_blocks.launcher_of(text)
-    if text[span.start : span.end].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
+    if text[span].rstrip(b"\n") != block_of(hook, text, launcher).rstrip(b"\n"):
         return report(HookState.OUTDATED, "it is another version's", "gitrag hooks install")
     if launcher and not os.access(launcher, os.X_OK):
         return report(HookState.OUTDATED, f"it calls {launcher}, which is gone", "gitrag hooks install")

@@ -31,7 +31,6 @@ from gitrag.store.candidates import (
     Near,
     Postings,
     SearchScope,
-    Unsearched,
 )
 from gitrag.store.columns import decode_path, encode_path
 from gitrag.store.commit_evidence import BranchHistory, Messages
@@ -452,8 +451,8 @@ class HubSource:
 
     def unsearched(
         self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
-    ) -> Unsearched:
-        return Unsearched(0, sum(each.left_out for each in self._views))
+    ) -> tuple[int, int]:
+        return 0, sum(each.left_out for each in self._views)
 
     def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
         rows = self._rows(
@@ -504,7 +503,7 @@ class HubSource:
             "SELECT k.chunk_id, k.line_start, k.line_end, k.name FROM gitrag.chunks_by(%s, %s) k",
             [self._view_ids, [int(each) for each in chunk_ids]],
         )
-        return {chunk_id: ChunkPlace(*place) for chunk_id, *place in rows}
+        return {chunk_id: (first, last, name) for chunk_id, first, last, name in rows}
 
     def read_texts(self, content_ids: Iterable[int]) -> dict[int, str]:
         return joined_texts(

@@ -12,7 +12,7 @@ from gitrag.chunking import decode, has_outline, key_of, language_of, named, nee
 from gitrag.chunking.languages import MOST_OUTLINED_BYTES
 from gitrag.chunking.notebooks import MOST_NOTEBOOK_BYTES, NOTEBOOK
 from gitrag.corpus.layout import Layout, Module, configured
-from gitrag.corpus.manifests import ManifestModules, detect, is_manifest, is_of_workspace
+from gitrag.corpus.manifests import detect, is_manifest, is_of_workspace
 from gitrag.git import BlobError, Change, Repository, Rules, is_rule_file
 from gitrag.git.repository import SUBMODULE_MODE, SYMLINK_MODE
 from gitrag.indexing.records import prepare_paths
@@ -45,8 +45,10 @@ def rules_of(now: Snapshot, files: Mapping[str, bytes]) -> Rules:
     return Rules.build(current, now.options.exclude)
 
 
-def manifest_modules_of(now: Snapshot, entries: Iterable[TreeEntry] | None = None) -> ManifestModules:
-    """Find the modules, from the current files.
+def manifest_modules_of(
+    now: Snapshot, entries: Iterable[TreeEntry] | None = None
+) -> tuple[tuple[Module, ...], tuple[str, ...]]:
+    """Find the modules, from the current files; and notes.
 
     Args:
         entries: HEAD's files, if they have already been listed.
@@ -71,10 +73,10 @@ def _may_name_modules(now: Snapshot) -> bool:
 
 def manifest_modules(
     read_blob: Callable[[str], bytes], options: Options, entries: Iterable[TreeEntry]
-) -> ManifestModules:
+) -> tuple[tuple[Module, ...], tuple[str, ...]]:
     """Return the configured modules, else those that the manifests name."""
     if options.places.modules:
-        return ManifestModules(configured(options.places.modules))
+        return configured(options.places.modules), ()
     manifests = {entry.path: entry for entry in entries if is_manifest(entry.path) and _is_regular(entry)}
 
     def read(path: str) -> bytes | None:
@@ -155,7 +157,7 @@ def _of_tree(
         base, modules = None, ()  # rewritten and pruned since then
     changes = list(repo.diff(base.tree, tree)) if base else []
     if base is None or any(is_manifest(change.path) for change in changes):
-        found = manifest_modules(repo.read_blob, now.options, repo.entries(tree)).modules
+        found = manifest_modules(repo.read_blob, now.options, repo.entries(tree))[0]
         if found != modules:  # the layout differs: every path may belong to another collection
             base, modules = None, found
     if base is None or any(is_rule_file(change.path) for change in changes):
@@ -182,7 +184,7 @@ def uncommitted(now: Snapshot, files: Mapping[str, bytes], modules: tuple[Module
     found = modules
     if any(map(is_manifest, changes)):
         entries = list(now.repo.entries(now.head.tree))
-        found = manifest_modules_of(now, entries).modules
+        found = manifest_modules_of(now, entries)[0]
         if found != modules:
             before, after = Layout(now.options.places, modules), Layout(now.options.places, found)
             for entry in entries:

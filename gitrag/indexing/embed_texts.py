@@ -15,7 +15,7 @@ from gitrag.errors import GitragError, ModelError
 from gitrag.late import np
 from gitrag.machine.files import write_private
 from gitrag.machine.isolation import reason_of
-from gitrag.model import DIMENSIONS
+from gitrag.model import DIMENSIONS, Chunk
 from gitrag.store import vectors
 from gitrag.store.connection import Store
 from gitrag.store.vectors import PendingText
@@ -88,9 +88,9 @@ def encode_texts(
     Raises:
         Exception: The model fails with every text.
     """
-    ids = [item.text_id for item in texts]
+    ids = [text_id for text_id, _ in texts]
     try:
-        return ids, encoder.encode([text_of(item) for item in texts]), {}
+        return ids, encoder.encode([text_of(source) for _, source in texts]), {}
     except BaseException as error:
         if not _is_of_a_text(error):
             raise
@@ -98,14 +98,14 @@ def encode_texts(
     done: list[int] = []
     encoded: list[NDArray[np.float32]] = []
     failures: dict[int, str] = {}
-    for item in texts:
+    for text_id, source in texts:
         try:
-            encoded.append(encoder.encode([text_of(item)])[0])
-            done.append(item.text_id)
+            encoded.append(encoder.encode([text_of(source)])[0])
+            done.append(text_id)
         except BaseException as error:
             if not _is_of_a_text(error):
                 raise
-            failures[item.text_id] = reason_of(error)
+            failures[text_id] = reason_of(error)
     return done, np.stack(encoded) if done else np.empty((0, DIMENSIONS), np.float32), failures
 
 
@@ -155,6 +155,6 @@ def measured_rate(directory: Path) -> float | None:
     return rate if 0 < rate < math.inf else None
 
 
-def text_of(item: PendingText) -> str:
+def text_of(source: Chunk | str) -> str:
     """Return the text that is embedded for a chunk or a path."""
-    return path_text(item.source) if isinstance(item.source, str) else chunk_text(item.source)
+    return path_text(source) if isinstance(source, str) else chunk_text(source)

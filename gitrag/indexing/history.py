@@ -184,7 +184,7 @@ def records(read: Iterable[Commit]) -> list[CommitRecord]:
             author=each.author,
             message=each.message,
             changed=each.changed,
-            changes=[(change.path, change.status, change.moved_from) for change in each.changes],
+            changes=each.changes,
             terms=term[end - size : end],
             frequencies=frequency[end - size : end],
             length=int(length),

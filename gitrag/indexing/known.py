@@ -27,24 +27,13 @@ if TYPE_CHECKING:
     from gitrag.store.file_state import FileState
 
 
-class DocumentChanges(Struct, frozen=True):
-    """How many indexed documents are new, changed and deleted."""
-
-    added: int = 0
-    updated: int = 0
-    removed: int = 0
-
-
-NO_DOCUMENTS = DocumentChanges()
-
-
 class Refreshed(Struct, frozen=True):
     """State of a view after a refresh.
 
     Attributes:
         view: The view of HEAD's tree.
         overlay: The uncommitted changes on top of it.
-        documents: What is new, changed and deleted since the last refresh.
+        documents: How many of those indexed are new, changed and deleted since the last refresh.
         dirty: Paths with uncommitted changes.
         cut: Contents read and cut now.
         waiting: Contents left for later when time ran out.
@@ -54,7 +43,7 @@ class Refreshed(Struct, frozen=True):
     view: View
     overlay: ViewOverlay
     head: Head
-    documents: DocumentChanges = NO_DOCUMENTS
+    documents: tuple[int, int, int] = (0, 0, 0)
     dirty: int = 0
     cut: int = 0
     waiting: int = 0

@@ -15,7 +15,6 @@ from gitrag.git.repository import Repository
 from gitrag.indexing.history import MOST_COMMITS, read_new, read_stored, warn
 from gitrag.store import commits, histories
 from gitrag.store.connection import Store, StoreMissingError
-from gitrag.store.histories import CommitsRead
 from gitrag.store.schema import TABLES_VERSION
 from gitrag.words.terms import TERMS_VERSION
 
@@ -40,11 +39,14 @@ class Base(Struct, frozen=True):
     """A commit in a history whose older commits have been read, all or some.
 
     Attributes:
+        known: How many are stored of those that it leads to.
+        listed: How many there are to be read; the same where that is done.
         is_complete: Whether, with the newest commits of both, the history has no gap.
     """
 
     commit: str
-    progress: CommitsRead
+    known: int
+    listed: int
     is_complete: bool
 
 
@@ -62,11 +64,12 @@ def base_of(older: Store, newest: Store, repo: Repository, tips: Tips | str) -> 
         with newest.read() as db:
             is_whole = histories.has_history(db, base)
         with older.read() as db:
-            progress = histories.progress(db, base)
+            known, listed = histories.progress(db, base)
     except StoreMissingError:  # another process has moved it aside, or removed it
         return None
-    is_whole = is_whole and progress.known == progress.listed
-    return Base(base, progress, is_whole and (base == tips.name or _are_newest(newest, repo, base, tips)))
+    is_whole = is_whole and known == listed
+    is_whole = is_whole and (base == tips.name or _are_newest(newest, repo, base, tips))
+    return Base(base, known, listed, is_whole)
 
 
 def _nearest(older: Store, newest: Store, commit: str) -> str | None:

@@ -14,8 +14,6 @@ from gitrag.embedding.version import require_unchanged
 from gitrag.git import BlobError
 from gitrag.indexing.difference import Differences, TreeDifference
 from gitrag.indexing.known import (
-    NO_DOCUMENTS,
-    DocumentChanges,
     Refreshed,
     Start,
     Survey,
@@ -265,21 +263,21 @@ def _record(db: Connection, now: Snapshot, differences: Differences, asked: Surv
     )
     view = _point(db, now, asked, ids)
     views.forget_worktrees(db, [*now.repo.worktrees(), REVISION])
-    overlay, documents = ViewOverlay(), NO_DOCUMENTS
+    overlay, added, updated, removed = ViewOverlay(), 0, 0, 0
     if not start.is_current:
         after = _with_difference(after, asked.of_tree, ids)
-        documents = _compare(before, after)
+        both = before.keys() & after.keys()
+        added, removed = len(after) - len(both), len(before) - len(both)
+        updated = sum(before[path] != after[path] for path in both)
     if now.changes:
         overlay = views.overlay(ids, changes.removed, changes.added)
         seen = set(asked.ids.contents.values())
         seen |= {ids.contents[entry.content] for entry in asked.of_tree.added if not entry.skip}
         new = [path_id for path_id, content_id in overlay.entries if content_id not in seen]
         held = views.held(db, view.view_id, new) if start.is_current and new else after
-        updated = sum(path_id in held for path_id in new)
-        documents = replace(
-            documents, added=documents.added + len(new) - updated, updated=documents.updated + updated
-        )
-    return Refreshed(view, overlay, now.head, documents, now.dirty, recorded=True)
+        again = sum(path_id in held for path_id in new)
+        added, updated = added + len(new) - again, updated + again
+    return Refreshed(view, overlay, now.head, (added, updated, removed), now.dirty, recorded=True)
 
 
 def _retry(db: Connection, now: Snapshot, tree: TreeDifference) -> None:
@@ -336,11 +334,3 @@ def _with_difference(held: Mapping[int, int], difference: Difference, ids: Ids) 
     for path in gone:
         left.pop(ids.paths.get(path, 0), None)
     return left
-
-
-def _compare(before: Mapping[int, int], after: Mapping[int, int]) -> DocumentChanges:
-    """Count the differences between two views, given content ids by path id."""
-    both = before.keys() & after.keys()
-    return DocumentChanges(
-        len(after) - len(both), sum(before[path] != after[path] for path in both), len(before) - len(both)
-    )

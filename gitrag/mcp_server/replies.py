@@ -179,7 +179,7 @@ def word_data(answer: Answer | None) -> WordData:
     said = answer.wording
     return WordData(
         missing=list(said.missing),
-        only_beside=[each.word for each in said.only_beside],
+        only_beside=[word for word, *_ in said.only_beside],
         note=wording_line(answer),
         searched_for=said.searched_for or said.read_of,
         english_only=said.foreign,
@@ -240,7 +240,7 @@ def calls(found: GraphAnswer, limit: int, freshness: Freshness, *, is_drawn: boo
         freshness=freshness,
         references=places[:limit],
         references_left_out=max(len(places) - limit, 0),
-        elsewhere=[_elsewhere(each, limit) for each in found.elsewhere.found] if found.elsewhere else [],
+        elsewhere=[_elsewhere(each, limit) for each in found.elsewhere or ()],
         without_callers=found.without_callers[:limit],
         unresolved=found.unresolved[:limit],
         not_indexed=found.not_indexed,
@@ -371,7 +371,7 @@ def range_text(found: Range, freshness: Freshness) -> Text:
 
 def outline_text(found: Outline) -> Text:
     """Return an outline as text: a line for each definition or heading, and the range to ask for."""
-    rows = [f"{each.line_start}-{each.line_end}  {each.text}" for each in found.parts[:_MOST_PARTS]]
+    rows = [f"{first}-{last}  {text}" for first, last, text in found.parts[:_MOST_PARTS]]
     more = len(found.parts) - _MOST_PARTS
     rows += [f"{counted(more, 'part')} more"] if more > 0 else []
     asked = f"{found.path} has {found.lines} lines: get a range of it, as {found.path}:1-{_FIRST_LINES}."

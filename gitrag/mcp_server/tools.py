@@ -170,7 +170,7 @@ def call_graph(
     )
     if repositories:
         chosen = bench.choose(call, repositories)
-        between = calls_elsewhere(
+        between, notes = calls_elsewhere(
             workspace,
             target,
             chosen,
@@ -179,10 +179,9 @@ def call_graph(
             globs=place.globs(),
             check=call.tick,
         )
-        found = replace(found, elsewhere=between)
-    others = found.elsewhere.notes if found.elsewhere else ()
+        found = replace(found, elsewhere=between, elsewhere_notes=notes)
     left_out = found.not_indexed if found.graph else ()  # else the error says it
-    said = [*found.remarks, *found.negatives, *left_out, *others, *bench.notes()]
+    said = [*found.remarks, *found.negatives, *left_out, *found.elsewhere_notes, *bench.notes()]
     freshness = replies.of_answer(None, workspace.repo.head().commit, said)
     data = replies.calls(found, limit, freshness, is_drawn=draw)
     return Reply(replies.calls_text(data), data)

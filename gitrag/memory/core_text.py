@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.errors import ConfigError
 from gitrag.words.bounded_yaml import YamlValue, compose_mapping, is_readable, parse_mapping
 
@@ -28,12 +26,8 @@ class CannotEditError(ValueError):
     """The text is written in a way that an edit would change more than requested."""
 
 
-class _EntryChange(Struct, frozen=True):
-    """A replacement of a part of the text; an insertion if that part is empty."""
-
-    start: int
-    end: int
-    text: str
+_EntryChange = tuple[int, int, str]
+"""A replacement of a part of the text, from its start to its end; an insertion if that part is empty."""
 
 
 def with_entry(content: bytes, name: str, most_bytes: int, project: str, path: str, summary: str) -> bytes:
@@ -107,12 +101,12 @@ class _Edit:
             line = self._line_end(max(value.end_mark.index, key.end_mark.index))
             lines = self._lines(key.start_mark.column, path, summary)
             return [
-                _EntryChange(value.start_mark.index, value.end_mark.index, ""),
-                _EntryChange(line, line, lines),
+                (value.start_mark.index, value.end_mark.index, ""),
+                (line, line, lines),
             ]
         at = self._line_end(self._end(value))
         column = self._column(self._dash(value.value[0], key.end_mark.index))
-        return [_EntryChange(at, at, self._lines(column, path, summary))]
+        return [(at, at, self._lines(column, path, summary))]
 
     def changed(self, project: str, place: int, summary: str) -> list[_EntryChange]:
         entry = self._items(project)[place]
@@ -120,13 +114,13 @@ class _Edit:
             if key.value == "summary":
                 start, end = value.start_mark.index, self._end(value)
                 blank = " " if start == end and not self._text[:start].endswith((" ", "\t")) else ""
-                return [_EntryChange(start, end, blank + _scalar(summary))]
+                return [(start, end, blank + _scalar(summary))]
         end = self._end(entry.value[-1][1])
         if _in_brackets(entry):
-            return [_EntryChange(end, end, f", summary: {_scalar(summary)}")]
+            return [(end, end, f", summary: {_scalar(summary)}")]
         at = self._line_end(end)
         column = entry.value[0][0].start_mark.column
-        return [_EntryChange(at, at, f"{self._newline}{' ' * column}summary: {_scalar(summary)}")]
+        return [(at, at, f"{self._newline}{' ' * column}summary: {_scalar(summary)}")]
 
     def cut(self, project: str, gone: set[int]) -> list[_EntryChange]:
         pair = self._project(project)
@@ -146,7 +140,7 @@ class _Edit:
         colon = self._text.index(":", key.end_mark.index) + 1
         rest = self._text[colon : self._line_end(colon)]
         if rest.strip() or self._root is None or _in_brackets(self._root):
-            return [*changes, _EntryChange(colon, colon, " []")]
+            return [*changes, (colon, colon, " []")]
         return [*changes, self._whole_lines(key.start_mark.index, colon)]
 
     def called(self, project: str, new: str) -> list[_EntryChange]:
@@ -154,13 +148,13 @@ class _Edit:
         if pair is None:
             return []
         start, end = pair[0].start_mark.index, pair[0].end_mark.index
-        return [_EntryChange(start, end, _scalar(new))]
+        return [(start, end, _scalar(new))]
 
     def done(self, changes: list[_EntryChange], expected: Mapping[str, Entries]) -> bytes:
         """Apply the changes, and check that nothing else has changed."""
         text = self._text
-        for change in sorted(changes, key=lambda each: each.start, reverse=True):
-            text = text[: change.start] + change.text + text[change.end :]
+        for start, end, new in sorted(changes, key=lambda each: each[0], reverse=True):
+            text = text[:start] + new + text[end:]
         if not text.removeprefix(_BOM).strip():
             text = "{}" + self._newline
         content = text.encode("utf-8", "surrogatepass")
@@ -189,13 +183,13 @@ class _Edit:
         column = root.start_mark.column if root is not None and root.value else 0
         lines = f"{' ' * column}{_scalar(project)}:{self._lines(column, path, summary)}"
         if root is not None and not root.value:  # {}
-            return [_EntryChange(root.start_mark.index, root.end_mark.index, lines)]
+            return [(root.start_mark.index, root.end_mark.index, lines)]
         if root is None:
             text = self._text
             blank = "" if not text.removeprefix(_BOM) or text.endswith("\n") else self._newline
-            return [_EntryChange(len(text), len(text), blank + lines + self._newline)]
+            return [(len(text), len(text), blank + lines + self._newline)]
         at = self._line_end(self._end(root))
-        return [_EntryChange(at, at, self._newline + lines)]
+        return [(at, at, self._newline + lines)]
 
     def _lines(self, column: int, path: str, summary: str) -> str:
         """Return an entry as lines, each preceded by a line end."""
@@ -204,24 +198,24 @@ class _Edit:
 
     def _into_flow(self, node: yaml.Node, member: str) -> _EntryChange:
         if not node.value:
-            return _EntryChange(node.start_mark.index + 1, node.start_mark.index + 1, member)
+            return (node.start_mark.index + 1, node.start_mark.index + 1, member)
         last = node.value[-1]
         end = self._end(last[1] if isinstance(last, tuple) else last)
-        return _EntryChange(end, end, f", {member}")
+        return (end, end, f", {member}")
 
     def _out_of_flow(self, value: yaml.Node, gone: set[int]) -> Iterator[_EntryChange]:
         items = value.value
         if len(gone) == len(items):
-            yield _EntryChange(value.start_mark.index + 1, value.end_mark.index - 1, "")
+            yield (value.start_mark.index + 1, value.end_mark.index - 1, "")
             return
         for at in sorted(gone - {each + 1 for each in gone}):  # where each run of adjacent entries begins
             end = at
             while end in gone:
                 end += 1
             if end < len(items):  # with the commas after them, else with those before
-                yield _EntryChange(items[at].start_mark.index, items[end].start_mark.index, "")
+                yield (items[at].start_mark.index, items[end].start_mark.index, "")
             else:
-                yield _EntryChange(items[at - 1].end_mark.index, items[-1].end_mark.index, "")
+                yield (items[at - 1].end_mark.index, items[-1].end_mark.index, "")
 
     def _end(self, node: yaml.Node) -> int:
         """Return where a node's own text ends: PyYAML's end mark may include what follows it."""
@@ -247,7 +241,7 @@ class _Edit:
         if first == 0 and self._text.startswith(_BOM):
             first = 1
         following = self._text.find("\n", end)
-        return _EntryChange(first, len(self._text) if following < 0 else following + 1, "")
+        return (first, len(self._text) if following < 0 else following + 1, "")
 
     def _dash(self, item: yaml.Node, floor: int) -> int:
         """Return where the dash of a list item is: in the item's line, or alone in an earlier one."""

@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from msgspec import Struct
-
 from gitrag.errors import ConfigError, UsageError
 from gitrag.memory.observations import Identity, Observation
 from gitrag.memory.projects import is_repository, name_of
@@ -34,33 +32,26 @@ DEFAULT_TYPE = "feature"
 DEFAULT_SIZE = "medium"
 
 
-class Guess(Struct, frozen=True):
-    """A guess.
-
-    Attributes:
-        word: The word in the text that matched; empty if none did.
-    """
-
-    value: str
-    word: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The reason, to follow ``value — ``."""
-        return f'because of "{self.word}"' if self.word else NO_SIGNAL
+_Guess = tuple[str, str]
+"""A guess, and the word in the text that matched; empty if none did."""
 
 
-def suggest(goals: str, constraints: str, context: str) -> tuple[Guess, Guess]:
+def suggest(goals: str, constraints: str, context: str) -> tuple[_Guess, _Guess]:
     """Guess the type and the size of a change from the text of an exploration."""
     text = f"{goals}\n{constraints}\n{context}"
     return _first(TYPES, text, DEFAULT_TYPE), _first(SIZES, text, DEFAULT_SIZE)
 
 
-def _first(table: Mapping[str, tuple[str, ...]], text: str, default: str) -> Guess:
+def _first(table: Mapping[str, tuple[str, ...]], text: str, default: str) -> _Guess:
     for value, words in table.items():
         if found := _pattern(words).search(text):
-            return Guess(value, found.group().lower())
-    return Guess(default)
+            return value, found.group().lower()
+    return default, ""
+
+
+def _said(guess: _Guess) -> str:
+    value, word = guess
+    return f'{value} — because of "{word}"' if word else f"{value} — {NO_SIGNAL}"
 
 
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -172,8 +163,8 @@ def saved_text(saved: Observation, *, created: bool) -> str:
             "",
             "### Type/Size Suggestion",
             "",
-            f"- **Suggested type:** {kind.value} — {kind.reason}",
-            f"- **Suggested size:** {size.value} — {size.reason}",
+            f"- **Suggested type:** {_said(kind)}",
+            f"- **Suggested size:** {_said(size)}",
         )
     )
 

@@ -339,12 +339,8 @@ class Recalled(Struct, frozen=True):
     text: str
 
 
-class Piece(Struct, frozen=True):
-    """A piece of a section, as it is searched."""
-
-    owner: int
-    section: str
-    chunk: Chunk
+Piece = tuple[int, str, "Chunk"]
+"""A piece of a section, as it is searched: whose, the section's name, and its text."""
 
 
 def pieces(observations: Sequence[Observation]) -> list[Piece]:
@@ -354,13 +350,13 @@ def pieces(observations: Sequence[Observation]) -> list[Piece]:
         for name in SECTIONS:
             text = observation.sections.get(name, "")
             cut = chunk(text.encode("utf-8", "replace"), "markdown") if text else []
-            found += [Piece(owner, name, each) for each in cut]
+            found += [(owner, name, each) for each in cut]
     return found
 
 
 def texts(observations: Sequence[Observation], cut: Sequence[Piece]) -> list[str]:
     """Return the texts to embed: each observation's title, then each piece."""
-    return [path_text(each.title) for each in observations] + [chunk_text(each.chunk) for each in cut]
+    return [path_text(each.title) for each in observations] + [chunk_text(each) for *_, each in cut]
 
 
 def recall(
@@ -387,10 +383,8 @@ def recall(
         documents=tuple(Document(str(each.observation_id), "", each.title) for each in observations),
         texts=tuple("\n\n".join(each.sections.values()) for each in observations),
         parts=tuple(
-            DocumentPart(
-                piece.owner, replace(piece.chunk, qualified_name=observations[piece.owner].title), place
-            )
-            for place, piece in enumerate(cut)
+            DocumentPart(owner, replace(each, qualified_name=observations[owner].title), place)
+            for place, (owner, _, each) in enumerate(cut)
         ),
         vectors=_with_titles(vectors[len(observations) :], vectors[: len(observations)], cut),
     )
@@ -398,7 +392,7 @@ def recall(
     ties = [(each.updated, each.observation_id) for each in observations]
     order = sorted(found, key=lambda each: (round(each.score, 6), ties[each.document]), reverse=True)
     return [
-        Recalled(observations[each.document], each.score, cut[each.part].section, cut[each.part].chunk.text)
+        Recalled(observations[each.document], each.score, cut[each.part][1], cut[each.part][2].text)
         for each in order
         if each.score >= min_score and each.part >= 0
     ][:limit]
@@ -408,6 +402,6 @@ def _with_titles(
     own: NDArray[np.float32], titles: NDArray[np.float32], cut: Sequence[Piece]
 ) -> NDArray[np.float32]:
     """Mix the vector of each piece with that of its observation's title, as a chunk's with its path's."""
-    joint = own + np.float32(PATH_WEIGHT) * titles[[piece.owner for piece in cut]]
+    joint = own + np.float32(PATH_WEIGHT) * titles[[owner for owner, *_ in cut]]
     mixed: NDArray[np.float32] = joint / np.maximum(np.linalg.norm(joint, axis=1, keepdims=True), 1e-9)
     return mixed

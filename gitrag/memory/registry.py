@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -69,23 +69,17 @@ class Known(Struct, frozen=True):
     entry: RegisteredPlace
 
 
-class RepositoryGroup(Struct, frozen=True):
-    """A name for several repositories."""
-
-    name: str
-    members: tuple[Path, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Registered:
     """What the registry holds.
 
     Attributes:
         entries: The repositories, in the order in which they came.
+        groups: The git directories of several repositories, by a name for all.
     """
 
     entries: tuple[RegisteredPlace, ...] = ()
-    groups: tuple[RepositoryGroup, ...] = ()
+    groups: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     _named: list[Known] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -114,15 +108,15 @@ class Registered:
 
     def in_group(self, name: str) -> tuple[Known, ...]:
         """Return the repositories of a group, in order of names."""
-        group = next((each for each in self.groups if each.name == name), None)
-        if group is None:
-            names = [each.name for each in self.groups]
+        members = self.groups.get(name)
+        if members is None:
+            names = list(self.groups)
             there = f"There is: {', '.join(names)}." if names else "There is no group yet."
             raise UnknownRepositoryError(
                 f'There is no group "{name}".{did_you_mean(name, names)}',
                 f"{there} gitrag repos group NAME REPO… makes one.",
             )
-        found = tuple(each for each in self.known if each.entry.git_dir in group.members)
+        found = tuple(each for each in self.known if each.entry.git_dir in members)
         if not found:
             raise UnknownRepositoryError(
                 f'No repository is in the group "{name}".', f"gitrag repos group {name} REPO…"
@@ -191,7 +185,7 @@ class Registry:
                 "Remove it; gitrag repos add PATH… makes it again.",
             ) from error
         entries = {each.git_dir: each for each in _entries(listed)}
-        return Registered(tuple(entries.values()), tuple(_groups(groups)))
+        return Registered(tuple(entries.values()), dict(_groups(groups)))
 
     def add(self, entries: Iterable[RegisteredPlace]) -> list[RegisteredPlace]:
         """Add repositories.
@@ -222,11 +216,11 @@ class Registry:
 
         def without(held: Registered) -> Registered:
             kept = tuple(each for each in held.entries if each.git_dir not in dropped)
-            groups = (
-                RepositoryGroup(each.name, tuple(member for member in each.members if member not in dropped))
-                for each in held.groups
-            )
-            return Registered(kept, tuple(each for each in groups if each.members))
+            left = {
+                name: tuple(each for each in members if each not in dropped)
+                for name, members in held.groups.items()
+            }
+            return Registered(kept, {name: members for name, members in left.items() if members})
 
         self._change(without)
 
@@ -235,9 +229,8 @@ class Registry:
         wanted = tuple(dict.fromkeys(each.git_dir for each in members))
 
         def grouped(held: Registered) -> Registered:
-            others = [each for each in held.groups if each.name != name]
-            own = [RepositoryGroup(name, wanted)] if wanted else []
-            return replace(held, groups=tuple(sorted([*others, *own], key=lambda each: each.name)))
+            groups = {**held.groups, name: wanted}
+            return replace(held, groups={each: groups[each] for each in sorted(groups) if groups[each]})
 
         self._change(grouped)
 
@@ -255,7 +248,7 @@ class Registry:
                 "repositories": [
                     {"path": str(each.path), "git_dir": str(each.git_dir)} for each in new.entries
                 ],
-                "groups": {each.name: list(map(str, each.members)) for each in new.groups},
+                "groups": {name: list(map(str, members)) for name, members in new.groups.items()},
             }
             try:
                 files.replace(self.path, json.dumps(content, indent=1).encode("ascii"), files.PRIVATE)
@@ -317,10 +310,10 @@ def _entries(listed: Any) -> Iterator[RegisteredPlace]:
             yield RegisteredPlace(Path(each["path"]), Path(each["git_dir"]))
 
 
-def _groups(held: Any) -> Iterator[RepositoryGroup]:
+def _groups(held: Any) -> Iterator[tuple[str, tuple[Path, ...]]]:
     for name, members in held.items() if isinstance(held, dict) else ():
         if isinstance(members, list):
-            yield RepositoryGroup(name, tuple(Path(each) for each in members if _is_path(each)))
+            yield name, tuple(Path(each) for each in members if _is_path(each))
 
 
 def _is_path(value: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from gitrag.actions.graph_answer import CallsBetween, CallsElsewhere, Reference, References
+from gitrag.actions.graph_answer import CallsBetween, Reference, References
 from gitrag.callgraph.graph import Edge, reason
 from gitrag.callgraph.subjects import is_test
 from gitrag.chunking.occurrences import Use
@@ -14,11 +14,11 @@ from gitrag.words.numbers import count
 
 
 def elsewhere_lines(
-    found: CallsElsewhere, style: Style = plain, *, with_tests: bool = False
+    found: Sequence[CallsBetween], style: Style = plain, *, with_tests: bool = False
 ) -> Iterator[str]:
     """Yield a heading for each repository and direction, how its calls were found, and the calls."""
     is_likely = False
-    for between in found.found:
+    for between in found:
         does = "calls it" if between.by_other else "is called by it"
         yield ""
         yield f"{style(between.repository, 'name')} {does}"

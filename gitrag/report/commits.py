@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from gitrag.actions.measure import FIGURES, ISSUES, SUBJECTS, Measured
 from gitrag.report.parts import Style, cut, day, place_of, plain, range_of, shown, standing
 from gitrag.store.commits import StoredCommit
 from gitrag.words.control_characters import Text, joined
@@ -14,6 +13,7 @@ from gitrag.words.numbers import count
 if TYPE_CHECKING:
     from gitrag.actions.history import CommitMatch, HistoryAnswer
     from gitrag.actions.instead import Instead
+    from gitrag.actions.measure import Measured
     from gitrag.actions.why import NamedIssue, Reason, Why
 
 SHORT = 10
@@ -154,17 +154,19 @@ def instead_lines(found: Instead, style: Style = plain) -> Iterator[str]:
         yield f"- {style(commit.id[:SHORT], 'name')} {day(commit.authored)} {match.said.subject}"
 
 
-_ASKED = {SUBJECTS: "Subjects of commits", ISSUES: "Titles of issues that commits name"}
 _COLUMNS = ("first", "among three", "among ten", "NDCG@10")
 _LONGEST_QUESTION = 60
 
 
 def measured_text(found: Measured, style: Style = plain) -> Text:
     """Return it for a terminal: a table, what was left out, and the questions where they are listed."""
+    from gitrag.actions.measure import FIGURES, ISSUES, SUBJECTS
+
+    asked = {SUBJECTS: "Subjects of commits", ISSUES: "Titles of issues that commits name"}
     lines = [_row("", _COLUMNS)] if found.found else []
     for row in found.found:
         if row.by == "gitrag":
-            lines.append(style(f"{_ASKED[row.asked]}, {row.questions:,}", "title"))
+            lines.append(style(f"{asked[row.asked]}, {row.questions:,}", "title"))
         sign = "+" if row.by == "difference" else ""
         lines.append(_row(row.by, (_cell(*row.figures[name], sign) for name in FIGURES)))
     return joined([*lines, "", *(style(line, "dim") for line in _notes(found)), *_listed(found)])
@@ -200,6 +202,8 @@ def _notes(found: Measured) -> Iterator[str]:
 
 
 def _listed(found: Measured) -> Iterator[str]:
+    from gitrag.actions.measure import SUBJECTS
+
     for each in found.replayed:
         gitrag, grep = (min(places, default="-") for places in (each.gitrag, each.grep))
         question = cut(each.question, _LONGEST_QUESTION)

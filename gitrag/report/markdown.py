@@ -133,8 +133,7 @@ def _code(hits: Sequence[Hit]) -> Iterator[str]:
                 if line.matches and text.strip("\"'#/* ").rstrip(":{ ") not in said:
                     yield f"  {line.number}: {as_code(text)}"
         also = ", ".join(
-            f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip()
-            for each in (further.chunk for further in hit.also)
+            f"{range_of(each.line_start, each.line_end)} {each.name}".rstrip() for each, _ in hit.also
         )
         if also and hit.score >= likely and not hit.is_nearest:
             yield f"  also {also}"

@@ -96,10 +96,9 @@ def wording_line(answer: Answer) -> str:
         parts = [f"no {'file searched' if said.narrowed else 'indexed file'} is named {path}"]
     else:
         parts = [f"{_no_file(said)} contains {_listed(said.missing, 'or')}"] if said.missing else []
-    for each in said.only_beside:
-        files = count(each.files, "file")
-        where = _among([group.value for group in each.groups], "and")
-        parts.append(f'"{cut(each.word, _LONGEST_WORD)}" occurs only in {where} ({files})')
+    for word, files, groups in said.only_beside:
+        where = _among([group.value for group in groups], "and")
+        parts.append(f'"{cut(word, _LONGEST_WORD)}" occurs only in {where} ({count(files, "file")})')
     if parts and said.unread:
         parts.append(f"{count(said.unread, 'file')} could not be looked at yet")
     return "; ".join([*said.exists, *parts])

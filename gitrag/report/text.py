@@ -187,7 +187,7 @@ def _below(
     if hit.also:
         also = ", ".join(
             range_of(other.line_start, other.line_end) + (f" {other.name}" if other.name else "")
-            for other in (further.chunk for further in hit.also)
+            for other, _ in hit.also
         )
         yield f"  {style(cut('also ' + also, columns - 2), 'dim')}"
     if hit.variants:

@@ -20,7 +20,6 @@ from gitrag.search.other_words import Said, said
 from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
 from gitrag.search.snippet import Line, lines_at, snippet
-from gitrag.search.variants import Page
 from gitrag.search.wording import Occurrences
 from gitrag.store.candidates import Files, Filters, SearchScope
 from gitrag.store.content import ChunkPlace
@@ -47,15 +46,8 @@ _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
 
-class FurtherHit(Struct, frozen=True):
-    """Another hit in the same file.
-
-    Attributes:
-        chunk: Its chunk, or the lines of it that are worth showing.
-    """
-
-    chunk: Chunk
-    share: float = 0.0
+FurtherHit = tuple[Chunk, float]
+"""Another chunk of a file, and how likely that is the one that answers, if the file does."""
 
 
 _ALONE = 2 / 3
@@ -272,9 +264,8 @@ def _rank_code(
     )
     sums = ranking.copies_behind(sums, bulky)
     page = ranking.page(sums, files.content_id, names, len(sums))
-    groups = variants.arrange(
-        source, question, scope, Page(page, sums, names), scoped.overlay.commit, state=scoped.state, memo=memo
-    )
+    state = scoped.state, scoped.overlay.commit
+    groups = variants.arrange(source, question, scope, page, sums, names, state, memo)
     copies = {}
     if scoped.grouped:
         copies = {group[0]: tuple(names[file] for file in group[1:]) for group in groups}
@@ -302,20 +293,20 @@ def _hits(
     hits = tuple(
         Hit(
             path=ranked.names[item.file],
-            chunk=best.chunk,
+            chunk=best,
             score=item.score,
-            snippet=snippet(best.chunk, question),
+            snippet=snippet(best, question),
             also=tuple(further for _place, further in others),
             bm25=float(evidence.bm25[first]),
             cosine=known if (known := float(evidence.cosine[first])) > -1 else None,
             reasons=item.reasons,
             content_id=int(files.content_id[item.file]),
             language=str(files.language[item.file]),
-            share=best.share,
+            share=share,
             variants=ranked.copies.get(item.file, ()),
             model=model,
         )
-        for item, ((first, best), *others) in shown
+        for item, ((first, (best, share)), *others) in shown
     )
     return hits, tuple(int(evidence.chunk_id[place]) for _item, own in shown for place, _chunk in own)
 
@@ -357,7 +348,7 @@ def _named(
             chunk=chunks[first],
             score=each.score,
             snippet=lines_at(chunks[first], *each.lines) if each.lines else snippet(chunks[first], question),
-            also=tuple(FurtherHit(chunks[chunk_id]) for chunk_id in others),
+            also=tuple((chunks[chunk_id], 0.0) for chunk_id in others),
             bm25=0.0,
             cosine=None,
             reasons=(("named", each.score),),
@@ -382,17 +373,19 @@ def _with_evidence(named: Sequence[Hit], ranked: Sequence[Hit]) -> list[Hit]:
 
 def _shown(named: Named, own: Sequence[int], places: Mapping[int, ChunkPlace]) -> list[int]:
     """Choose the chunks of a file to show: what is named, else where its lines are, else its beginning."""
-    here = sorted(own, key=lambda chunk_id: (places[chunk_id].line_start, -places[chunk_id].line_end))
+    here = sorted(own, key=lambda chunk_id: (places[chunk_id][0], -places[chunk_id][1]))
     if named.chunk_ids:
         return [chunk_id for chunk_id in named.chunk_ids if chunk_id in places][: 1 + _ALSO]
     if not named.lines:
-        definitions = [chunk_id for chunk_id in here[1:] if places[chunk_id].name]
+        definitions = [chunk_id for chunk_id in here[1:] if places[chunk_id][2]]
         return [*here[:1], *definitions[:_ALSO]]
     first, last = named.lines
-    around = [each for each in here if places[each].line_start <= first <= places[each].line_end]
-    around.sort(key=lambda each: places[each].line_end - places[each].line_start)
-    before = [each for each in here if places[each].line_start <= first]
-    within = [each for each in here if first < places[each].line_start <= last]
+    begins = {each: places[each][0] for each in here}
+    ends = {each: places[each][1] for each in here}
+    around = [each for each in here if begins[each] <= first <= ends[each]]
+    around.sort(key=lambda each: ends[each] - begins[each])
+    before = [each for each in here if begins[each] <= first]
+    within = [each for each in here if first < begins[each] <= last]
     return [*(around or before[-1:] or here)[:1], *within[:_ALSO]]
 
 
@@ -471,7 +464,7 @@ def _shown_of(
     for place, _value, share in order:
         worth_showing = not found or item.score * share >= passages.LIKELY
         chunk = passages.window(chunks[place], information) if worth_showing else chunks[place]
-        found.append((place, FurtherHit(chunk, share)))
+        found.append((place, (chunk, share)))
     return found
 
 
@@ -481,6 +474,4 @@ def _whole(evidence: Evidence, chunks: Mapping[int, Chunk]) -> list[tuple[int, F
     def worth(place: int) -> float:
         return float(evidence.worth[place]) - passages.HEADS.get(chunks[place].kind, 0.0)
 
-    return [(place, FurtherHit(chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][
-        : 1 + _ALSO
-    ]
+    return [(place, (chunks[place], 1.0)) for place in sorted(chunks, key=worth, reverse=True)][: 1 + _ALSO]

@@ -143,7 +143,7 @@ def gather(question: Question, read: Collected) -> Evidence:
     files, postings, near, report = read.files, read.postings, read.near, read.report
     f = len(files)
     sites = () if report is None else report.sites
-    every = [*read.definitions, *(site.as_definition for site in sites)]
+    every = [*read.definitions, *(DefinitionSite(*site[:2], exact=True, parts=0) for site in sites)]
     chunk_id, file, bm25, cosine, defines, information = _chunks(
         files, postings, near, every, len(question.words)
     )

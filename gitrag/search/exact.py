@@ -18,7 +18,7 @@ from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.snippet import Line
 from gitrag.store import candidates, content
-from gitrag.store.candidates import SearchScope, Unsearched
+from gitrag.store.candidates import SearchScope
 from gitrag.store.columns import distinct
 from gitrag.store.memo import Memo
 from gitrag.store.source import IndexFile
@@ -81,7 +81,7 @@ class ExactLines(Struct, frozen=True):
     lines: int
     files: int
     searched: int
-    unsearched: Unsearched
+    unsearched: tuple[int, int]
     collections: tuple[str, ...] = ()
 
 

@@ -44,5 +44,5 @@ def is_graphed(hit: Hit) -> bool:
 def _words_of(hit: Hit) -> Iterator[str]:
     directory, _, name = hit.path.rpartition("/")
     stem = name[: name.rfind(".")] if name.rfind(".") > 0 else name
-    names = [hit.chunk.name, *(further.chunk.name for further in hit.also)]
+    names = [hit.chunk.name, *(chunk.name for chunk, _ in hit.also)]
     yield from filter(None, (stem, directory.rpartition("/")[2], *names))

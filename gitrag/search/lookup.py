@@ -60,11 +60,8 @@ _WITHOUT_THE_NAME = 0.5
 """Share of its score that a file keeps where it does not define the name that is asked for in it."""
 
 
-class Tail(Struct, frozen=True):
-    """How a path may end; ``anchored``: it must be the whole path, from the top of the working tree."""
-
-    path: str
-    anchored: bool = False
+Tail = tuple[str, bool]
+"""How a path may end, and whether it must be the whole path, from the top of the working tree."""
 
 
 class Reference(Struct, frozen=True):
@@ -151,15 +148,15 @@ def led_by_links(text: str, directory: str, follow: Callable[[str], str]) -> str
     """Return a question that names a path with the file that its links lead to; empty for none."""
     text = " ".join(text.split())
     asked = Reference() if _TRACEBACK.search(text) else read(text, directory)  # of a report it is a part
-    for tail in asked.tails:
-        if tail.anchored and (real := follow(tail.path)) != tail.path:
+    for path, is_whole in asked.tails:
+        if is_whole and (real := follow(path)) != path:
             place = ":" + "-".join(map(str, dict.fromkeys(asked.lines))) if asked.lines else ""
             return real + (f":{asked.name}" if asked.in_file else place)
     return ""
 
 
 def names_a_path(text: str, directory: str) -> bool:
-    return any("/" in tail.path or "." in tail.path for tail in read(text, directory).tails)
+    return any("/" in path or "." in path for path, _ in read(text, directory).tails)
 
 
 def is_identifier(word: str) -> bool:
@@ -191,12 +188,12 @@ def _of_url(url: str, rest: str) -> Reference:
         return Reference((_issue(issue["id"]),))
     lines = _LINES.search(f"#{fragment}") if fragment else None
     first = int(lines["first"]) if lines else 0
-    tails = tuple(Tail(end, anchored=True) for end in of_url(url, _SOURCE_ROOTS))
+    tails = tuple((end, True) for end in of_url(url, _SOURCE_ROOTS))
     return Reference(tails, (first, int((lines and lines["last"]) or first)) if first else None)
 
 
 def _issue(number: str) -> Tail:
-    return Tail(f"{issues.DIRECTORY}/{number}.md", anchored=True)
+    return f"{issues.DIRECTORY}/{number}.md", True
 
 
 def _tails(path: str, directory: str) -> tuple[Tail, ...]:
@@ -206,22 +203,22 @@ def _tails(path: str, directory: str) -> tuple[Tail, ...]:
         return ()
     if path.startswith(("/", "~")) or path[1:3] == ":/":  # of this machine or another one
         parts = path.split("/")[1:]
-        whole = [Tail("/".join(parts[start:]), anchored=True) for start in range(len(parts))]
-        ends = [Tail("/".join(parts[start:])) for start in range(len(parts) - _SOURCE_ROOTS + 1)]
-        return tuple(tail for tail in (*whole, *ends) if tail.path.strip("/"))
+        whole = [("/".join(parts[start:]), True) for start in range(len(parts))]
+        ends = [("/".join(parts[start:]), False) for start in range(len(parts) - _SOURCE_ROOTS + 1)]
+        return tuple(tail for tail in (*whole, *ends) if tail[0].strip("/"))
     from_here = posixpath.normpath(posixpath.join(directory, path))
     explicit = path.startswith(("./", "../")) or path in {".", ".."}
-    found = [] if from_here.startswith("..") or from_here == "." else [Tail(from_here, anchored=True)]
+    found = [] if from_here.startswith("..") or from_here == "." else [(from_here, True)]
     if explicit:
         return tuple(found)
     plain = posixpath.normpath(path)
     if plain in {".", ".."}:
         return ()
-    found += [Tail(plain, anchored=True), Tail(plain)]
+    found += [(plain, True), (plain, False)]
     if re.fullmatch(r"#?[\w.-]+", path):
         found.append(_issue(path.lstrip("#")))
     if path[:2] in {"a/", "b/"}:  # as in a difference of git's
-        found.append(Tail(plain[2:], anchored=True))
+        found.append((plain[2:], True))
     return tuple(dict.fromkeys(found))
 
 
@@ -254,7 +251,7 @@ def _is_path(text: str, asked: Reference) -> bool:
     return (
         len(text.split()) == 1
         and "/" in text
-        and any("/" in tail.path and _ENDS_LIKE_A_FILE.search(tail.path) for tail in asked.tails)
+        and any("/" in path and _ENDS_LIKE_A_FILE.search(path) for path, _ in asked.tails)
     )
 
 
@@ -278,18 +275,18 @@ def chance_of_one(many: int) -> float:
 
 def _files(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
     """Find the files that the first of some tails to fit names; case counts only if it helps."""
-    names = sorted({tail.path.rpartition("/")[2] for tail in tails} - {""})
+    names = sorted({path.rpartition("/")[2] for path, _ in tails} - {""})
     if not names:
         return []
     pattern = f"(?i)(^|/)({'|'.join(map(_pattern, names))})$"
     rows = source.files_matching(scope, pattern)
-    for tail in tails:
+    for tail, is_whole in tails:
         for fold in (str, composed, _folded):
-            end = fold(tail.path)
+            end = fold(tail)
             fitting = [(file, path) for file, path in rows if fold(path) == end]
-            if tail.anchored and fitting:
+            if is_whole and fitting:
                 return fitting
-            if not tail.anchored:
+            if not is_whole:
                 fitting = [(file, path) for file, path in rows if f"/{fold(path)}".endswith(f"/{end}")]
                 if fitting:
                     return sorted(fitting, key=lambda item: (item[1].count("/"), item[1]))
@@ -307,11 +304,11 @@ def _pattern(path: str) -> str:
 
 def _inside(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:
     """Find the files in a directory that is named: those that stand for it first, then the least deep."""
-    for tail in tails:
-        start = "^" if tail.anchored else "(^|/)"
-        pattern = f"(?i){start}{_pattern(tail.path)}/"
+    for path, is_whole in tails:
+        start = "^" if is_whole else "(^|/)"
+        pattern = f"(?i){start}{_pattern(path)}/"
         if rows := source.files_matching(scope, pattern):
-            own = re.compile(rf"{re.escape(tail.path)}{_INDEX}\.\w+$", re.IGNORECASE)
+            own = re.compile(rf"{re.escape(path)}{_INDEX}\.\w+$", re.IGNORECASE)
             return sorted(rows, key=lambda item: (not own.search(item[1]), item[1].count("/"), item[1]))
     return []
 

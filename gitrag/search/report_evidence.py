@@ -23,7 +23,7 @@ from gitrag.search.report_reading import Reading
 from gitrag.search.templates import filled
 from gitrag.search.tracebacks import Frame
 from gitrag.store import candidates
-from gitrag.store.candidates import DefinitionSite, NamedSite, Near, Postings, SearchScope
+from gitrag.store.candidates import NamedSite, Near, Postings, SearchScope
 from gitrag.store.memo import Memo
 from gitrag.words import terms
 from gitrag.words.bulk_files import Bulk, bulk
@@ -93,17 +93,9 @@ _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[-+#0 ]?\d*(?:\.\d+)?[a-zA-Z]|\$?\{[^{}
 FEATURES = ("frame", "frames", "mentions", "modules", "symbols", "title_symbols", "quoted")
 
 
-class Site(Struct, frozen=True):
-    """A chunk of a file that a report leads to, and what that adds to its worth."""
-
-    chunk_id: int
-    file: int
-    worth: float
-
-    @property
-    def as_definition(self) -> DefinitionSite:
-        """Return it as a definition of no part of a name: a chunk to look at, without other evidence."""
-        return DefinitionSite(self.chunk_id, self.file, exact=True, parts=0)
+_Site = tuple[int, int, float]
+"""A chunk of a file that a report leads to, by their ids, and what that adds to its worth. It is looked at as
+a definition of no part of a name, without other evidence."""
 
 
 class ReportEvidence(Struct, frozen=True):
@@ -124,15 +116,15 @@ class ReportEvidence(Struct, frozen=True):
     """
 
     columns: dict[str, Column]
-    sites: tuple[Site, ...] = ()
+    sites: tuple[_Site, ...] = ()
 
     def worth(self, chunk_id: NDArray[np.int32], file: NDArray[np.int32]) -> Column:
         """Return what the sites add to the worth of chunks of files."""
-        rows = np.array([(site.file, site.chunk_id) for site in self.sites], dtype=np.int64).reshape(-1, 2)
+        rows = np.array([(of, chunk) for chunk, of, _ in self.sites], dtype=np.int64).reshape(-1, 2)
         keys, place = np.unique(rows[:, 0] << 32 | rows[:, 1], return_inverse=True)
         if not len(keys):
             return np.zeros(len(chunk_id), dtype=np.float32)
-        sums = np.bincount(place, [site.worth for site in self.sites])
+        sums = np.bincount(place, [worth for *_, worth in self.sites])
         wanted = file.astype(np.int64) << 32 | chunk_id
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, sums[at], 0.0).astype(np.float32)
@@ -162,7 +154,7 @@ def look_up(
     if raising and (not frames or set(raising).isdisjoint(frames[0][1])):
         frames = [(Frame(""), raising), *frames]  # called by the deepest one that is traced
     sites = [
-        *(Site(chunk_id, file, _RAISED_SITE) for file, chunk_id in raised),
+        *((chunk_id, file, _RAISED_SITE) for file, chunk_id in raised),
         *_from_frames(columns, source, frames, definitions),
         *_from_names(columns, names, definitions, paths),
         *_from_messages(columns, source, scope, reading.messages, question.words, postings),
@@ -320,7 +312,7 @@ def _from_frames(
     source: Source,
     frames: Sequence[tuple[Frame, list[int]]],
     definitions: _Definitions,
-) -> Iterator[Site]:
+) -> Iterator[_Site]:
     """Fill the columns of frames; yield their functions, of several with a name the nearest to the line."""
     wanted: list[tuple[int, Frame, list[NamedSite]]] = []
     for depth, (frame, files) in enumerate(frames):
@@ -332,9 +324,9 @@ def _from_frames(
         ]
     places = source.read_places({site.chunk_id for _, _, sites in wanted for site in sites})
     for depth, frame, sites in wanted:
-        begins = {site: places[site.chunk_id].line_start for site in sites}
+        begins = {site: places[site.chunk_id][0] for site in sites}
         best = min(sites, key=lambda site: (begins[site] > frame.line > 0, abs(begins[site] - frame.line)))
-        yield Site(best.chunk_id, best.file, _FRAME_SITE * _DEEPER**depth)
+        yield best.chunk_id, best.file, _FRAME_SITE * _DEEPER**depth
 
 
 def _from_names(
@@ -342,14 +334,14 @@ def _from_names(
     names: Sequence[tuple[Name, float]],
     definitions: _Definitions,
     paths: _Paths,
-) -> Iterator[Site]:
+) -> Iterator[_Site]:
     """Fill the columns of names; yield what they name."""
     for name, weight in names:
         for file, share in paths.modules(name.text):
             columns["modules"][file] = max(float(columns["modules"][file]), weight * share)
         for site, share in definitions.of(name.text, paths):
             columns["title_symbols" if name.place is Place.TITLE else "symbols"][site.file] += weight * share
-            yield Site(site.chunk_id, site.file, _SITE * weight * share)
+            yield site.chunk_id, site.file, _SITE * weight * share
     for feature in ("symbols", "title_symbols"):
         np.log1p(columns[feature], out=columns[feature])
 
@@ -361,7 +353,7 @@ def _from_messages(
     messages: Sequence[str],
     words: Sequence[str],
     postings: Postings,
-) -> Iterator[Site]:
+) -> Iterator[_Site]:
     """Fill the column of messages; yield the chunks with a message or its template.
 
     What stands between two values of a filled template is in the code word for word; so runs of words count.
@@ -386,7 +378,7 @@ def _from_messages(
         for file, chunk_id in places:
             worth = shares[chunk_id] * rare
             columns["quoted"][file] = max(float(columns["quoted"][file]), worth)
-            yield Site(chunk_id, file, _SITE * worth)
+            yield chunk_id, file, _SITE * worth
 
 
 def _likeliest(
@@ -429,9 +421,9 @@ def _from_votes(
     scope: SearchScope,
     reading: Reading,
     near: Near,
-    sites: Sequence[Site],
+    sites: Sequence[_Site],
     memo: Memo | None,
-) -> list[Site]:
+) -> list[_Site]:
     """Let the title and each sentence vote for the chunks nearest to them.
 
     Their vectors are drafts, since they are many; those of chunks may be the model's.
@@ -441,7 +433,7 @@ def _from_votes(
         return []
     vectors = drafter(source.model).draft([reading.title, *(reading.sentences[:_VOTERS] or [reading.title])])
     titled = source.nearest(scope, vectors[0], _NEAR, memo)
-    named = np.array([site.chunk_id for site in sites], dtype=np.int32)
+    named = np.array([each for each, *_ in sites], dtype=np.int32)
     chosen = np.unique(np.concatenate([near.chunk_id[:_NEAR], titled.chunk_id, named]))
     chunk_id, file, cosine = source.similarities(scope, chosen, vectors, memo)
     if not len(chunk_id):
@@ -451,4 +443,4 @@ def _from_votes(
     columns["title_cosine"], columns["votes"] = best[:, 0], best[:, 1:].mean(axis=1)
     own = cosine[:, 0] + np.sort(cosine[:, 1:], axis=1)[:, -_BEST_VOTES:].mean(axis=1)
     worth = _VOTE * (own - own.min()) / max(float(own.max() - own.min()), 1e-6)
-    return [Site(*row) for row in zip(chunk_id.tolist(), file.tolist(), worth.tolist(), strict=True)]
+    return list(zip(chunk_id.tolist(), file.tolist(), worth.tolist(), strict=True))

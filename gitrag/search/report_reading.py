@@ -272,8 +272,8 @@ class _Body(Struct):
     def end_traceback(self) -> None:
         """Keep the frames of a traceback that ends here."""
         if self._traced:
-            frames = [traced.frame for traced in self._traced]
-            self.frames += reversed(frames) if self._traced[0].deepest_last else frames
+            frames = [frame for frame, _ in self._traced]
+            self.frames += reversed(frames) if self._traced[0][1] else frames
             self._traced.clear()
 
     def _is_fence(self, line: str) -> bool:
@@ -307,7 +307,8 @@ class _Body(Struct):
         if traced:
             self._traced.append(traced)
         elif self._traced and not _ERROR.match(bare):
-            self._traced[-1] = tracebacks.with_line(self._traced[-1], bare)
+            frame, deepest_last = self._traced[-1]
+            self._traced[-1] = tracebacks.with_line(frame, bare), deepest_last
             return tracebacks.quotes_source(bare)
         return traced is not None
 

@@ -13,8 +13,6 @@ from importlib import resources
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.late import np
 from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
@@ -178,28 +176,17 @@ _SCRIPTS = re.compile(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+"
 _KANA, _HAN = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u3400-\u9fff]")
 
 
-class Rewording(Struct, frozen=True):
-    """What to ask instead.
-
-    Attributes:
-        text: The question to search for; that of the user where nothing better is known.
-        corrected: Whether misspelt words were replaced.
-        foreign: Whether it is in a language that the model does not read; ``text`` has the words that occur.
-    """
-
-    text: str
-    corrected: bool = False
-    foreign: bool = False
-
-
 def reword(
     source: Source,
     question: Question,
     occurrences: Sequence[Occurrences],
     is_known: Callable[[str], bool],
     memo: Memo | None = None,
-) -> Rewording | None:
+) -> tuple[str, bool] | None:
     """Return what to ask instead of a question; None where it can stay.
+
+    That has its misspelt words replaced; or, as is said beside it, the question is in a language that the
+    model does not read: then it has the words that occur, or is the user's where nothing better is known.
 
     Args:
         occurrences: Where its terms occur, in each scope that was searched.
@@ -215,7 +202,7 @@ def reword(
     occurring = [word for word in words if not there.isdisjoint(terms.split_asked(word))]
     language = foreign_language(question.meaning, occurring)
     if question.report is not None:  # what it names is looked up as it is written
-        return Rewording(question.text, foreign=True) if language else None
+        return (question.text, True) if language else None
     wrong = {
         word: pieces for word in words if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
@@ -234,7 +221,7 @@ def reword(
             [terms.hashed(terms.whole(each)) for each in known], content_ids, memo
         )
         often = {each: counts.get(place, 0) for place, each in enumerate(known)}
-        return Rewording(_in_english(english, own, often) or question.text, foreign=True)
+        return _in_english(english, own, often) or question.text, True
     better = {
         word: corrected
         for word, pieces in wrong.items()
@@ -242,8 +229,7 @@ def reword(
     }
     if not better:
         return None
-    text = re.sub(r"\w+", lambda found: better.get(found.group(), found.group()), question.text)
-    return Rewording(text, corrected=True)
+    return re.sub(r"\w+", lambda found: better.get(found.group(), found.group()), question.text), False
 
 
 def _in_english(

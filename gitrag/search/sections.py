@@ -245,13 +245,13 @@ def _say(
     )
     if not (missing or beside or is_path):
         return NOTHING_TO_SAY
-    rest = source.unsearched(scoped.view_id, scoped.overlay, collections)
+    unread, left_out = source.unsearched(scoped.view_id, scoped.overlay, collections)
     return Wording(
         missing,
         beside,
         searched=searched,
-        unread=rest.unread,
-        left_out=rest.left_out,
+        unread=unread,
+        left_out=left_out,
         narrowed=narrowed,
         no_such_path=question.text if is_path else "",
     )

@@ -80,11 +80,8 @@ _QUOTED_SOURCE = late_re(r"^\s*(?:-+>\s*)?\d+\s+|^\s{4,}|^\s*[\^~]+\s*$")
 _HEAD = late_re(r"Traceback \(most recent call last\)", re.IGNORECASE)
 
 
-class Traced(Struct, frozen=True):
-    """A frame, and whether its kind of traceback has the deepest call last."""
-
-    frame: Frame
-    deepest_last: bool
+Traced = tuple[Frame, bool]
+"""A frame, and whether its kind of traceback has the deepest call last."""
 
 
 def is_head(line: str) -> bool:
@@ -107,24 +104,22 @@ def read_line(line: str, before: str = "") -> Traced | None:
         return None
     for pattern in _DEEPEST_LAST:
         if found := pattern.match(line):
-            return Traced(_frame(found), deepest_last=True)
+            return _frame(found), True
     for pattern, call in _BELOW_ITS_CALL:
         if found := pattern.match(line):
             called = call.match(before.strip())
-            return Traced(_frame(found, called["name"] if called else ""), deepest_last=False)
+            return _frame(found, called["name"] if called else ""), False
     for pattern in _DEEPEST_FIRST:
         if found := pattern.match(line):
-            return Traced(_frame(found), deepest_last=False)
+            return _frame(found), False
     panic = _PANIC.search(line)
-    return Traced(_frame(panic), deepest_last=False) if panic else None
+    return (_frame(panic), False) if panic else None
 
 
-def with_line(traced: Traced, line: str) -> Traced:
+def with_line(frame: Frame, line: str) -> Frame:
     """Add the line's number that IPython marks below a frame without one."""
     marked = _ARROW.match(line)
-    if marked is None or traced.frame.line:
-        return traced
-    return replace(traced, frame=replace(traced.frame, line=int(marked["line"])))
+    return frame if marked is None or frame.line else replace(frame, line=int(marked["line"]))
 
 
 def quotes_source(line: str) -> bool:

@@ -15,8 +15,6 @@ from itertools import combinations
 from posixpath import commonpath
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from gitrag.search.question import Question
 from gitrag.store import candidates
 from gitrag.store.candidates import SearchScope
@@ -93,17 +91,9 @@ with a changed file, on pages of changes to 35 repositories, it was first in 13;
 question names, in 15 by this too; with any difference at all in 14."""
 
 
-class Outline(Struct, frozen=True):
-    """What tells whether two files are nearly the same.
-
-    Attributes:
-        names: The names that the file defines, case-folded.
-        lines: Its lines without indentation, comments and short ones left out; needed only where it defines
-            fewer than `FEWEST_NAMES`.
-    """
-
-    names: frozenset[str]
-    lines: frozenset[str]
+Outline = tuple[frozenset[str], frozenset[str]]
+"""What tells whether two files are nearly the same: the names that one defines, case-folded, and its lines
+without indentation, comments and short ones left out; these only where it has few names (`FEWEST_NAMES`)."""
 
 
 def lines_of(texts: Iterable[str]) -> frozenset[str]:
@@ -225,10 +215,10 @@ def _ending(name: str) -> tuple[str, str]:
 def _alike(path: str, outline: Outline, other: str, further: Outline) -> bool:
     """Tell whether two files with such names are nearly the same."""
     (bare, marks), (other_bare, other_marks) = _bare(path), _bare(other)
-    names, others = _unmarked(outline.names, marks), _unmarked(further.names, other_marks)
+    names, others = _unmarked(outline[0], marks), _unmarked(further[0], other_marks)
     if max(len(names), len(others)) < FEWEST_NAMES:
-        both = len(outline.lines & further.lines)
-        return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline.lines | further.lines))
+        both = len(outline[1] & further[1])
+        return both >= max(_FEWEST_LINES, _LINES_OF_BOTH * len(outline[1] | further[1]))
     fewest, least = FEWEST_NAMES, _NAMES_OF_BOTH
     if bare != other_bare:
         apart = _folder_marks(path) != _folder_marks(other)
@@ -313,57 +303,48 @@ _Use = tuple[str | None, Mapping[str, float]]
 the work that has gone into each, by path."""
 
 
-class Page(Struct, frozen=True):
-    """A page of files.
-
-    Attributes:
-        files: Best first; of those with the same content one.
-        sums: How much speaks for each candidate.
-    """
-
-    files: Sequence[int]
-    sums: Mapping[int, float]
-    paths: Mapping[int, str]
-
-
 def arrange(
     source: Source,
     question: Question,
     scope: SearchScope,
-    page: Page,
-    commit: str | None,
-    *,
-    state: Hashable,
+    page: Sequence[int],
+    sums: Mapping[int, float],
+    paths: Mapping[int, str],
+    state: tuple[Hashable, str | None],
     memo: Memo,
 ) -> list[list[int]]:
     """Group a page.
 
     Args:
-        commit: The commit that is asked; None where history does not matter.
+        page: Files, best first; of those with the same content one.
+        sums: How much speaks for each candidate.
+        state: What the view holds, and the commit that is asked; None where history does not matter.
         memo: Cache for the next question: a page with a group costs 5 to 15 ms, then half of one.
     """
-    head, rest = page.files[:LOOKED_AT], page.files[LOOKED_AT:]
+    head, rest = page[:LOOKED_AT], page[LOOKED_AT:]
     known: dict[int, Outline] = memo.get("outlines", dict)
-    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", state, commit), dict)
-    found = groups(head, page.paths, lambda files: _outlines(source, scope, files, known))
-    twins = _twins(scope, page)
+    uses: dict[tuple[str, ...], _Use] = memo.get(("uses of variants", *state), dict)
+    found = groups(head, paths, lambda files: _outlines(source, scope, files, known))
+    twins = _twins(scope, page, sums, paths)
     for group in found:
         group += [twin for file in tuple(group) for twin in twins.get(file, ())]
         if len(group) > 1:
-            own = [page.paths[file] for file in group]
+            own = [paths[file] for file in group]
             meant = named(own, question.words)
             if meant is None:
-                near = tuple(file for file in group if page.sums[group[0]] - page.sums[file] < _FAR)
-                meant = group.index(_used(source, scope, page, near, commit, uses))
+                near = tuple(file for file in group if sums[group[0]] - sums[file] < _FAR)
+                meant = group.index(_used(source, scope, paths, near, state[1], uses))
             group.insert(0, group.pop(meant))
     return [*found, *([file] for file in rest)]
 
 
-def _twins(scope: SearchScope, page: Page) -> dict[int, list[int]]:
+def _twins(
+    scope: SearchScope, page: Sequence[int], sums: Mapping[int, float], paths: Mapping[int, str]
+) -> dict[int, list[int]]:
     """Return the other candidates with the same content as each file of a page."""
-    shown = {int(scope.files.content_id[file]): file for file in page.files}
+    shown = {int(scope.files.content_id[file]): file for file in page}
     found: dict[int, list[int]] = defaultdict(list)
-    for file in sorted(page.sums, key=lambda file: (-page.sums[file], page.paths[file])):
+    for file in sorted(sums, key=lambda file: (-sums[file], paths[file])):
         first = shown.get(int(scope.files.content_id[file]), file)
         if first != file:
             found[first].append(file)
@@ -384,14 +365,14 @@ def _outlines(
         texts = source.read_chunk_texts(few) if few else {}
         for each in new:
             own = frozenset(name.casefold() for name in names.get(each, ()))
-            known[each] = Outline(own, lines_of(texts.get(each, ())))
+            known[each] = own, lines_of(texts.get(each, ()))
     return {file: known[int(scope.files.content_id[file])] for file in files}
 
 
 def _used(
     source: Source,
     scope: SearchScope,
-    page: Page,
+    paths: Mapping[int, str],
     group: Sequence[int],
     commit: str | None,
     known: dict[tuple[str, ...], _Use],
@@ -399,7 +380,7 @@ def _used(
     """Return which of a group, likeliest first, the repository itself uses; the first if that is unclear."""
     if len(group) == 1:
         return group[0]
-    by_path = {page.paths[file]: file for file in group}
+    by_path = {paths[file]: file for file in group}
     key = tuple(sorted(by_path))
     if len(known) > _MOST_KEPT:
         known.clear()

@@ -64,16 +64,8 @@ class Group(StrEnum):
 _GROUPS = tuple(Group)
 
 
-class Beside(Struct, frozen=True):
-    """A word of the question that no source file contains.
-
-    Attributes:
-        groups: What they are: tests, examples, docs.
-    """
-
-    word: str
-    files: int
-    groups: tuple[Group, ...]
+Beside = tuple[str, int, tuple[Group, ...]]
+"""A word of the question that no source file contains, how many others do, and what they are."""
 
 
 class Wording(Struct, frozen=True):
@@ -223,7 +215,7 @@ def say(
             missing.append(word)
         elif not by_group[0] and not asked & (Trait.TEST | Trait.EXAMPLE | Trait.DOCUMENT):
             where = tuple(group for group, own in zip(_GROUPS, by_group, strict=True) if own)
-            only_beside.append(Beside(word, int(by_group.sum()), where))
+            only_beside.append((word, int(by_group.sum()), where))
     return tuple(missing), tuple(only_beside)
 
 

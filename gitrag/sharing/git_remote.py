@@ -85,18 +85,19 @@ class GitRemote:
         except RemoteError as error:
             raise self._unusable(error) from error
         self.received += self._files.size_bytes() - before
-        names = [name for name in self._seen.files if is_of_a_pack(name)]
+        _, files = self._seen
+        names = [name for name in files if is_of_a_pack(name)]
         if len(names) > MOST_FILES:
             raise SharingError(f"{REF} of {self.address} has more than {MOST_FILES} packs' files.")
-        here = self._files.sizes([self._seen.files[name] for name in names]) if names else {}
-        return {name: here.get(self._seen.files[name], 0) for name in names}
+        here = self._files.sizes([files[name] for name in names]) if names else {}
+        return {name: here.get(files[name], 0) for name in names}
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:
         with suppress(TooLargeError):  # which of them it is shows when they are fetched one by one
-            self._fetch({name: most for name, most in most_bytes.items() if name in self._ref().files})
+            self._fetch({name: most for name, most in most_bytes.items() if name in self._ref()[1]})
 
     def get(self, name: str, most_bytes: int) -> bytes:
-        blob = self._ref().files.get(name)
+        blob = self._ref()[1].get(name)
         if blob is None:
             raise GoneError(name)
         self._fetch({name: most_bytes})
@@ -128,7 +129,7 @@ class GitRemote:
 
     def _fetch(self, most_bytes: Mapping[str, int]) -> None:
         before = self._files.size_bytes()
-        names = {self._ref().files[name]: name for name in most_bytes}
+        names = {self._ref()[1][name]: name for name in most_bytes}
         try:
             self._files.fetch({blob: most_bytes[name] for blob, name in names.items()})
         except RemoteError as error:

@@ -790,21 +790,17 @@ def contents_by_term(
     return dict(rows)
 
 
-class Unsearched(Struct, frozen=True):
-    """Files of a view that no question can find: not read yet or not readable, and left out as text."""
-
-    unread: int
-    left_out: int
-
-
 _NO_TEXT = ("binary", "symlink", "submodule")
 """Reasons to leave a path out of which none hides words (``model.Skip``)."""
 
 
 def unsearched(
     db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
-) -> Unsearched:
-    """Count the files that a question could not find: unread ones of some collections, and those left out."""
+) -> tuple[int, int]:
+    """Count the files that no question can find.
+
+    Of some collections those not read yet or not readable; and of all those left out as text.
+    """
     columns = [
         *pairs(overlay.entries),
         objects(overlay.collections or repeat("code", len(overlay.entries))),
@@ -835,7 +831,7 @@ def unsearched(
             list(_NO_TEXT),
         ],
     ).fetchone()
-    return Unsearched(*map(int, row or (0, 0)))
+    return (int(row[0]), int(row[1])) if row else (0, 0)
 
 
 LeftOutRow: TypeAlias = tuple[str, str, bool, str]

@@ -44,26 +44,18 @@ def write(db: DuckDBPyConnection, numbers: Sequence[int], drafts: NDArray[np.flo
     )
 
 
-class Drafts(Struct, frozen=True):
-    """The drafts of an index.
-
-    Attributes:
-        number: int32 (n,), the commits.
-        signs: uint64 (n,), six columns.
-    """
-
-    number: NDArray[np.int32]
-    signs: tuple[NDArray[np.uint64], ...]
+_Drafts = tuple["NDArray[np.int32]", "tuple[NDArray[np.uint64], ...]"]
+"""The drafts of an index: of which commits, int32 (n,), and their signs, six columns uint64 (n,)."""
 
 
-def read(db: DuckDBPyConnection, added: int = 0) -> Drafts:
+def read(db: DuckDBPyConnection, added: int = 0) -> _Drafts:
     """Read all drafts, with something added to the numbers of the commits."""
     rows = db.execute(f"SELECT commit_number, {', '.join(_SIGNS)} FROM commit_drafts").fetchnumpy()
-    return Drafts(rows["commit_number"] + np.int32(added), tuple(rows[name] for name in _SIGNS))
+    return rows["commit_number"] + np.int32(added), tuple(rows[name] for name in _SIGNS)
 
 
 def nearest(
-    drafts: Sequence[Drafts], numbers: NDArray[np.int32], asked: NDArray[np.float32], most: int
+    drafts: Sequence[_Drafts], numbers: NDArray[np.int32], asked: NDArray[np.float32], most: int
 ) -> tuple[NDArray[np.int32], int]:
     """Return the commits whose drafts have the most signs in common with a question's vector.
 
@@ -77,11 +69,11 @@ def nearest(
     wanted = vectors.signs(asked.reshape(1, -1))[0]
     own: list[NDArray[np.int32]] = []
     apart: list[NDArray[np.int64]] = []
-    for each in drafts:
-        ours = np.isin(each.number, numbers)
-        own.append(each.number[ours])
+    for commits, signs in drafts:
+        ours = np.isin(commits, numbers)
+        own.append(commits[ours])
         differing = np.zeros(len(own[-1]), dtype=np.int64)
-        for column, bits in zip(each.signs, wanted, strict=True):
+        for column, bits in zip(signs, wanted, strict=True):
             differing += np.bitwise_count(column[ours] ^ bits)
         apart.append(differing)
     found = np.concatenate(own)
@@ -217,13 +209,12 @@ def _subjects(
         Their signs, uint64 (6, n); and, a row for each path that one of them changes, which it is and the
         number of the path.
     """
-    drafts = read(db)
+    drafted, signs = read(db)
     few = every["commit_number"][every["changed"] <= FEW_PATHS]
-    ours = np.flatnonzero(among(history.reached, drafts.number) & np.isin(drafts.number, few))
-    ours = ours[np.argsort(drafts.number[ours])]
-    place, row = matches(drafts.number[ours], changes["commit_number"])
-    signs = np.stack([column[ours] for column in drafts.signs])
-    return signs, row.astype(np.int32), changes["changed_path"][place]
+    ours = np.flatnonzero(among(history.reached, drafted) & np.isin(drafted, few))
+    ours = ours[np.argsort(drafted[ours])]
+    place, row = matches(drafted[ours], changes["commit_number"])
+    return np.stack([column[ours] for column in signs]), row.astype(np.int32), changes["changed_path"][place]
 
 
 def activity(db: DuckDBPyConnection, scope: SearchScope, commit: str, files: Sequence[int]) -> list[float]:
@@ -335,10 +326,10 @@ def branch_history(
     own = np.minimum(np.searchsorted(number, words["commit_number"]), max(len(number) - 1, 0))
     said = number[own] == words["commit_number"] if len(number) else np.zeros(len(own), dtype=bool)
     of_path = place[history.paths]
-    drafts = read(db)
-    row, drafted = matches(number, drafts.number)
-    signs = np.zeros((len(number), len(drafts.signs)), dtype=np.uint64)
-    signs[drafted] = np.stack(drafts.signs, axis=1)[row]
+    commits, columns = read(db)
+    row, drafted = matches(number, commits)
+    signs = np.zeros((len(number), len(columns)), dtype=np.uint64)
+    signs[drafted] = np.stack(columns, axis=1)[row]
     return BranchHistory(
         latest=history.latest,
         telling=history.telling,

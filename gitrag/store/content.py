@@ -91,12 +91,8 @@ class PendingContent(Struct, frozen=True):
         return self.blob, self.said
 
 
-class ChunkPlace(Struct, frozen=True):
-    """First and last line of a chunk, and its name; empty for none."""
-
-    line_start: int
-    line_end: int
-    name: str
+ChunkPlace = tuple[int, int, str]
+"""First and last line of a chunk, and its name; empty for none."""
 
 
 def add(db: DuckDBPyConnection, keys: Sequence[ContentKey]) -> dict[ContentKey, int]:
@@ -328,7 +324,7 @@ def drafts_among(
     drafted = {text_id for (text_id,) in run(db, [integers(text_of.values())], drafts).fetchall()}
     having = {text_of[each]: each for each in chunk_ids if text_of.get(each) in drafted}
     chunks = read_chunks(db, having.values(), memo)
-    return [vectors.PendingText(text_id, chunks[each]) for text_id, each in having.items()]
+    return [(text_id, chunks[each]) for text_id, each in having.items()]
 
 
 def kept_chunks(db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None) -> dict[int, Chunk]:
@@ -394,7 +390,8 @@ def read_places(db: DuckDBPyConnection, chunk_ids: Iterable[int]) -> dict[int, C
     """Read where chunks are, by id, without their texts."""
     columns = [integers(chunk_ids)]
     sql = "SELECT chunk_id, line_start, line_end, name FROM chunks SEMI JOIN columns ON chunk_id = column0"
-    return {chunk_id: ChunkPlace(*place) for chunk_id, *place in run(db, columns, sql).fetchall()}
+    rows = run(db, columns, sql).fetchall()
+    return {chunk_id: (first, last, name) for chunk_id, first, last, name in rows}
 
 
 def read_texts(db: DuckDBPyConnection, content_ids: Iterable[int]) -> dict[int, str]:

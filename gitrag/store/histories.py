@@ -412,18 +412,6 @@ _KEPT_OLDER = 32
 """Commits whose older ones are known: the newest of branches that one returns to."""
 
 
-class CommitsRead(Struct, frozen=True):
-    """How far the older commits have been read.
-
-    Attributes:
-        known: How many are stored of those that a commit leads to.
-        listed: How many there are to be read; the same where that is done.
-    """
-
-    known: int
-    listed: int
-
-
 def write_reached(db: DuckDBPyConnection, commit: str, ids: Sequence[str], *, is_all: bool) -> None:
     """Store which older commits a commit leads to, as far as they are stored."""
     known = numbers_of(db, ids)
@@ -445,10 +433,10 @@ def known_from(db: DuckDBPyConnection) -> list[str]:
     return [bytes(own).hex() for (own,) in rows]
 
 
-def progress(db: DuckDBPyConnection, commit: str) -> CommitsRead:
-    """Return how far those have been read that a commit leads to."""
+def progress(db: DuckDBPyConnection, commit: str) -> tuple[int, int]:
+    """Return how many older commits are stored of those that a commit leads to, and how many there are."""
     row = db.execute("SELECT telling FROM histories WHERE id = ?", [bytes.fromhex(commit)]).fetchone()
-    return CommitsRead(size_of_history(db, commit), int(row[0]) if row else 0)
+    return size_of_history(db, commit), int(row[0]) if row else 0
 
 
 def note_unlisted(db: DuckDBPyConnection, commit: str) -> None:

@@ -73,21 +73,6 @@ class ViewCounts(Struct, frozen=True):
     embedded: int
 
 
-class FileOutline(Struct, frozen=True):
-    """What is known at a glance of an indexed file.
-
-    Attributes:
-        lines: Lines, up to the last one that is not blank.
-        defines: Whether it defines a function or method of the name asked for.
-    """
-
-    path: str
-    language: str
-    lines: int
-    defines: bool
-    has: bool
-
-
 class CollectionCounts(Struct, frozen=True):
     """What a collection holds.
 
@@ -125,16 +110,8 @@ class MappedFile(Struct, frozen=True):
     changed: int | None
 
 
-class TableSize(Struct, frozen=True):
-    """How much a table holds.
-
-    Attributes:
-        size_bytes: The blocks of the file that it has a part in; several tables may share one.
-    """
-
-    name: str
-    rows: int
-    size_bytes: int
+TableSize = tuple[str, int, int]
+"""A table's name, its rows, and the bytes of the blocks that it has a part in; several may share one."""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -193,12 +170,11 @@ _HELD = """
 
 def outlines(
     db: DuckDBPyConnection, view_id: int, overlay: ViewOverlay, name: str, within: str
-) -> list[FileOutline]:
+) -> list[tuple[str, str, int, bool, bool]]:
     """Read what is known at a glance of each indexed file of a view and its overlay, by path.
 
-    Args:
-        name: A function's name in lower case, for ``defines``.
-        within: A text, for ``has``.
+    Its path, its language, its lines up to the last one that is not blank, whether it defines a function or
+    method ``name``, which is in lower case, and whether it has the text ``within``.
     """
     columns = pairs(overlay.entries)
     rows = run(
@@ -213,7 +189,7 @@ def outlines(
         """,
         [view_id, list(overlay.masked), name, within],
     ).fetchall()
-    return [FileOutline(decode_path(path), *rest) for path, *rest in rows]
+    return [(decode_path(path), *rest) for path, *rest in rows]
 
 
 def count_left_out(db: DuckDBPyConnection, view_id: int, reason: str) -> int:
@@ -329,5 +305,5 @@ def table_sizes(db: DuckDBPyConnection) -> list[TableSize]:
         blocks = db.execute(
             "SELECT count(DISTINCT block_id) FROM pragma_storage_info(?) WHERE block_id >= 0", [name]
         ).fetchone()
-        found.append(TableSize(name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
-    return sorted(found, key=lambda each: (-each.size_bytes, each.name))
+        found.append((name, int(rows), (int(blocks[0]) if blocks else 0) * _BLOCK_BYTES))
+    return sorted(found, key=lambda each: (-each[2], each[0]))

@@ -24,7 +24,6 @@ from gitrag.store.candidates import (
     Near,
     Postings,
     SearchScope,
-    Unsearched,
 )
 from gitrag.store.commit_evidence import Messages
 from gitrag.store.content import ChunkPlace
@@ -114,8 +113,8 @@ class Source(Protocol):
 
     def unsearched(
         self, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
-    ) -> Unsearched:
-        """Count the files that a question could not find."""
+    ) -> tuple[int, int]:
+        """Count the files that a question could not find: those not read, and those left out as text."""
         ...
 
     def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:

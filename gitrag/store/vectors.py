@@ -42,11 +42,8 @@ UNEMBEDDED = "unembedded "
 """Prefix, before a text's key in hex, of the meta table's key for why the text could not be embedded."""
 
 
-class PendingText(Struct, frozen=True):
-    """A text without a vector from the model: of a chunk, or of a path's words."""
-
-    text_id: int
-    source: Chunk | str
+PendingText = tuple[int, "Chunk | str"]
+"""A text without a vector from the model, by its id: of a chunk, or of a path's words."""
 
 
 def shrink(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
@@ -385,7 +382,7 @@ def pending(
         sql = f"WITH wanted AS MATERIALIZED (SELECT text_id FROM ({ids}) ORDER BY {order} LIMIT ?) {_SOURCES}"
         rows = run(db, columns, f"{sql} ORDER BY {order}", [view_id, view_id, limit])
         for each in _sources(rows):
-            found.setdefault(each.text_id, each)
+            found.setdefault(each[0], each)
         if len(found) >= limit:
             break
     return [*found.values()][:limit]
@@ -400,10 +397,7 @@ def sources_of(db: DuckDBPyConnection, text_ids: NDArray[np.int32]) -> list[Pend
 
 def _sources(result: DuckDBPyConnection) -> list[PendingText]:
     return [
-        PendingText(
-            text_id,
-            decode_path(path) if chunk is None else Chunk(**{**chunk, "kind": Kind(chunk["kind"])}),
-        )
+        (text_id, decode_path(path) if chunk is None else Chunk(**{**chunk, "kind": Kind(chunk["kind"])}))
         for text_id, chunk, path in result.fetchall()
     ]
 

@@ -151,17 +151,9 @@ class Wishes(Struct, frozen=True):
     project: str = ""
 
 
-class RemoteOrigin(Struct, frozen=True):
-    """Where a repository was cloned from.
-
-    Attributes:
-        base: The server's web address, without user and password: ``https://host``.
-        path: ``owner/name``.
-    """
-
-    base: str
-    host: str
-    path: str
+RemoteOrigin = tuple[str, str, str]
+"""Where a repository was cloned from: the server's web address without user and password, ``https://host``,
+its host, and ``owner/name``."""
 
 
 def read_origin(url: str) -> RemoteOrigin | None:
@@ -187,7 +179,7 @@ def read_origin(url: str) -> RemoteOrigin | None:
     local = host in LOCAL_HOSTS and scheme == "http"
     shown = f"[{host}]" if ":" in host else host
     numbered = f":{port}" if port and scheme in {"http", "https"} else ""
-    return RemoteOrigin(f"{'http' if local else 'https'}://{shown}{numbered}", host, path)
+    return f"{'http' if local else 'https'}://{shown}{numbered}", host, path
 
 
 def find_place(
@@ -208,7 +200,7 @@ def find_place(
         return None
     if wishes.tracker != AUTO:
         return _chosen(TRACKERS[wishes.tracker], wishes, origin, environ)
-    base = wishes.url or (origin.base if origin else "")
+    base = wishes.url or (origin[0] if origin else "")
     name = of_host(urlsplit(base).hostname or "", environ) if base else ""
     if not name and not wishes.url and _has_beads(root):
         return TrackerPlace(beads.TRACKER.name)
@@ -233,8 +225,9 @@ def of_host(host: str, environ: Mapping[str, str]) -> str:
 
 def code_address(origin: RemoteOrigin | None, environ: Mapping[str, str]) -> str:
     """Return the pattern of the address of lines at a forge; empty where the host's name tells none."""
-    forge = TRACKERS.get(of_host(origin.host, environ)) if origin else None
-    return f"{origin.base}/{quote(origin.path)}{forge.code}" if origin and forge and forge.code else ""
+    base, host, path = origin or ("", "", "")
+    forge = TRACKERS.get(of_host(host, environ)) if host else None
+    return f"{base}/{quote(path)}{forge.code}" if forge and forge.code else ""
 
 
 def probe(base: str) -> str:
@@ -283,7 +276,7 @@ def _chosen(
     by_path = "/" in registration.project
     base, trusted = wishes.url, bool(wishes.url)
     if not base and by_path and origin:
-        base = origin.base
+        base = origin[0]
     if not base:
         base, trusted = _default_base(registration, environ), True
     if not base:
@@ -291,7 +284,7 @@ def _chosen(
             f"Nothing says which {name} server has the issues.",
             "git config --global gitrag.trackerUrl https://tracker.example.com",
         )
-    project = wishes.project or (origin.path if origin and by_path else "")
+    project = wishes.project or (origin[2] if origin and by_path else "")
     form = _PATH if by_path else _KEY
     if not form.fullmatch(project):
         said = (

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from msgspec import Struct
-
 from gitrag.machine.files import read_regular
 from gitrag.trackers.base import IssuePage, Order, Registration, TrackerSetting
 from gitrag.trackers.issue import Issue, IssueState, find_references
@@ -28,20 +26,6 @@ _TASK = re.compile(r"^(?P<indent>[ \t]*)[-*+] \[(?P<mark>[ xX~-])\] +(?P<text>.*
 _NUMBER = re.compile(r"^\**(?P<number>T?\d+(?:\.\d+)*)\**[.):]?\**\s+(?P<rest>.+)$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _SPEC = re.compile(r"(?i)^spec-\d{4}\b")
-
-
-class Task(Struct, frozen=True):
-    """A check box.
-
-    Attributes:
-        number: The number it begins with, ``1.2``; empty if there is none.
-        done: Whether it is checked, or struck through.
-    """
-
-    number: str
-    title: str
-    done: bool
-    body: str
 
 
 class TasksMd:
@@ -87,7 +71,7 @@ def task_files(root: Path) -> Iterator[Path]:
 
 def to_issues(content: str, spec: str, path: str) -> list[Issue]:
     tasks = list(parse_tasks(content))
-    numbers = [task.number for task in tasks]
+    numbers = [number for number, *_ in tasks]
     own = all(numbers) and len(set(numbers)) == len(numbers)
     named = f"SPEC-{spec[5:9]}" if _SPEC.match(spec) else ""
     begin = f"tasks-{_plain(spec)}-"
@@ -101,13 +85,13 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
         return begin + number if number and told else ""
 
     issues = []
-    for number, task in zip(numbers, tasks, strict=True):
+    for number, (_, title, done, body) in zip(numbers, tasks, strict=True):
         task_id = begin + number
         issues.append(
             Issue(
                 id=task_id,
-                title=task.title,
-                status=IssueState.CLOSED if task.done else IssueState.OPEN,
+                title=title,
+                status=IssueState.CLOSED if done else IssueState.OPEN,
                 labels=(),
                 assignees=(),
                 author="",
@@ -116,41 +100,41 @@ def to_issues(content: str, spec: str, path: str) -> list[Issue]:
                 closed="",
                 url=path,
                 tracker=TRACKER.name,
-                references=find_references(task_id, f"{named} {task.title}", task.body, id_of=id_of),
-                body=task.body,
+                references=find_references(task_id, f"{named} {title}", body, id_of=id_of),
+                body=body,
             )
         )
     return issues
 
 
-def parse_tasks(content: str) -> Iterator[Task]:
-    """Yield the outermost check boxes of a Markdown text, each with the lines below it."""
+def parse_tasks(content: str) -> Iterator[tuple[str, str, bool, str]]:
+    """Yield the outermost check boxes of a Markdown text.
+
+    Of each: the number it begins with, ``1.2``, empty if there is none; its title; whether it is checked, or
+    struck through; and the lines below it.
+    """
     lines = content.splitlines(keepends=True)
     found: list[tuple[int, re.Match[str]]] = []
     fenced = False
-    for number, line in enumerate(lines):
+    for row, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and (task := _TASK.match(line)):
-            found.append((number, task))
+            found.append((row, task))
     if not found:
         return
     outermost = min(len(task["indent"].expandtabs(4)) for _, task in found)
-    for number, task in found:
+    for row, task in found:
         if len(task["indent"].expandtabs(4)) > outermost:
             continue
         body = []
-        for line in lines[number + 1 :]:
+        for line in lines[row + 1 :]:
             if line.strip() and len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) <= outermost:
                 break
             body.append(line)
         numbered = _NUMBER.match(task["text"])
-        yield Task(
-            number=numbered["number"] if numbered else "",
-            title=numbered["rest"] if numbered else task["text"],
-            done=task["mark"] != " ",
-            body="".join(body).strip("\r\n"),
-        )
+        number, title = (numbered["number"], numbered["rest"]) if numbered else ("", task["text"])
+        yield number, title, task["mark"] != " ", "".join(body).strip("\r\n")
 
 
 def _plain(spec: str) -> str:

@@ -200,8 +200,8 @@ def _file(repositories: Repositories, request: Request) -> Response:
     path = addresses.path_of(request.scope["raw_path"])
     asked = request.query_params
     page = file_page(desk, path, asked.get("rev", ""), with_blame="blame" in asked)
-    language = page.view.language
-    has_calls = not page.view.commit and is_code(language) and not list(unsupported([(path, language)]))
+    language = page["view"].language
+    has_calls = not page["view"].commit and is_code(language) and not list(unsupported([(path, language)]))
     return _page(desk, "file.html", page=page, depth=depth, has_calls=has_calls)
 
 
@@ -262,12 +262,20 @@ def _state(repositories: Repositories, request: Request) -> Response:
 
 def _repositories(repositories: Repositories, request: Request) -> Response:
     del request
-    page = repositories_page(repositories)
+    stands, gone, more = repositories_page(repositories)
 
     def state_of(name: str) -> str:
         return Addresses(name).page("/state")
 
-    return _page(repositories.here, "repositories.html", page=page, state_of=state_of)
+    return _page(
+        repositories.here,
+        "repositories.html",
+        stands=stands,
+        gone=gone,
+        more=more,
+        problem=repositories.problem,
+        state_of=state_of,
+    )
 
 
 _BESIDE: dict[str, Callable[[Desk, str], Any]] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
 
 from gitrag.actions.graph import call_graph, sources_of, tests_of
 from gitrag.actions.references import meant_target
@@ -22,31 +22,16 @@ DEEPEST = 4
 _TIMEOUT_S = 20.0
 
 
-class CallsPage(Struct, frozen=True):
-    """Calls around a target as a page shows them.
+def calls_page(desk: Desk, target: str, depth: int) -> dict[str, Any]:
+    """Return what the template is filled with: who calls a target, and whom it calls.
 
-    Attributes:
-        target: What was asked for; empty where nothing was.
-        pictures: The elements of the picture, as markup; empty where there is none.
-        folded: How many tests are folded into counts.
-        notes: What lines mean, what is not drawn, or why there is no picture; a line each.
+    Its ``notes`` say what lines mean, what is not drawn, or why there is no picture.
     """
-
-    target: str
-    depth: int
-    pictures: str = ""
-    folded: int = 0
-    data: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-    hint: str = ""
-
-
-def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
-    """Return who calls a target, and whom it calls."""
     depth = min(max(depth, 1), DEEPEST)
+    page: dict[str, Any] = dict.fromkeys(("pictures", "data", "problem", "hint"), "")
+    page |= {"target": target, "depth": depth, "folded": 0, "notes": ()}
     if not target:
-        return CallsPage("", depth)
+        return page
     try:
         with desk.slow_turn() as workspace:
             meant = meant_target(workspace, target, workspace.place) or target
@@ -54,20 +39,18 @@ def calls_page(desk: Desk, target: str, depth: int) -> CallsPage:
             answer = call_graph(workspace, question, timeout_s=_TIMEOUT_S)
             graph = answer.graph
             if graph is None:
-                return CallsPage(target, depth, notes=answer.remarks, problem=answer.error or "")
+                return page | {"notes": answer.remarks, "problem": answer.error or ""}
             own = tests_of(workspace, graph)
             sources = sources_of(workspace, graph)
     except GitragError as error:
-        return CallsPage(target, depth, problem=str(error), hint=error.hint)
+        return page | {"problem": str(error), "hint": error.hint}
     parts = parts_of(graph, graph.matches, own, sources=sources, links=partial(_links, desk.address))
-    return CallsPage(
-        target,
-        depth,
-        Markup(parts.pictures),  # noqa: S704 - every name in it is escaped where it is drawn
-        parts.folded,
-        Markup(parts.data),  # noqa: S704 - JSON without <, > and &
-        tuple(dict.fromkeys((*parts.notes, *answer.remarks, *answer.negatives))),
-    )
+    return page | {
+        "pictures": Markup(parts.pictures),  # noqa: S704 - every name in it is escaped where it is drawn
+        "folded": parts.folded,
+        "data": Markup(parts.data),  # noqa: S704 - JSON without <, > and &
+        "notes": list(dict.fromkeys((*parts.notes, *answer.remarks, *answer.negatives))),
+    }
 
 
 def _links(address: Addresses, node: Node) -> tuple[tuple[str, str], ...]:

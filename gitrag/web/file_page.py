@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from posixpath import basename
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from msgspec import Struct
 
-from gitrag.actions.file_view import FileView, IndexState, blame_view, view_file
+from gitrag.actions.file_view import blame_view, view_file
 from gitrag.actions.governance.bearings import Bearing
 from gitrag.actions.governance.check import check
 from gitrag.actions.graph import call_graph
@@ -25,7 +25,6 @@ from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.graph import MODULE, Graph, Node
 from gitrag.chunking.occurrences import Use
 from gitrag.errors import GitragError
-from gitrag.git.commits import Commit
 from gitrag.git.meant import listed_paths
 from gitrag.model import Chunk
 from gitrag.report.beside_calls import TITLES
@@ -41,49 +40,6 @@ MOST_LINES = 20_000
 """Lines of a file on a page; a browser takes seconds for more."""
 
 
-class FilePage(Struct, frozen=True):
-    """A file as a page shows it.
-
-    Attributes:
-        folders: The path's folders and its name.
-        more: How many lines are left out.
-        commit: The commit that is shown, or HEAD's where it has the file; empty if there is none.
-        forge: The address of lines at the forge; empty where there is none.
-        editor: The name of the user's editor, and an address that opens lines in it; empty where none does.
-        blame: The commit that made each line what it is, and the file then; None where nobody has asked.
-    """
-
-    view: FileView
-    name: str
-    lines: tuple[Markup, ...]
-    state: str
-    more: int
-    commit: str
-    forge: str
-    editor: tuple[str, str]
-    blame: dict[int, tuple[Commit, str]] | None
-
-
-class CallLink(Struct, frozen=True):
-    """A call in a file, and where the called definition is."""
-
-    line: int
-    name: str
-    address: str
-    title: str
-
-
-class CallsBeside(Struct, frozen=True):
-    """Whom a file calls.
-
-    Attributes:
-        notes: What was not looked at, or why there are none; a line each.
-    """
-
-    links: tuple[CallLink, ...]
-    notes: tuple[str, ...]
-
-
 _EDITORS = {
     "code": ("VS Code", "vscode://file{path}:{first}"),
     "code-insiders": ("VS Code Insiders", "vscode-insiders://file{path}:{first}"),
@@ -95,8 +51,8 @@ _EDITORS = {
 """Editors that a browser can open, by their program, and how."""
 
 
-def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> FilePage:
-    """Return a file."""
+def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False) -> dict[str, Any]:
+    """Return what the template is filled with: a file, its blame only where that was asked for."""
     with desk.slow_turn() as workspace:
         view = view_file(workspace, path, revision)
         commit = view.commit or (workspace.repo.head().commit if view.then else None) or ""
@@ -105,17 +61,17 @@ def file_page(desk: Desk, path: str, revision: str, *, with_blame: bool = False)
     source = source_of(path, view.lines[:MOST_LINES])
     (parts,) = desk.colouring.read([source])
     more = len(view.lines) - len(source.lines)
-    return FilePage(
-        view,
-        shown(path).rpartition("/")[2],
-        tuple(lines_of(source, parts, names=True)),
-        _said(view.index) if view.index is not None else "",
-        more,
-        commit,
-        forge,
-        ("", "") if view.commit else _editor(desk, path),
-        blame,
-    )
+    return {
+        "view": view,
+        "name": shown(path).rpartition("/")[2],
+        "lines": list(lines_of(source, parts, names=True)),
+        "state": _said(*view.indexed) if view.indexed is not None else "",
+        "more": more,
+        "commit": commit,
+        "forge": forge,
+        "editor": ("", "") if view.commit else _editor(desk, path),
+        "blame": blame,
+    }
 
 
 def _editor(desk: Desk, path: str) -> tuple[str, str]:
@@ -125,12 +81,11 @@ def _editor(desk: Desk, path: str) -> tuple[str, str]:
     return name, pattern.replace("{path}", quote(os.fsencode(desk.workspace.place / path)))
 
 
-def _said(state: IndexState) -> str:
-    if not state.is_indexed:
+def _said(chunks: int | None = None, drafts: int = 0) -> str:
+    if chunks is None:
         return "not indexed"
-    if not state.drafts:
-        return f"{count(state.chunks, 'chunk')}, vectors refined"
-    return f"{count(state.chunks, 'chunk')}, {count(state.drafts, 'draft vector')}"
+    left = count(drafts, "draft vector") if drafts else "vectors refined"
+    return f"{count(chunks, 'chunk')}, {left}"
 
 
 def depth(definition: Chunk) -> int:
@@ -151,15 +106,18 @@ def documents_beside(desk: Desk, path: str) -> tuple[Bearing, ...]:
     return (*found.likely, *found.issues)
 
 
-def calls_beside(desk: Desk, path: str) -> CallsBeside:
-    """Return whom the definitions of a file call."""
+def calls_beside(desk: Desk, path: str) -> tuple[Sequence[tuple[int, str, str, str]], Sequence[str]]:
+    """Return whom the definitions of a file call: the line, the name, and the address and title of the link.
+
+    And what was not looked at, or why there are none, a line each.
+    """
     try:
         with desk.slow_turn() as workspace:
             answer = call_graph(workspace, GraphQuestion(target=path, direction=Direction.CALLEES))
     except NoMatchError as error:
-        return CallsBeside((), (str(error),))
+        return (), (str(error),)
     if answer.graph is None:
-        return CallsBeside((), tuple(filter(None, (*answer.remarks, answer.error))))
+        return (), tuple(filter(None, (*answer.remarks, answer.error)))
     links = []
     for edge in answer.graph.edges:
         callee = edge.callee
@@ -167,7 +125,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             continue
         *owners, name = callee.name.split(".")
         links += [
-            CallLink(
+            (
                 line,
                 owners[-1] if owners and name in CONSTRUCTORS else name,
                 desk.address.file(callee.path, callee.line_start),
@@ -175,7 +133,7 @@ def calls_beside(desk: Desk, path: str) -> CallsBeside:
             )
             for line in edge.lines
         ]
-    return CallsBeside(tuple(links), answer.graph.followed.notes)
+    return links, answer.graph.followed.notes
 
 
 MOST_FOUND = 100

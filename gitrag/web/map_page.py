@@ -6,8 +6,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-
-from msgspec import Struct
+from typing import Any
 
 from gitrag.actions.overview import map_files
 from gitrag.actions.search import SearchOptions, search
@@ -41,47 +40,12 @@ _CHARACTER = 6.4
 """Width of a character of a label, in pixels."""
 
 
-class Tile(Struct, frozen=True):
-    """A file or a folder of the map, and its colour's class."""
-
-    area: Area
-    label: str
-    title: str
-    address: str
-    colour: str
-
-
-class MapPage(Struct, frozen=True):
-    """A map as a page shows it.
-
-    Attributes:
-        query: The question, where it is coloured by matches.
-        folder: The folder that it is of; empty for the top.
-        above: The folders above it, name and path, the top first.
-        tiles: Its files and folders, the outer ones first.
-        legend: Words and classes of its colours.
-        drawn: How many of them are large enough to be drawn.
-    """
-
-    by: str
-    query: str
-    folder: str
-    above: tuple[tuple[str, str], ...]
-    tiles: tuple[Tile, ...]
-    legend: tuple[tuple[str, str], ...]
-    files: int
-    drawn: int
-    lines: int
-    note: str
-    width: int = int(WIDTH)
-    height: int = int(HEIGHT)
-
-
 Colouring = tuple[Callable[[MappedFile], tuple[str, str]], tuple[tuple[str, str], ...], str]
 """What gives a file its colour's class and words, the legend, and a sentence on both."""
 
 
-def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
+def map_page(desk: Desk, by: str, folder: str, query: str) -> dict[str, Any]:
+    """Return what the template is filled with: a map of a folder, of the top where it is empty."""
     by = by if by in COLOURS else "language"
     folder = folder.strip("/")
     query = query[:LONGEST_QUERY].strip()
@@ -101,18 +65,20 @@ def map_page(desk: Desk, by: str, folder: str, query: str) -> MapPage:
     areas = treemap({path: each.lines for path, each in files.items()})
     tiles = [_tile(desk.address, area, files.get(area.path), folder, by, query, colour) for area in areas]
     parts = folder.split("/") if folder else []
-    return MapPage(
-        by,
-        query,
-        folder,
-        tuple((part, "/".join(parts[: place + 1])) for place, part in enumerate(parts)),
-        tuple(tiles),
-        legend,
-        len(own),
-        sum(not area.is_folder for area in areas),
-        sum(each.lines for each in own),
-        note,
-    )
+    return {
+        "by": by,
+        "query": query,
+        "folder": folder,
+        "above": [(part, "/".join(parts[: place + 1])) for place, part in enumerate(parts)],
+        "tiles": tiles,
+        "legend": legend,
+        "files": len(own),
+        "drawn": sum(not area.is_folder for area in areas),
+        "lines": sum(each.lines for each in own),
+        "note": note,
+        "width": int(WIDTH),
+        "height": int(HEIGHT),
+    }
 
 
 def _tile(
@@ -123,16 +89,17 @@ def _tile(
     by: str,
     query: str,
     colour: Callable[[MappedFile], tuple[str, str]],
-) -> Tile:
+) -> tuple[Area, str, str, str, str]:
+    """Return a file or a folder of the map: where it is, its label, title and address, its colour's class."""
     name = shown(area.path.rpartition("/")[2])
     whole = f"{folder}/{area.path}" if folder else area.path
     has_room = area.height >= 13 and area.width >= 42 and (area.is_titled or not area.is_folder)
     label = cut(name, int((area.width - 8) / _CHARACTER)) if has_room else ""
     size = f"{shown(whole)}: {count(area.size, 'line')}"
     if file is None or area.is_folder:
-        return Tile(area, label, size, address.map_of(by, whole, query), "folder")
+        return area, label, size, address.map_of(by, whole, query), "folder"
     kind, said = colour(file)
-    return Tile(area, label, f"{size}, {said}", address.file(whole), kind)
+    return area, label, f"{size}, {said}", address.file(whole), kind
 
 
 def _colouring(by: str, files: Sequence[MappedFile], scores: Mapping[str, float], query: str) -> Colouring:

@@ -114,11 +114,8 @@ class ShownHit(Struct, frozen=True):
         return self.address.file(path or self.found.path, line)
 
 
-class ShownSection(Struct, frozen=True):
-    """The files of one kind of collection; the title is empty where there is no other."""
-
-    title: str
-    hits: tuple[ShownHit, ...]
+ShownSection = tuple[str, tuple[ShownHit, ...]]
+"""The title of one kind of collection, empty where there is no other, and its files."""
 
 
 class SearchPage(Struct, frozen=True):
@@ -260,4 +257,4 @@ def _sections(
     )
     for section in held:
         title = "" if alone else COLLECTIONS[section.kind]
-        yield ShownSection(title, tuple(next(shown_hits) for _ in section.hits))
+        yield title, tuple(next(shown_hits) for _ in section.hits)

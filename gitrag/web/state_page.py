@@ -5,19 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from gitrag.actions.doctor import examine
-from gitrag.actions.push_check import Pushed, behind
+from gitrag.actions.push_check import behind
 from gitrag.actions.repositories.chosen import Chosen
 from gitrag.actions.repositories.known import Standing, standing_of
-from gitrag.actions.status import WorkspaceStatus, read_status, table_sizes
+from gitrag.actions.status import read_status, table_sizes
 from gitrag.errors import GitragError
 from gitrag.indexing.coverage import Coverage, read
-from gitrag.machine.prerequisites import Check
 from gitrag.memory.registry import RegisteredPlace
-from gitrag.store.inspection import TableSize
 from gitrag.web.desk import Desk
 from gitrag.web.repositories import Repositories
 from gitrag.words.numbers import age
@@ -27,44 +26,15 @@ MOST_MOMENTS = 30
 """Rows of the table of vectors over time."""
 
 
-class StatePage(Struct, frozen=True):
-    """How an index stands, as a page shows it.
+def state_page(desk: Desk, *, with_checks: bool) -> dict[str, Any]:
+    """Return what the template is filled with: how the index stands.
 
-    Attributes:
-        found: What ``gitrag status`` reads.
-        since: How long ago it was brought up to date; empty if never.
-        refined: The share of texts that have the model's vector, in [0, 1].
-        left: How long refining the others takes; empty if unknown.
-        coverage: How many texts of this worktree's view had the model's vector, over time; now last. Empty if
-            never recorded.
-        line: The same as points of a line in a square of 100.
-        tables: How much room each table takes.
-        pre_push: The setting that decides what happens then.
-        checks: What ``gitrag doctor`` says; None where it was not asked for.
-        ages: How long ago each collection changed, by name.
+    Checks start programs of the user's agents, so they are asked for.
     """
-
-    found: WorkspaceStatus
-    state: str
-    since: str
-    work: str
-    refined: float
-    left: str
-    coverage: tuple[Coverage, ...]
-    line: str
-    tables: tuple[TableSize, ...]
-    push: str
-    pre_push: str
-    checks: tuple[Check, ...] | None
-    ages: dict[str, str]
-
-
-def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
-    """Return how the index stands; checks start programs of the user's agents, so they are asked for."""
     with desk.slow_turn() as workspace:
         found = read_status(workspace)
         tables = table_sizes(workspace)
-        head = [Pushed(found.branch or "HEAD", found.commit)] if found.commit else []
+        head = [(found.branch or "HEAD", found.commit)] if found.commit else []
         push = "; ".join(map(str, behind(workspace, head))) or "no commit yet"
         pre_push = workspace.config.pre_push
     checks = tuple(examine(desk.start, desk.environ)) if with_checks else None
@@ -73,21 +43,21 @@ def state_page(desk: Desk, *, with_checks: bool) -> StatePage:
     past = tuple(each for each in read(workspace.store.directory, workspace.repo.worktree) if each.at <= now)
     if view is not None and past:
         past = (*past, Coverage(now, view.chunks, view.texts, view.embedded))
-    return StatePage(
-        found,
-        "no index of this worktree yet" if view is None and not found.fresh else found.state,
-        age(now - found.updated) if found.updated else "",
-        found.work,
-        view.embedded / view.texts if view is not None and view.texts else 1.0,
-        age(found.refined_in_s) if found.refined_in_s and found.unembedded else "",
-        past,
-        _line(past),
-        tables,
-        push,
-        pre_push,
-        checks,
-        {each.name: age(now - each.updated) for each in found.collections if each.updated},
-    )
+    return {
+        "found": found,
+        "state": "no index of this worktree yet" if view is None and not found.fresh else found.state,
+        "since": age(now - found.updated) if found.updated else "",
+        "work": found.work,
+        "refined": view.embedded / view.texts if view is not None and view.texts else 1.0,
+        "left": age(found.refined_in_s) if found.refined_in_s and found.unembedded else "",
+        "coverage": past,
+        "line": _line(past),
+        "tables": tables,
+        "push": push,
+        "pre_push": pre_push,
+        "checks": checks,
+        "ages": {each.name: age(now - each.updated) for each in found.collections if each.updated},
+    }
 
 
 def _line(past: Sequence[Coverage]) -> str:
@@ -125,22 +95,11 @@ class Stands(Struct, frozen=True):
     updated: str = ""
 
 
-class RepositoriesPage(Struct, frozen=True):
-    """How the repositories stand.
+def repositories_page(repositories: Repositories) -> tuple[list[Stands], int, int]:
+    """Return how the repositories stand that gitrag knows, in order of names.
 
-    Attributes:
-        stands: Those that are there, in order of names.
-        problem: Why no other one is known; empty where that is no failure.
+    And how many are gone, and how many are there besides.
     """
-
-    stands: tuple[Stands, ...]
-    gone: int
-    more: int
-    problem: str
-
-
-def repositories_page(repositories: Repositories) -> RepositoriesPage:
-    """Return how the repositories stand that gitrag knows."""
     end = time.monotonic() + BUDGET_S
     every = [
         (each, standing_of(RegisteredPlace(each.place, each.git_dir)))
@@ -157,8 +116,7 @@ def repositories_page(repositories: Repositories) -> RepositoriesPage:
         else:
             found = _looked_at(repositories, name, chosen)
         stands.append(found)
-    gone, more = len(every) - len(there), len(there) - len(stands)
-    return RepositoriesPage(tuple(stands), gone, more, repositories.problem)
+    return stands, len(every) - len(there), len(there) - len(stands)
 
 
 def _looked_at(repositories: Repositories, name: str, chosen: Chosen) -> Stands:

@@ -38,7 +38,7 @@ def main() -> None:
     began = time.process_time()
     edges = set()
     for top in tops:
-        found = calls_elsewhere(
+        found, _ = calls_elsewhere(
             called,
             top,
             [other],
@@ -46,7 +46,7 @@ def main() -> None:
             direction=Direction.CALLERS,
             timeout_s=600,
         )
-        for between in found.found:
+        for between in found:
             edges.update(between.edges)
             print(f"{top}: {between.found_by}; {len(between.edges):,} calls")
     print(

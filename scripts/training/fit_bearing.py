@@ -78,7 +78,7 @@ def read_pages(governed: Governed, place: Path, *, embed: bool) -> tuple[list[Pa
     if embed:
         workspace.embed()
     files = [
-        FileTarget(each.subject, ((each.subject, decode((place / each.subject).read_bytes())),))
+        (each.subject, ((each.subject, decode((place / each.subject).read_bytes())),))
         for each in governed.files
     ]
     texts = [each.subject for each in governed.sentences]

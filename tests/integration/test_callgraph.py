@@ -630,7 +630,7 @@ def test_the_graph_of_a_report_is_about_what_likely_answers(make_repository):
     workspace.update()
     answer = search(workspace, "backoff retry", SearchOptions(min_score=0.0, limit=1))
     [best] = answer.hits
-    backoff = next(each.chunk for each in (best, *best.also) if each.chunk.name == "backoff")
+    backoff = next(each for each in (best.chunk, *(own for own, _ in best.also)) if each.name == "backoff")
     likely = replace(best, chunk=backoff)
     section = next(each for each in answer.sections if each.hits)
 

@@ -72,7 +72,7 @@ def catch_up(repo: GitRepository) -> Work:
 
 def _waiting(workspace: Workspace, overlay: ViewOverlay) -> list[str]:
     with workspace.store.read() as db:
-        sources = [text.source for text in vectors.pending(db, 1000, overlay.entries)]
+        sources = [text[1] for text in vectors.pending(db, 1000, overlay.entries)]
     return sorted(source.name if isinstance(source, Chunk) else source for source in sources)
 
 
@@ -201,9 +201,9 @@ def test_two_that_embed_at_once_begin_at_opposite_ends(project):
     workspace = open_app(project)
     workspace.update()
     with workspace.store.read() as db:
-        newest = [text.text_id for text in vectors.pending(db, 4)]
-        oldest = [text.text_id for text in vectors.pending(db, 4, oldest_first=True)]
-        every = [text.text_id for text in vectors.pending(db, 100)]
+        newest = [text_id for text_id, _ in vectors.pending(db, 4)]
+        oldest = [text_id for text_id, _ in vectors.pending(db, 4, oldest_first=True)]
+        every = [text_id for text_id, _ in vectors.pending(db, 100)]
     assert newest == every[:4]
     assert oldest == every[::-1][:4]
     assert workspace.embed(oldest_first=True) == len(every)
@@ -217,10 +217,10 @@ def test_tests_are_embedded_after_the_product_and_the_words_of_paths(project):
     workspace.update()
     with workspace.store.read() as db:
         every = vectors.pending(db, 100)
-        last = {text.text_id for text in every} - {
-            text.text_id for text in vectors.pending(db, len(every) - 1)
+        last = {text_id for text_id, _ in every} - {
+            text_id for text_id, _ in vectors.pending(db, len(every) - 1)
         }
-    assert [text.source.name for text in every if text.text_id in last] == ["test_a"]
+    assert [source.name for text_id, source in every if text_id in last] == ["test_a"]
 
 
 def nothing(_repo: GitRepository) -> None:

@@ -664,7 +664,7 @@ def test_newest_texts_are_embedded_first(project):
     workspace.update()
     with workspace.store.read() as db:
         waiting = vectors.pending(db, 2)
-    assert [getattr(text.source, "name", text.source) for text in waiting] == ["newest", "new.py"]
+    assert [getattr(text[1], "name", text[1]) for text in waiting] == ["newest", "new.py"]
 
 
 def test_a_mark_left_while_the_lock_is_let_go_is_seen(tmp_path, monkeypatch):

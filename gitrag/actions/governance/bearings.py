@@ -143,11 +143,8 @@ def likeliest(found: Iterable[Bearing]) -> dict[str, Bearing]:
     return best
 
 
-class FileTarget(Struct, frozen=True):
-    """A file, or a directory."""
-
-    path: str
-    texts: tuple[tuple[str, str], ...]
+FileTarget = tuple[str, tuple[tuple[str, str], ...]]
+"""The path of a file, or a directory, and path and text of each file of it."""
 
 
 def bearings(workspace: Workspace, targets: Sequence[FileTarget | str]) -> list[list[Bearing]]:
@@ -221,18 +218,19 @@ class Asked:
     def of(cls, workspace: Workspace, target: FileTarget | str) -> Asked:
         if isinstance(target, str):
             return cls(target)
+        own, texts = target
         chunks: list[Chunk] = []
-        for path, text in target.texts:
+        for path, text in texts:
             if len(chunks) < _MOST_CHUNKS:
                 chunks += chunk(text.encode("utf-8", "surrogateescape"), language_of(path, text))
         chunks = chunks[:_MOST_CHUNKS]
         return cls(
             Target(
-                target.path,
-                "\n".join(text for _, text in target.texts),
+                own,
+                "\n".join(text for _, text in texts),
                 tuple(dict.fromkeys(each.name for each in chunks if each.name)),
                 tuple(dict.fromkeys(each.docstring for each in chunks if each.docstring)),
-                tuple(_messages(workspace, target.path)),
+                tuple(_messages(workspace, own)),
             ),
             chunks,
         )

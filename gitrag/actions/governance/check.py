@@ -92,9 +92,9 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
         with_impact: Whether to find out who calls what it defines, which takes the most time.
     """
     workspace.require_index()
-    read_target = _read_target(workspace, target)
-    query = query_of(read_target.path, read_target.texts)
-    mentions = _mentions(read_target)
+    path, texts = read_target = _read_target(workspace, target)
+    query = query_of(path, texts)
+    mentions = _mentions(texts)
     words = _words(query)
 
     preset = PRESETS["check"]
@@ -104,16 +104,16 @@ def check(workspace: Workspace, target: Path, *, with_impact: bool = True) -> Ch
     missing = tuple(sorted(own for own in mentions if own not in there))
     issues = _issues(workspace, query, words, mentions)
     lacking = "" if candidates else none_indexed(preset.kinds, other=bool(found))
-    paths = [path for path, _ in read_target.texts]
+    paths = [own for own, _ in texts]
     return Checked(
-        read_target.path,
+        path,
         query,
         tuple(candidates[: preset.limit]),
         issues,
         missing,
         preset.min_score,
         lacking,
-        callers_from_outside(workspace, read_target.path, paths) if with_impact else None,
+        callers_from_outside(workspace, path, paths) if with_impact else None,
     )
 
 
@@ -122,18 +122,18 @@ def documents_on(workspace: Workspace, target: Path) -> tuple[Bearing, ...]:
     workspace.require_index()
     read_target = _read_target(workspace, target)
     (found,) = bearings(workspace, [read_target])
-    return Checked(
-        read_target.path, "", tuple(_candidates(found, read_target, _mentions(read_target)))
-    ).likely
+    path, texts = read_target
+    return Checked(path, "", tuple(_candidates(found, read_target, _mentions(texts)))).likely
 
 
 def _candidates(found: Sequence[Bearing], target: FileTarget, mentions: dict[str, int]) -> list[Bearing]:
     """Return what was found as candidates, those that the target names first."""
-    governs = {own for _, text in target.texts for each in governing(text) for own in each.ids}
+    path, texts = target
+    governs = {own for _, text in texts for each in governing(text) for own in each.ids}
     own = [
         _named(replace(each, score=1.0), mentions, governs) if each.document.id in mentions else each
         for each in found
-        if each.document.path != target.path
+        if each.document.path != path
     ]
     return sorted(best_first(own), key=lambda each: each.line is None)
 
@@ -160,10 +160,10 @@ def _issues(
     return tuple(best_first(found)[: preset.limit])
 
 
-def _mentions(target: FileTarget) -> dict[str, int]:
-    """Return the ids that the target's files name, with the line of each first mention."""
+def _mentions(texts: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Return the ids that a target's files name, with the line of each first mention."""
     found: dict[str, int] = {}
-    for _path, text in target.texts:
+    for _path, text in texts:
         for own, line in named(text).items():
             found.setdefault(own, line)
     return found
@@ -234,7 +234,7 @@ def _read_target(workspace: Workspace, target: Path) -> FileTarget:
         paths: Iterable[str] = _files_below(workspace, path)
     else:
         paths = [path]
-    return FileTarget(path, tuple(_texts(workspace, root, paths)))
+    return path, tuple(_texts(workspace, root, paths))
 
 
 def _files_below(workspace: Workspace, path: str) -> list[str]:

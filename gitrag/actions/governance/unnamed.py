@@ -12,7 +12,6 @@ from gitrag.actions.governance.bearings import (
     NEAREST,
     PRESETS,
     Bearing,
-    FileTarget,
     Preset,
     Unreached,
     bearings,
@@ -115,7 +114,7 @@ def _governing(
     """Yield the decisions that may bear on the changed files, as `check` finds them, and on the messages."""
     sides = {file.path: file.before if file.after is None else file.after for file in files}
     targets = {
-        path: FileTarget(path, ((path, decode(sides[path] or b"", language_of(path))),)) if path else query
+        path: (path, ((path, decode(sides[path] or b"", language_of(path))),)) if path else query
         for path, query in queries.items()
     }
     for path, found in zip(targets, bearings(workspace, list(targets.values())), strict=True):

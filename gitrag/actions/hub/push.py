@@ -234,7 +234,7 @@ def _branch(
         branch=branch,
         commit=commit,
         tree=export.tree_of(db, view_id),
-        left_out=candidates.unsearched(db, view_id, ViewOverlay(), None).left_out,
+        left_out=candidates.unsearched(db, view_id, ViewOverlay(), None)[1],
         files=files,
         history=told,
     )

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from gitrag.actions.answer import Answer, Asked, Outcome
@@ -66,13 +65,8 @@ _BEST = 5
 """Hits that are looked at for that."""
 
 
-class _Reply(Struct, frozen=True):
-    """What one repository says: an answer, or an error."""
-
-    chosen: Chosen
-    workspace: Workspace | None
-    answer: Answer | None = None
-    error: Exception | None = None
+_Reply = tuple[Chosen, Workspace | None, Answer | Exception]
+"""What one repository says: an answer, or an error."""
 
 
 def ask(
@@ -96,9 +90,9 @@ def ask(
     question = read_question(query)
     drafter()  # once, not in each thread
     asking = _Asking(query, open_, options, budget_s, chosen, keep=keep)
-    replies = {reply.chosen.name: reply for reply in asking.run()}
+    replies = {reply[0].name: reply for reply in asking.run()}
     asking.engines.stop()
-    answers = {name: reply.answer for name, reply in replies.items() if reply.answer is not None}
+    answers = {name: said for name, (*_, said) in replies.items() if isinstance(said, Answer)}
     for workspace in asking.unfinished[:1]:  # one worker at a time: each has a model in memory
         with suppress(OSError):
             start_worker(workspace)
@@ -179,11 +173,11 @@ class _Asking:
             )
             answer = search(workspace, self._query, options, finish=self.unfinished.append)
         except Exception as error:  # noqa: BLE001 - a repository's error is told of it, the others answer
-            return _Reply(chosen, workspace, error=error)
+            return chosen, workspace, error
         finally:
             if workspace is not None and not self._keep:
                 workspace.store.close()
-        return _Reply(chosen, workspace, answer)
+        return chosen, workspace, answer
 
     def _share_model(self, workspace: Workspace) -> None:
         """Open the model once for all of them: each would take 60 ms for its own."""
@@ -197,24 +191,25 @@ class _Asking:
 
 def _log(reply: _Reply) -> None:
     """Log an error that is nobody's but ours."""
-    if reply.error is None or reply.workspace is None or isinstance(reply.error, GitragError):
+    _, workspace, error = reply
+    if isinstance(error, Answer | GitragError) or workspace is None:
         return
-    with suppress(OSError), logged(reply.workspace.store.directory) as log:
-        log.error("asking it among others failed", exc_info=reply.error)
+    with suppress(OSError), logged(workspace.store.directory) as log:
+        log.error("asking it among others failed", exc_info=error)
 
 
 def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
     path = chosen.files or chosen.place
     if reply is None:
         return Asked(chosen.name, path, Outcome.LATE, f"no answer within {budget_s:g} s")
-    if reply.answer is not None:
-        waiting = reply.answer.waiting
+    *_, said = reply
+    if isinstance(said, Answer):
+        waiting = said.waiting
         outcome = Outcome.BEHIND if waiting else Outcome.ANSWERED
         why = f"{waiting:,} of its files are not read yet" if waiting else ""
-        return Asked(chosen.name, path, outcome, why, commit=reply.answer.commit)
-    error = reply.error
-    if isinstance(error, NoCollectionError):
-        return Asked(chosen.name, path, Outcome.ANSWERED, str(error))
+        return Asked(chosen.name, path, outcome, why, commit=said.commit)
+    if isinstance(said, NoCollectionError):
+        return Asked(chosen.name, path, Outcome.ANSWERED, str(said))
     if not os.path.isdir(chosen.place):  # noqa: PTH112 - of what cannot be read, Path.is_dir raises
         return Asked(
             chosen.name,
@@ -223,7 +218,7 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
             _why_no_directory(chosen.place),
             "Moved: gitrag repos add PATH. Deleted: gitrag repos forget --missing",
         )
-    if isinstance(error, NotSetUpError) and not isinstance(error, RepositoryError):
+    if isinstance(said, NotSetUpError) and not isinstance(said, RepositoryError):
         return Asked(
             chosen.name,
             path,
@@ -231,13 +226,13 @@ def _outcome(chosen: Chosen, reply: _Reply | None, budget_s: float) -> Asked:
             "it has no index",
             f"gitrag -C {chosen.place} index",
         )
-    if isinstance(error, GitragError):
-        return Asked(chosen.name, path, Outcome.UNREACHABLE, str(error), error.hint)
+    if isinstance(said, GitragError):
+        return Asked(chosen.name, path, Outcome.UNREACHABLE, str(said), said.hint)
     return Asked(
         chosen.name,
         chosen.place,
         Outcome.UNREACHABLE,
-        f"gitrag hit a bug: {reason_of(error) if error else 'nothing came back'}",
+        f"gitrag hit a bug: {reason_of(said)}",
         f"gitrag -C {chosen.place} doctor",
     )
 

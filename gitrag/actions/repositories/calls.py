@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.graph import log_failure
-from gitrag.actions.graph_answer import CallsBetween, CallsElsewhere
+from gitrag.actions.graph_answer import CallsBetween
 from gitrag.actions.repositories.chosen import Chosen, Open, require_same
 from gitrag.callgraph.answering import Direction, NoMatchError, definitions_named
 from gitrag.callgraph.general import manifests
@@ -70,8 +70,8 @@ def calls_elsewhere(
     globs: Sequence[str] = (),
     timeout_s: float = TIMEOUT_S,
     check: Callable[[], None] = lambda: None,
-) -> CallsElsewhere:
-    """Return who in other repositories calls a definition, and what of theirs it calls."""
+) -> tuple[tuple[CallsBetween, ...], tuple[str, ...]]:
+    """Return who in other repositories calls a definition, and what of theirs it calls; and notes."""
     deadline = Deadline(timeout_s)
     others = [each for each in others if each.git_dir != own.repo.common_dir]
 
@@ -118,7 +118,7 @@ def calls_elsewhere(
             notes.append(f"Calls of other repositories failed: {reason_of(failure)}.")
     notes += _not_looked_at(failed)
     notes += [f"{reason}: {_some(names, _MOST_NAMED)}." for reason, names in lacking.items()]
-    return CallsElsewhere(tuple(found), tuple(notes))
+    return tuple(found), tuple(notes)
 
 
 def _of_nested(

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from gitrag.actions.requests import Scope
 from gitrag.errors import NotSetUpError, RepositoryError, UsageError
 from gitrag.git import Repository
-from gitrag.memory.registry import Known, Registered, RegisteredPlace, Registry
+from gitrag.memory.registry import Registered, RegisteredPlace, Registry
 from gitrag.workspace import Workspace
 
 _MOST_DIRECTORIES = 20_000
@@ -60,23 +60,6 @@ def require_same(workspace: Workspace, chosen: Chosen) -> None:
         )
 
 
-class _Choice(Struct):
-    """Repositories chosen so far; one that has two names keeps the first."""
-
-    here: Repository | None
-    found: dict[Path, Chosen] = field(default_factory=dict)
-
-    def add(self, name: str, entry: RegisteredPlace, *, is_exact: bool = False) -> None:
-        """Choose a repository: as the worktree around, where it is that one's and no exact one is meant."""
-        if entry.git_dir in self.found:
-            return
-        taken = {each.name for each in self.found.values()}
-        place = entry.path
-        if not is_exact and self.here is not None and self.here.common_dir == entry.git_dir:
-            place = self.here.root or self.here.git_dir
-        self.found[entry.git_dir] = Chosen(str(place) if name in taken else name, place, entry.git_dir)
-
-
 def choose(
     scope: Scope,
     registry: Registry,
@@ -92,28 +75,41 @@ def choose(
     Raises:
         NotSetUpError: No repository is known, or there is none around.
     """
-    held = registry.read()
-    choice = _Choice(here)
-    for name in scope.names:
-        entry = _at_path(name, start)
-        for known in held.find(name) if entry is None else [Known(_name_of(held, entry), entry)]:
-            choice.add(known.name, known.entry, is_exact=entry is not None)
-    for known in chain.from_iterable(map(held.in_group, scope.groups)):
-        choice.add(known.name, known.entry)
-    if scope.nested:
-        for name, entry in _inside(held, here, say):
-            choice.add(name, entry)
-    if scope.everywhere:
-        if here is not None and here.store_directory.is_dir():
-            choice.add(_name_of(held, RegisteredPlace.of(here)), RegisteredPlace.of(here))
-        for known in held.known:
-            choice.add(known.name, known.entry)
-    if not choice.found:
+    chosen: dict[Path, Chosen] = {}
+    for name, entry, is_exact in _meant(scope, registry.read(), start, here, say):
+        if entry.git_dir in chosen:  # one that has two names keeps the first
+            continue
+        taken = {each.name for each in chosen.values()}
+        place = entry.path
+        if not is_exact and here is not None and here.common_dir == entry.git_dir:
+            place = here.root or here.git_dir
+        chosen[entry.git_dir] = Chosen(str(place) if name in taken else name, place, entry.git_dir)
+    if not chosen:
         raise NotSetUpError(
             "gitrag knows no repository on this machine yet.",
             "gitrag index in one, or gitrag repos add PATH…",
         )
-    return sorted(choice.found.values(), key=lambda each: (each.name.casefold(), each.place))
+    return sorted(chosen.values(), key=lambda each: (each.name.casefold(), each.place))
+
+
+def _meant(
+    scope: Scope, held: Registered, start: Path, here: Repository | None, say: Callable[[str], None]
+) -> Iterator[tuple[str, RegisteredPlace, bool]]:
+    """Yield repositories with their names, and whether exactly that one is meant, not the worktree around."""
+    for name in scope.names:
+        entry = _at_path(name, start)
+        if entry is not None:
+            yield _name_of(held, entry), entry, True
+        else:
+            yield from ((known.name, known.entry, False) for known in held.find(name))
+    for known in chain.from_iterable(map(held.in_group, scope.groups)):
+        yield known.name, known.entry, False
+    if scope.nested:
+        yield from ((name, entry, False) for name, entry in _inside(held, here, say))
+    if scope.everywhere:
+        if here is not None and here.store_directory.is_dir():
+            yield _name_of(held, RegisteredPlace.of(here)), RegisteredPlace.of(here), False
+        yield from ((known.name, known.entry, False) for known in held.known)
 
 
 def _inside(

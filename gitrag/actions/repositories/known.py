@@ -57,7 +57,7 @@ def listed(held: Registered) -> list[KnownRepository]:
             each.name,
             each.entry.path,
             standing_of(each.entry),
-            tuple(group.name for group in held.groups if each.entry.git_dir in group.members),
+            tuple(name for name, members in held.groups.items() if each.entry.git_dir in members),
         )
         for each in held.known
     ]
@@ -88,7 +88,7 @@ def regroup(registry: Registry, name: str, repositories: Sequence[str], *, remov
     """
     _require_name(name)
     held = registry.read()
-    there = next((each.members for each in held.groups if each.name == name), ())
+    there = held.groups.get(name, ())
     if remove:
         gone = held.in_group(name) if not repositories else ()
         named = [known for wanted in repositories for known in held.find(wanted)]

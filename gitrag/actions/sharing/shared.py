@@ -168,9 +168,9 @@ class Shared(Struct):
                 ids = shared.taken_from(db, pack, known)
                 sources = vectors.sources_of(db, ids)
             if len(ids):
-                drafts = shrink(drafter(store.model).draft([text_of(item) for item in sources]))
+                drafts = shrink(drafter(store.model).draft([text_of(source) for _, source in sources]))
                 with store.write("dropping a refused pack's vectors", make=False) as db:
-                    shared.give_back(db, ids, [item.text_id for item in sources], drafts)
+                    shared.give_back(db, ids, [text_id for text_id, _ in sources], drafts)
                 store.forget_vectors()
 
     def save(self) -> None:

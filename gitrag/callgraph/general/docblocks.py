@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -21,25 +21,14 @@ _MOST_LOOKED_AT = 100
 """Nodes of a statement among which the variable is looked for that a docblock before it is about."""
 
 
-class Documented(NamedTuple):
-    """A type that a docblock declares.
-
-    Attributes:
-        kind: Of what: a variable, a member, or what a function returns.
-        name: Its name.
-        type_name: The type, as written.
-        node: Where: the variable, or what the member or the result is of.
-    """
-
-    kind: Literal["var", "field", "returns"]
-    name: str
-    type_name: str
-    node: tree_sitter.Node
+_Documented = tuple[Literal["var", "field", "returns"], str, str, "tree_sitter.Node"]
+"""Of what a docblock declares the type (a variable, a member, or what a function returns), its name, the type
+as written, and where: the variable, or what the member or the result is of."""
 
 
 def documented(  # noqa: C901 - a branch a tag
     comment: tree_sitter.Node, text: Callable[[tree_sitter.Node], str]
-) -> Iterator[Documented]:
+) -> Iterator[_Documented]:
     """Yield what a comment declares of what follows it.
 
     Args:
@@ -57,25 +46,25 @@ def documented(  # noqa: C901 - a branch a tag
     for found in _TAG.finditer(written):
         tag, type_, name = found["tag"], found["type"], found["name"] or ""
         if tag == "return" and after.type in _FUNCTIONS:
-            yield Documented("returns", "", type_, after)
+            yield ("returns", "", type_, after)
         elif tag == "property" and name:
             body = after.child_by_field_name("body")
             if body is not None:
-                yield Documented("field", name, type_, body)
+                yield ("field", name, type_, body)
         elif tag == "param" and f"${name}" in by_name:
             each, own_name = by_name[f"${name}"]
             is_field = each.type == "property_promotion_parameter"
-            yield Documented("field" if is_field else "var", name, type_, own_name)
+            yield ("field" if is_field else "var", name, type_, own_name)
         elif tag == "var" and after.type == "property_declaration":
             for each in after.named_children:
                 node = each.child_by_field_name("name") if each.type == "property_element" else None
                 if node is not None:
-                    yield Documented("field", text(node).lstrip("$"), type_, node)
+                    yield ("field", text(node).lstrip("$"), type_, node)
         elif tag == "var":
             node = _given(after, name and f"${name}", text)
             if node is not None or name:
                 own = name or text(node or comment).lstrip("$")
-                yield Documented("var", own, type_, node or comment)
+                yield ("var", own, type_, node or comment)
 
 
 def _given(

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from posixpath import join, normpath
 from typing import Any
 
-from msgspec import Struct
-
 from gitrag.words import bounded_toml
 
 NAMES = ("package.json", "tsconfig.json", "jsconfig.json", "tsconfig.base.json", "Cargo.toml", "go.mod")
@@ -32,35 +30,17 @@ GO_MODULE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"/][^\s\"]*)", re.MULTILINE
 """The line of a go.mod that names the module."""
 
 Patterns = tuple[tuple[str, str | None, tuple[str, ...]], ...]
+"""What an alias stands for, by the text before and after its ``*``, the longest first; without one the second
+is None."""
 
 
-class Package(Struct, frozen=True):
-    """A package of npm.
+Package = tuple[str, tuple[str, ...], Mapping[str, tuple[str, ...]]]
+"""A package of npm: where its manifest is, what its main module may be, the most telling first, and the paths
+by what is imported below the package, ``./inner``; both relative to the first."""
 
-    Attributes:
-        folder: Where its manifest is.
-        entries: What its main module may be, the most telling first: paths relative to ``folder``.
-        exports: Paths relative to ``folder`` by what is imported below the package, ``./inner``.
-    """
-
-    folder: str
-    entries: tuple[str, ...]
-    exports: Mapping[str, tuple[str, ...]]
-
-
-class Aliases(Struct, frozen=True):
-    """The path aliases of a TypeScript configuration.
-
-    Attributes:
-        folder: Directory whose files they are for.
-        base: Directory that names without dots are relative to; None if it is not given.
-        patterns: What an alias stands for, by the text before and after its ``*``; the second is None
-            without one. The longest first.
-    """
-
-    folder: str
-    base: str | None
-    patterns: Patterns
+Aliases = tuple[str, str | None, Patterns]
+"""The path aliases of a TypeScript configuration: the directory whose files they are for, the one that names
+without dots are relative to, None if it is not given, and what they stand for."""
 
 
 class Manifests:
@@ -83,19 +63,19 @@ class Manifests:
                 exports = _exports(data.get("exports"))
                 main = [data.get(key) for key in ("source", "types", "typings", "module", "main")]
                 entries = [*exports.pop(".", ()), *(each for each in main if isinstance(each, str))]
-                found.setdefault(name, []).append(Package(folder, tuple(dict.fromkeys(entries)), exports))
+                found.setdefault(name, []).append((folder, tuple(dict.fromkeys(entries)), exports))
         return found
 
     def aliases(self) -> list[Aliases]:
         """Return the path aliases, those of the innermost directories first."""
-        found = []
+        found: list[Aliases] = []
         for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
             for path in self._paths(name):
                 folder = path.rpartition("/")[0]
                 base, patterns = self._options(path, _MOST_PARENTS)
                 if base is not None or patterns:
-                    found.append(Aliases(folder, base, patterns))
-        return sorted(found, key=lambda each: -len(each.folder))
+                    found.append((folder, base, patterns))
+        return sorted(found, key=lambda each: -len(each[0]))
 
     def crates(self) -> dict[str, str]:
         """Return the names of Rust's crates, as written in source, by the manifest's directory."""

@@ -426,11 +426,11 @@ class Naming:
                 if found:
                     return found
         for path in paths if name != DEFAULT else ():
-            passed = self._passed_on(path)
-            near = [(passed.files[file], file) for file in self._tables.places(name) if file in passed.files]
+            files, names = self._passed_on(path)
+            near = [(files[file], file) for file in self._tables.places(name) if file in files]
             if near:
                 return self._tables.named(min(near)[1], name)
-            for file, each in passed.names.get(name, ()):
+            for file, each in names.get(name, ()):
                 found = self._named_by(each, file)
                 if found:
                     return found
@@ -468,9 +468,9 @@ class Naming:
         """
         found = self._passed_found.get(path)
         if found is None:
-            found = self._passed_found[path] = PassedOn({}, {})
+            found = self._passed_found[path] = {}, {}
             border = [path]
-            while border and len(found.files) < _MOST_EXPORTS:
+            while border and len(found[0]) < _MOST_EXPORTS:
                 self._check()
                 border = [file for each in border for file in self._further(each, path, found)]
             if border:
@@ -479,20 +479,20 @@ class Naming:
 
     def _further(self, path: str, start: str, found: PassedOn) -> list[str]:
         """Add the files that one file passes on to those found; return them."""
-        further = []
+        files, names, further = *found, list[str]()
         for each in self._tables.body(path).imports.get("*", ()):
             if not each.public and (path != start or path.endswith(".dart")):
                 continue
             for place, _ in self._imports.files(each, path):
                 for file in self._imports.within(place):
-                    if file == start or file in found.files or not self._re_exports(file):
+                    if file == start or file in files or not self._re_exports(file):
                         continue
-                    found.files[file] = len(found.files)
+                    files[file] = len(files)
                     further.append(file)
                     for alias, every in self._tables.body(file).imports.items():
                         for imported in every if alias != "*" else ():
                             if imported.public:
-                                found.names.setdefault(alias, []).append((file, imported))
+                                names.setdefault(alias, []).append((file, imported))
         return further
 
 

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.crates import shared
 from gitrag.callgraph.general.imports import ImportedName
 
-
-class PassedOn(NamedTuple):
-    """What a file passes on of others.
-
-    Attributes:
-        files: Files all names of which it passes on, the nearest first.
-        names: The imports of those that pass on one name, with their file, by that name.
-    """
-
-    files: dict[str, int]
-    names: dict[str, list[tuple[str, ImportedName]]]
+PassedOn = tuple[dict[str, int], dict[str, list[tuple[str, ImportedName]]]]
+"""What a file passes on of others: the files of which it does all names, the nearest first; and by a name the
+imports of those that pass on that one, with their file."""
 
 
 class Places:

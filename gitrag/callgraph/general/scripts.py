@@ -71,10 +71,10 @@ class Scripts:
 
     def _by_alias(self, origin: str, folder: str) -> str | None:
         """Follow the path aliases of the innermost TypeScript configuration that has any for the file."""
-        for aliases in self._aliases:
-            if aliases.folder and not f"{folder}/".startswith(f"{aliases.folder}/"):
+        for of, base, patterns in self._aliases:
+            if of and not f"{folder}/".startswith(f"{of}/"):
                 continue
-            for before, after, places in aliases.patterns:
+            for before, after, places in patterns:
                 if after is None:
                     matched = "" if origin == before else None
                 elif origin.startswith(before) and origin.endswith(after):
@@ -85,8 +85,8 @@ class Scripts:
                     found = self._at(normpath(place.replace("*", matched or "", 1)))
                     if found is not None:
                         return found
-            if aliases.base is not None:
-                found = self._at(normpath(join(aliases.base, origin)))
+            if base is not None:
+                found = self._at(normpath(join(base, origin)))
                 if found is not None:
                     return found
         return None
@@ -105,12 +105,12 @@ class Scripts:
         return None
 
     def _in_package(self, package: Package, inner: str) -> str | None:
-        written = package.exports.get(f"./{inner}", ()) if inner else package.entries
-        for entry in written:
-            found = self._source_of(package.folder, entry)
+        folder, entries, exports = package
+        for entry in exports.get(f"./{inner}", ()) if inner else entries:
+            found = self._source_of(folder, entry)
             if found is not None:
                 return found
-        return self._by_convention(package.folder, inner)
+        return self._by_convention(folder, inner)
 
     def _source_of(self, folder: str, entry: str) -> str | None:
         """Return the source of what a package says is its module, which may be built: ``dist/index.js``."""

@@ -48,10 +48,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
@@ -224,7 +225,7 @@ _PLAIN_BLOCKS = frozenset(
 """Functions of Kotlin's libraries whose blocks have no ``this`` of their own, or one with few functions."""
 _TWO_NAMESPACES = frozenset({"java", "php", "ruby", "solidity"})
 """Languages in which a variable hides no function: brackets after a name say which is meant."""
-_CALLED_AS = frozenset({"call", "name", "chained"})
+_NAMED = ("bare", "taken", "bound")
 _SHELL_NAME = late_re(r"[\w.:+-]+")
 _SELECTORS = frozenset(
     {"selector", "unconditional_assignable_selector", "conditional_assignable_selector", "cascade_section"}
@@ -298,12 +299,15 @@ _NO_READ = late_re(
 _NO_READS = ("name", "pattern", "operator", "field")
 """Fields of Scala's nodes whose names read none."""
 
-_OF_NAMES = frozenset({"registered", "group", "naming"})
 _NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
 """What may be the name of a route or a template."""
 
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
+
+
+_Captures = dict[str, "list[tree_sitter.Node]"]
+_Call = tuple[WrittenCall, "tree_sitter.Node"]
 
 
 class QueryReader:
@@ -329,8 +333,22 @@ class QueryReader:
         self._routes: list[tuple[int, dict[str, str]]] = []
         self._groups: list[tuple[int, int, str]] = []
         self._gifts: list[tuple[Declaration, tree_sitter.Node]] = []
+        self._resulting: list[tuple[Declaration, int]] = []
+        self._calls: list[_Call] = []
+        self._nodes: dict[str, list[tree_sitter.Node]] = defaultdict(list)
+        self._marks: dict[str, list[int]] = defaultdict(list)
+        self._needs: list[Declaration] = []
+        self._variables: list[Variable] = []
+        self._fields: list[Declaration] = []
+        self._ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
+        self._watchers: set[str] = set()
+        self._results: list[Result] = []
+        self._bases: list[tuple[int, str]] = []
+        self._signatures: dict[int, Signature] = {}
+        self._imports: list[dict[str, str]] = []
+        self._imported: set[int] = set()
 
-    def read(self, tree: tree_sitter.Tree) -> Facts:  # noqa: C901, PLR0912, PLR0915 - a branch a kind of match
+    def read(self, tree: tree_sitter.Tree) -> Facts:
         """Return the facts of the file."""
         found = self._outlined()  # first: it refuses a tree that is too deep for a query
         from gitrag.chunking.parsing import Lineage
@@ -340,160 +358,15 @@ class QueryReader:
         self._place(tree, found, [each for each in matches if "value" in each])
         if self._language.name == "kotlin":
             self._place_blocks(tree)
-        calls: list[tuple[WrittenCall, tree_sitter.Node]] = []
-        handed: list[tree_sitter.Node] = []
-        needs: list[Declaration] = []
-        variables: list[Variable] = []
-        fields: list[Declaration] = []
-        resulting: list[tuple[Declaration, int]] = []
-        ivars: dict[tuple[int, str], list[tree_sitter.Node | None]] = {}
-        giving: list[tree_sitter.Node] = []
-        alone: list[tree_sitter.Node] = []
-        watchers: set[str] = set()
-        comments: list[tree_sitter.Node] = []
-        statics: list[int] = []
-        hidden: list[int] = []
-        properties: list[int] = []
-        results: list[Result] = []
-        returned: list[tree_sitter.Node] = []
-        bases: list[tuple[int, str]] = []
-        signatures: dict[int, Signature] = {}
-        imports: list[dict[str, str]] = []
-        imported: set[int] = set()
-        names: dict[str, list[tree_sitter.Node]] = {"bare": [], "taken": [], "bound": []}
         for captures in matches:
-            if "handed" in captures:
-                handed += captures["handed"]
-            elif "watcher" in captures:
-                watchers.add(self._text(captures["watcher"][0]))
-            elif "alone" in captures:
-                alone += captures["alone"]
-            elif not _OF_NAMES.isdisjoint(captures):
-                self._register(captures)
-                calls += self._named_in(captures, imports)
-            elif "tokens" in captures:
-                calls += self._calls_in_tokens(captures["tokens"][0])
-            elif "picked" in captures:
-                whole = captures["picked.of"] + captures.get("picked.name", captures["picked"])
-                self._picked[captures["picked"][0].start_byte] = tuple(map(self._text, whole))
-            elif "needed" in captures:
-                needs += self._needed(captures)
-            elif "read" in captures:
-                calls += self._read_of(captures["read"][0], captures.get("made", [None])[0])
-            elif "property" in captures:
-                properties.append(self._around(captures["property"][0]))
-            elif "ivar" in captures:
-                node = captures["ivar"][0]
-                given = captures.get("given", [None])[0]
-                name = f"@{self._text(node).lstrip('@:')}"
-                ivars.setdefault((self._class_around(node), name), []).append(given)
-            elif "gives" in captures:
-                giving += captures["gives"]
-            elif "documented" in captures:
-                comments += captures["documented"]
-            elif "variant" in captures:
-                fields += self._held_by(captures["variant"][0])
-            elif "payload" in captures:
-                variables += self._bound_to(captures["payload"][0])
-            elif "method" in captures:
-                calls += self._named_by_text(captures)
-            elif "markup" in captures:
-                calls += self._in_markup(captures["markup"][0])
-            elif "private" in captures:
-                hidden.append(self._around(captures["private"][0]))
-            elif "static" in captures:
-                statics.append(self._around(captures["static"][0]))
-                results += [Result(statics[-1], "self")] * ("_scope" in captures)
-            elif "elements" in captures:
-                node = captures["elements"][0]
-                fields.append(Declaration(self._class_around(node), ELEMENT, self._type(node), None))
-            elif "value" in captures:
-                continue
-            elif "sent" in captures:
-                self._read_sent(captures["sent"][0], calls, names["taken"], bases)
-                fields += self._associated(captures["sent"][0])
-            elif not _CALLED_AS.isdisjoint(captures):
-                calls += self._call(captures)
-            elif not names.keys().isdisjoint(captures):
-                for key in names.keys() & captures:
-                    names[key] += captures[key]
-                since = max(node.end_byte for nodes in captures.values() for node in nodes)
-                variables += [
-                    Variable(self._declared(node, {}, "var"), node, since, assigned=False, bound=True)
-                    for node in captures.get("bound", ())
-                ]
-            elif "returns" in captures:
-                node, of = captures["returns"][0], captures.get("_of")
-                if of and self._rows[self._around(node)][1].rpartition(".")[2] != self._text(of[0]):
-                    continue  # of a function without a definition of its own
-                if type_ := self._type(node):  # of several results the first; each has a pattern of its own
-                    results.append(Result(self._around(node), type_))
-            elif "returned" in captures:
-                returned += captures["returned"]
-            elif "parameters" in captures:
-                node, own = captures["parameters"][0], self._around(captures["parameters"][0])
-                read = _TAKEN.get(self._language.name, signature)
-                signatures.setdefault(own, read(own, node, self._text))
-            elif "base" in captures:
-                bases += [(self._class_around(node), self._type(node)) for node in captures["base"]]
-            elif any(key.startswith("import") for key in captures):
-                imported |= {node.start_byte for nodes in captures.values() for node in nodes}
-                imports.append(
-                    {
-                        key[7:]: self._text(nodes[0], _IMPORT_BYTES)
-                        for key, nodes in captures.items()
-                        if key[0] != "_"
-                    }
-                )
-            else:
-                is_vague = self._language.name == "php" and "type" in captures  # if it is of no type
-                declared = self._declarations(captures, "field")
-                resulting += [(each, self._around(node)) for each, node in declared if each.made]
-                fields += [each for each, _ in declared if each.type_name or not is_vague]
-                before = (nodes for key, nodes in captures.items() if key != "lent")
-                since = max(node.end_byte for nodes in before for node in nodes)
-                variables += [
-                    Variable(each, captures.get("where", [node])[0], since, "assigned" in captures)
-                    for each, node in self._declarations(captures, "var")
-                    if each.type_name or not is_vague
-                ]
-        self._read_ruby(ivars, giving, fields, results)
-        made = {each.node.start_byte for each in variables if each.assigned and each.declared.type_name}
-        said = [
-            each
-            for each in self._documented(comments, fields, results)
-            if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
-        ]
-        self._give(returned, variables, results)
-        if self._language.name in SCRIPTS:
-            fields = self._held_in_script(fields, resulting, variables)
-        imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
-        imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
-        imports += [{"local": GIVES, "alias": GIVES}] * bool(self._gifts)
-        scopes = Scopes(
-            [
-                *[each for each in said if each.assigned],
-                *[each for each in variables if not (each.bound and each.node.start_byte in imported)],
-                *[each for each in said if not each.assigned],
-            ],
-            [parent for *_, parent in self._rows],
-            self._spans,
-            [name.rpartition(".")[2] for _, name, *_ in self._rows],
-            language=self._language.name,
-        )
-        if self._language.name in SCRIPTS:  # only getters of the file: members are read everywhere
-            getters = {self._rows[own][1].rpartition(".")[2] for own in properties}
-            calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
-        calls = list(self._unhidden(calls, scopes))
-        calls += self._bare_calls(**names)
-        calls += self._read_alone(
-            alone, properties, {each.node.start_byte for each in variables}, scopes, {own for own, _ in bases}
-        )
-        calls += self._handed_on(handed, scopes)
-        calls = [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
-        above: dict[int, list[str]] = {own: [] for own, _ in bases}
+            key = min(captures, key=_rank, default="")
+            self.TAKES.get(_family(key), QueryReader._declaration)(self, captures, key)
+        self._read_ruby()
+        scopes = self._scopes()
+        calls = self._every_call(scopes)
+        above: dict[int, list[str]] = {own: [] for own, _ in self._bases}
         is_rust = self._language.name == "rust"  # an alias of a list is none of what it holds
-        for own, type_ in bases:
+        for own, type_ in self._bases:
             above[own] += [type_] if type_ and not (is_rust and type_.startswith(ELEMENT)) else []
         definitions = tuple(
             DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
@@ -503,76 +376,246 @@ class QueryReader:
             tuple([parent for *_, parent in self._rows]),
             (
                 *[self._numbered(call, node, scopes) for call, node in calls],
-                *[each for each in self._named if not (each.handed and each.parts[0] in watchers)],
+                *[each for each in self._named if not (each.handed and each.parts[0] in self._watchers)],
             ),
             (*scopes.declarations(), *[self._gift(*each, scopes) for each in self._gifts]),
-            tuple(fields),
-            tuple(results),
-            tuple([msgspec.convert(each, ImportRow) for each in imports]),
-            tuple(needs),
-            tuple(signatures.values()),
-            tuple(statics),
-            tuple(properties),
-            tuple(hidden),
+            tuple(self._fields),
+            tuple(self._results),
+            tuple([msgspec.convert(each, ImportRow) for each in self._imports]),
+            tuple(self._needs),
+            tuple(self._signatures.values()),
+            *map(tuple, (self._marks["static"], self._marks["property"], self._marks["private"])),
         )
-        return Facts(definitions, _mentions(body.calls, imports), packed_body(body))
+        return Facts(definitions, _mentions(body.calls, self._imports), packed_body(body))
 
-    def _read_ruby(
-        self,
-        ivars: Mapping[tuple[int, str], Sequence[tree_sitter.Node | None]],
-        giving: Sequence[tree_sitter.Node],
-        fields: list[Declaration],
-        results: list[Result],
-    ) -> None:
+    def _scopes(self) -> Scopes:
+        """Return the variables and their scopes, once all is known that comments and results say of them."""
+        made = {each.node.start_byte for each in self._variables if each.assigned and each.declared.type_name}
+        said = [
+            each
+            for each in self._documented()
+            if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
+        ]
+        self._give()
+        if self._language.name in SCRIPTS:
+            self._fields = self._held_in_script()
+        self._imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
+        self._imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
+        self._imports += [{"local": GIVES, "alias": GIVES}] * bool(self._gifts)
+        return Scopes(
+            [
+                *[each for each in said if each.assigned],
+                *[
+                    each
+                    for each in self._variables
+                    if not (each.bound and each.node.start_byte in self._imported)
+                ],
+                *[each for each in said if not each.assigned],
+            ],
+            [parent for *_, parent in self._rows],
+            self._spans,
+            [name.rpartition(".")[2] for _, name, *_ in self._rows],
+            language=self._language.name,
+        )
+
+    def _every_call(self, scopes: Scopes) -> list[_Call]:
+        """Return the calls written, and what is called without brackets or handed on to be called."""
+        calls, properties = self._calls, self._marks["property"]
+        if self._language.name in SCRIPTS:  # only getters of the file: members are read everywhere
+            getters = {self._rows[own][1].rpartition(".")[2] for own in properties}
+            calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
+        calls = list(self._unhidden(calls, scopes))
+        calls += self._bare_calls(*(self._nodes[each] for each in _NAMED))
+        known = {each.node.start_byte for each in self._variables}
+        calls += self._read_alone(
+            self._nodes["alone"], properties, known, scopes, {own for own, _ in self._bases}
+        )
+        calls += self._handed_on(self._nodes["handed"], scopes)
+        return [(self._with_rule(call, node), node) if call.handed else (call, node) for call, node in calls]
+
+    def _keep(self, captures: _Captures, key: str) -> None:
+        self._nodes[key] += captures[key]
+
+    def _mark(self, captures: _Captures, key: str) -> None:
+        """Note the definition around what says something of it."""
+        self._marks[key].append(self._around(captures[key][0]))
+        if key == "static" and "_scope" in captures:
+            self._results.append(Result(self._marks[key][-1], "self"))
+
+    def _watcher(self, captures: _Captures, key: str) -> None:
+        self._watchers.add(self._text(captures[key][0]))
+
+    def _call_in_tokens(self, captures: _Captures, key: str) -> None:
+        self._calls += self._calls_in_tokens(captures[key][0])
+
+    def _registered(self, captures: _Captures, _key: str) -> None:
+        self._register(captures)
+        self._calls += self._named_in(captures, self._imports)
+
+    def _pick(self, captures: _Captures, key: str) -> None:
+        whole = captures["picked.of"] + captures.get("picked.name", captures[key])
+        self._picked[captures[key][0].start_byte] = tuple(map(self._text, whole))
+
+    def _need(self, captures: _Captures, _key: str) -> None:
+        self._needs += self._needed(captures)
+
+    def _reading(self, captures: _Captures, key: str) -> None:
+        self._calls += self._read_of(captures[key][0], captures.get("made", [None])[0])
+
+    def _ivar(self, captures: _Captures, key: str) -> None:
+        node = captures[key][0]
+        name = f"@{self._text(node).lstrip('@:')}"
+        given = captures.get("given", [None])[0]
+        self._ivars.setdefault((self._class_around(node), name), []).append(given)
+
+    def _variant(self, captures: _Captures, key: str) -> None:
+        self._fields += self._held_by(captures[key][0])
+
+    def _payload(self, captures: _Captures, key: str) -> None:
+        self._variables += self._bound_to(captures[key][0])
+
+    def _method(self, captures: _Captures, _key: str) -> None:
+        self._calls += self._named_by_text(captures)
+
+    def _markup(self, captures: _Captures, key: str) -> None:
+        self._calls += self._in_markup(captures[key][0])
+
+    def _elements(self, captures: _Captures, key: str) -> None:
+        node = captures[key][0]
+        self._fields.append(Declaration(self._class_around(node), ELEMENT, self._type(node), None))
+
+    def _pass(self, captures: _Captures, key: str) -> None:
+        """Nothing is left to be done: what is made has its place already."""
+
+    def _sent(self, captures: _Captures, key: str) -> None:
+        self._read_sent(captures[key][0], self._calls, self._nodes["taken"], self._bases)
+        self._fields += self._associated(captures[key][0])
+
+    def _written(self, captures: _Captures, _key: str) -> None:
+        self._calls += self._call(captures)
+
+    def _name(self, captures: _Captures, _key: str) -> None:
+        for key in captures.keys() & set(_NAMED):
+            self._nodes[key] += captures[key]
+        since = max(node.end_byte for nodes in captures.values() for node in nodes)
+        self._variables += [
+            Variable(self._declared(node, {}, "var"), node, since, assigned=False, bound=True)
+            for node in captures.get("bound", ())
+        ]
+
+    def _returns(self, captures: _Captures, key: str) -> None:
+        """Note a result's type; of several the first, each of which has a pattern of its own."""
+        node, of = captures[key][0], captures.get("_of")
+        if of and self._rows[self._around(node)][1].rpartition(".")[2] != self._text(of[0]):
+            return  # of a function without a definition of its own
+        if type_ := self._type(node):
+            self._results.append(Result(self._around(node), type_))
+
+    def _parameters(self, captures: _Captures, key: str) -> None:
+        node, own = captures[key][0], self._around(captures[key][0])
+        read = _TAKEN.get(self._language.name, signature)
+        self._signatures.setdefault(own, read(own, node, self._text))
+
+    def _base(self, captures: _Captures, key: str) -> None:
+        self._bases += [(self._class_around(node), self._type(node)) for node in captures[key]]
+
+    def _import(self, captures: _Captures, _key: str) -> None:
+        self._imported |= {node.start_byte for nodes in captures.values() for node in nodes}
+        self._imports.append(
+            {key[7:]: self._text(nodes[0], _IMPORT_BYTES) for key, nodes in captures.items() if key[0] != "_"}
+        )
+
+    def _declaration(self, captures: _Captures, _key: str) -> None:
+        is_vague = self._language.name == "php" and "type" in captures  # if it is of no type
+        declared = self._declarations(captures, "field")
+        self._resulting += [(each, self._around(node)) for each, node in declared if each.made]
+        self._fields += [each for each, _ in declared if each.type_name or not is_vague]
+        before = (nodes for key, nodes in captures.items() if key != "lent")
+        since = max(node.end_byte for nodes in before for node in nodes)
+        self._variables += [
+            Variable(each, captures.get("where", [node])[0], since, "assigned" in captures)
+            for each, node in self._declarations(captures, "var")
+            if each.type_name or not is_vague
+        ]
+
+    TAKES: ClassVar[Mapping[str, Callable[[QueryReader, _Captures, str], None]]] = {
+        "handed": _keep,
+        "watcher": _watcher,
+        "alone": _keep,
+        **dict.fromkeys(("registered", "group", "naming"), _registered),
+        "tokens": _call_in_tokens,
+        "picked": _pick,
+        "needed": _need,
+        "read": _reading,
+        "property": _mark,
+        "ivar": _ivar,
+        "gives": _keep,
+        "documented": _keep,
+        "variant": _variant,
+        "payload": _payload,
+        "method": _method,
+        "markup": _markup,
+        "private": _mark,
+        "static": _mark,
+        "elements": _elements,
+        "value": _pass,
+        "sent": _sent,
+        **dict.fromkeys(("call", "name", "chained"), _written),
+        **dict.fromkeys(_NAMED, _name),
+        "returns": _returns,
+        "returned": _keep,
+        "parameters": _parameters,
+        "base": _base,
+        "import": _import,
+    }
+    """What is done with a match, by the first of these that it has a capture of; else it is a declaration."""
+
+    def _read_ruby(self) -> None:
         """Add what Ruby's instance variables hold, and what its methods give."""
         known: dict[int, dict[str, str]] = {}
-        for (place, name), given in ivars.items():
+        for (place, name), given in self._ivars.items():
             type_ = held(given, self._text)
-            fields.append(Declaration(place, name.lstrip("@"), type_ or UNSURE, None))
+            self._fields.append(Declaration(place, name.lstrip("@"), type_ or UNSURE, None))
             if type_:
                 known.setdefault(place, {})[name] = type_
-        for method in giving:
+        for method in self._nodes["gives"]:
             own = self._around(method)
             type_ = result(method, self._text, known.get(self._class_around(method), {}))
             if type_ and not (type_ == "self" and method.type == "singleton_method"):
-                results.append(Result(own, type_))
+                self._results.append(Result(own, type_))
 
-    def _documented(
-        self, comments: Sequence[tree_sitter.Node], fields: list[Declaration], results: list[Result]
-    ) -> list[Variable]:
+    def _documented(self) -> list[Variable]:
         """Add the members and results whose types PHP's comments declare; return the variables."""
         variables: list[Variable] = []
-        declared = {each.function for each in results}
+        comments = self._nodes["documented"]
+        declared = {each.function for each in self._results}
         templates = {name for comment in comments for name in TEMPLATE.findall(self._comment(comment))}
         for comment in comments:
-            for each in documented(comment, self._comment):
-                type_ = self._type_written(each.type_name)
-                place = self._around(each.node)
+            for kind, name, written, node in documented(comment, self._comment):
+                type_ = self._type_written(written)
+                place = self._around(node)
                 if not type_ or type_.removeprefix(ELEMENT) in templates:
                     continue
-                if each.kind == "field":
-                    fields.append(Declaration(self._class_around(each.node), each.name, type_, None))
-                elif each.kind == "var":
-                    is_given = each.node.parent is not None and each.node.parent.type not in _PARAMETERS
-                    end = each.node.parent.end_byte if is_given and each.node.parent else each.node.end_byte
-                    since = each.node.end_byte if each.node.type == "comment" else end
-                    own = Declaration(place, each.name, type_, None)
-                    variables.append(Variable(own, each.node, since, assigned=is_given))
+                if kind == "field":
+                    self._fields.append(Declaration(self._class_around(node), name, type_, None))
+                elif kind == "var":
+                    is_given = node.parent is not None and node.parent.type not in _PARAMETERS
+                    end = node.parent.end_byte if is_given and node.parent else node.end_byte
+                    since = node.end_byte if node.type == "comment" else end
+                    variables.append(Variable(Declaration(place, name, type_, None), node, since, is_given))
                 elif place not in declared:
-                    results.append(Result(place, type_))
+                    self._results.append(Result(place, type_))
         return variables
 
-    def _give(
-        self, returned: Sequence[tree_sitter.Node], variables: Sequence[Variable], results: list[Result]
-    ) -> None:
+    def _give(self) -> None:
         """Add what functions of PHP or JavaScript without a declared result give: what they make.
 
         In JavaScript it is sure where each of its own returns gives that.
         """
-        declared = {each.function for each in results}
+        declared = {each.function for each in self._results}
         held: dict[tuple[int, str], str] = {}
         places: dict[tuple[int, str], set[int]] = {}
-        for each in variables:
+        for each in self._variables:
             key = each.declared.owner, each.declared.name
             places.setdefault(key, set()).add(each.node.start_byte)
             if each.declared.type_name:
@@ -580,7 +623,7 @@ class QueryReader:
         found: dict[int, set[str]] = {}
         sure: dict[int, set[str]] = {}
         others: dict[int, list[tree_sitter.Node]] = {}
-        for node in returned:
+        for node in self._nodes["returned"]:
             place = self._around(node)
             if place in declared or node.type in _NOTHING:
                 continue
@@ -601,28 +644,22 @@ class QueryReader:
             is_sure = bool(types) and not any(self._is_own(each, place) for each in others.get(place, ()))
             types = types if is_sure else types | found.get(place, set())
             if len(types) == 1:
-                results.append(Result(place, f"{UNSURE * (not is_sure)}{types.pop()}"))
+                self._results.append(Result(place, f"{UNSURE * (not is_sure)}{types.pop()}"))
 
-    def _held_in_script(
-        self,
-        fields: Sequence[Declaration],
-        given: Sequence[tuple[Declaration, int]],
-        variables: Sequence[Variable],
-    ) -> list[Declaration]:
+    def _held_in_script(self) -> list[Declaration]:
         """Return what members of JavaScript's classes hold: of several things none surely.
 
-        Args:
-            given: Those that hold a call's result, and where it is written: a local variable gives none.
+        Nothing is held of a call of a local variable.
         """
-        bound = {(each.declared.owner, each.declared.name) for each in variables}
+        bound = {(each.declared.owner, each.declared.name) for each in self._variables}
         local = []
-        for each, written in given:
+        for each, written in self._resulting:
             name, place = (each.made or ("",))[0].removesuffix("()"), written
             while place > each.owner and (place, name) not in bound:
                 place = self._rows[place][4]
             local += [each] if place > each.owner else []
         held: dict[tuple[int, str], dict[Declaration, None]] = {}
-        for each in fields:
+        for each in self._fields:
             held.setdefault((each.owner, each.name), {})[each] = None
         found: list[Declaration] = []
         for every in held.values():
@@ -726,7 +763,7 @@ class QueryReader:
             place = self._rows[place][4]
         return place
 
-    def _matches(self, tree: tree_sitter.Tree) -> list[dict[str, list[tree_sitter.Node]]]:
+    def _matches(self, tree: tree_sitter.Tree) -> list[_Captures]:
         from tree_sitter import QueryCursor
 
         from gitrag.chunking.parsing import MATCH_LIMIT
@@ -756,8 +793,8 @@ class QueryReader:
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
 
     def _call(  # noqa: C901, PLR0912 - what languages have of their own
-        self, captures: dict[str, list[tree_sitter.Node]]
-    ) -> list[tuple[WrittenCall, tree_sitter.Node]]:
+        self, captures: _Captures
+    ) -> list[_Call]:
         if "call" in captures:
             node = captures["call"][0]
             text = self._text(node)
@@ -900,9 +937,7 @@ class QueryReader:
             known = self._given[place] = names, of_this
         return known
 
-    def _read_of(
-        self, node: tree_sitter.Node, made: tree_sitter.Node | None
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _read_of(self, node: tree_sitter.Node, made: tree_sitter.Node | None) -> Iterator[_Call]:
         """Yield what is read of something, unless it is called; or what is set of what is made."""
         no_reads = _CALLS | {"assignment_expression"} if self._language.name in SCRIPTS else _CALLS
         around = self._lineage.parent(node)
@@ -929,7 +964,7 @@ class QueryReader:
         bound: Collection[int],
         scopes: Scopes,
         inheriting: Collection[int],
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    ) -> Iterator[_Call]:
         """Yield the names of properties of the file where they stand alone: ``if isReady``."""
         last = {self._rows[own][1].rpartition(".")[2] for own in properties}
         is_scala = self._language.name == "scala"
@@ -958,7 +993,7 @@ class QueryReader:
         own: Collection[str],
         scopes: Scopes,
         inheriting: Collection[int],
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    ) -> Iterator[_Call]:
         """Yield the names that may read a property of C# of the class itself, or of a base of it."""
         for node in nodes:
             name, place = self._text(node), self._around(node)
@@ -979,7 +1014,7 @@ class QueryReader:
     def _read_sent(
         self,
         node: tree_sitter.Node,
-        calls: list[tuple[WrittenCall, tree_sitter.Node]],
+        calls: list[_Call],
         taken: list[tree_sitter.Node],
         bases: list[tuple[int, str]],
     ) -> None:
@@ -1016,7 +1051,7 @@ class QueryReader:
 
     def _named_by_symbols(
         self, call: tree_sitter.Node, method: str, receiver: tree_sitter.Node | None
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    ) -> Iterator[_Call]:
         """Yield the methods that a Ruby call names by symbols: ``before_action :load``, ``send(:load)``."""
         arguments, place = call.child_by_field_name("arguments"), self._around(call)
         in_class = receiver is None and self._rows[place][0] == "class"
@@ -1036,9 +1071,7 @@ class QueryReader:
                 name = (*parts, self._text(node)[1:])
                 yield WrittenCall(place, name, line, handed=True, rule=method), node
 
-    def _delegated(
-        self, arguments: tree_sitter.Node, place: int
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _delegated(self, arguments: tree_sitter.Node, place: int) -> Iterator[_Call]:
         """Yield the methods that Rails' ``delegate :a, :b, to: :c`` calls."""
         given = {
             self._text(each.named_children[0]): each.named_children[-1]
@@ -1063,7 +1096,7 @@ class QueryReader:
         bare: list[tree_sitter.Node],
         taken: list[tree_sitter.Node],
         bound: list[tree_sitter.Node],
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    ) -> Iterator[_Call]:
         """Yield the calls that consist of a name only."""
         elsewhere = {node.start_byte for node in taken}
         variables = {(self._around(node), self._text(node)) for node in bound} if bare else set()
@@ -1072,9 +1105,7 @@ class QueryReader:
             if node.start_byte not in elsewhere and (place, name) not in variables:
                 yield WrittenCall(place, ("self", name), node.start_point[0] + 1), node
 
-    def _unhidden(
-        self, calls: list[tuple[WrittenCall, tree_sitter.Node]], scopes: Scopes
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _unhidden(self, calls: list[_Call], scopes: Scopes) -> Iterator[_Call]:
         """Leave out the calls by a name alone that call what a variable holds, unless that is a member."""
         for call, node in calls:
             is_alone = len(call.parts) == 1 and self._language.name not in _TWO_NAMESPACES
@@ -1089,9 +1120,7 @@ class QueryReader:
             elif self._language.name == "kotlin":  # a function, unless the variable holds one
                 yield msgspec.structs.replace(call, unsure=True), node
 
-    def _handed_on(
-        self, handed: list[tree_sitter.Node], scopes: Scopes
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _handed_on(self, handed: list[tree_sitter.Node], scopes: Scopes) -> Iterator[_Call]:
         """Yield the functions that are handed on by their names; a variable is none."""
         is_elixir = self._language.name == "elixir"
         for node in handed:
@@ -1150,7 +1179,7 @@ class QueryReader:
     def _shown(self, name: bytes) -> str:
         return ".".join(parts_of(name.decode("utf-8", "replace").strip("\"'"))[-2:])
 
-    def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _calls_in_tokens(self, tokens: tree_sitter.Node) -> Iterator[_Call]:
         """Yield the calls among tokens: a name, or names joined by dots or colons, before a bracket."""
         waiting = [tokens]
         while waiting:
@@ -1212,9 +1241,7 @@ class QueryReader:
                 declared = Declaration(self._around(node), self._text(node), "", made)
                 yield Variable(declared, node, since, assigned=False)
 
-    def _named_by_text(
-        self, captures: dict[str, list[tree_sitter.Node]]
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _named_by_text(self, captures: _Captures) -> Iterator[_Call]:
         """Yield a method that is named by a string: PHP's ``[X::class, 'f']``, Vuex' ``commit('cart/f')``.
 
         In C# those that a host calls by their names.
@@ -1236,7 +1263,7 @@ class QueryReader:
             if not hosted:
                 yield call, node
 
-    def _in_markup(self, node: tree_sitter.Node) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _in_markup(self, node: tree_sitter.Node) -> Iterator[_Call]:
         """Yield what the markup in a file of Elixir may call."""
         place, text = self._around(node), self._raw(node, node.end_byte - node.start_byte)
         line, counted = node.start_point[0] + 1, 0
@@ -1244,7 +1271,7 @@ class QueryReader:
             line, counted = line + text.count("\n", counted, at), at
             yield WrittenCall(place, parts, line, unsure=True), node
 
-    def _register(self, captures: dict[str, list[tree_sitter.Node]]) -> None:
+    def _register(self, captures: _Captures) -> None:
         """Note what PHP registers under a name, and what a group of routes puts before it."""
         for node in captures.get("registered", ()):
             kind, name = self._text(captures["_kind"][0]), self._text(node)
@@ -1267,9 +1294,7 @@ class QueryReader:
             head = self._between(node.start_byte, body)
             self._groups.append((*node.byte_range, prefix(head)))
 
-    def _named_in(
-        self, captures: dict[str, list[tree_sitter.Node]], imports: list[dict[str, str]]
-    ) -> Iterator[tuple[WrittenCall, tree_sitter.Node]]:
+    def _named_in(self, captures: _Captures, imports: list[dict[str, str]]) -> Iterator[_Call]:
         """Yield the route or the template that arguments name; note what a template is given."""
         for arguments in captures.get("naming", ()):
             given = [each.named_children[-1] for each in arguments.named_children if each.named_children]
@@ -1303,7 +1328,7 @@ class QueryReader:
         made = gift.made and tuple(scopes.named(gift.made, gift.owner, node)[0])
         return msgspec.structs.replace(gift, made=made)
 
-    def _needed(self, captures: dict[str, list[tree_sitter.Node]]) -> Iterator[Declaration]:
+    def _needed(self, captures: _Captures) -> Iterator[Declaration]:
         node = captures["needed"][0]
         if any(each.named_children[-1].type == "function_body" for each in captures.get("_whole", ())):
             return  # of Kotlin
@@ -1311,9 +1336,7 @@ class QueryReader:
         type_ = self._type(result[0]) if result else ""
         yield Declaration(self._class_around(node), self._text(node), type_, None)
 
-    def _declarations(
-        self, captures: dict[str, list[tree_sitter.Node]], kind: str
-    ) -> list[tuple[Declaration, tree_sitter.Node]]:
+    def _declarations(self, captures: _Captures, kind: str) -> list[tuple[Declaration, tree_sitter.Node]]:
         if "type" in captures and self._text(captures["type"][0]) in _INFERRED:
             return []  # another pattern gives the module
         if "made" in captures and self._text(captures["made"][0]) in _IMPORTING:
@@ -1339,9 +1362,7 @@ class QueryReader:
         of_member = called.named_children[:1] if called.type in _MEMBERS else []
         return call.child_by_field_name("object") or next(iter(of_member), None)
 
-    def _declared(
-        self, node: tree_sitter.Node, captures: dict[str, list[tree_sitter.Node]], kind: str
-    ) -> Declaration:
+    def _declared(self, node: tree_sitter.Node, captures: _Captures, kind: str) -> Declaration:
         place = self._class_around(node) if kind == "field" else self._around(node)
         if node.start_byte in self._values and place > 0 and self._spans[place][0] == node.start_byte:
             place = self._rows[place][4]
@@ -1440,6 +1461,17 @@ class QueryReader:
             return ""
         parts = parts_of(text)
         return ".".join(parts) if parts and "?" not in parts else ""
+
+
+def _family(key: str) -> str:
+    return "import" if key.startswith("import") else key
+
+
+@cache
+def _rank(key: str) -> int:
+    """Return the place of a capture among those that say what a match is."""
+    order = [*QueryReader.TAKES]
+    return order.index(_family(key)) if _family(key) in order else len(order)
 
 
 def parts_of(text: str) -> list[str]:

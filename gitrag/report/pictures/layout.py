@@ -124,18 +124,15 @@ class Card(Struct, frozen=True):
     height: float
 
 
-class Line(Struct, frozen=True):
-    """A call; the points are where its curve enters and leaves each column that it passes."""
-
-    edge: Edge
-    points: tuple[tuple[float, float], ...]
+Points = tuple[tuple[float, float], ...]
+"""Where the curve of a call enters and leaves each column that it passes."""
 
 
 class Layout(Struct, frozen=True):
     """A picture's parts; its upper left corner is (0, 0)."""
 
     cards: tuple[Card, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[tuple[Edge, Points], ...]
     width: float
     height: float
 
@@ -347,11 +344,11 @@ def _placed(drawn: Drawn, columns: list[list[_Unit]], chains: Sequence[tuple[Edg
                 cards.append(Card(unit.key[0], label, rows, x, unit.y, width, unit.height))
         x += width + _BETWEEN_COLUMNS
     height = max((unit.y + unit.height for column in columns for unit in column), default=0.0)
-    lines = tuple(Line(edge, _points(chain, sides)) for edge, chain in chains)
+    lines = tuple((edge, _points(chain, sides)) for edge, chain in chains)
     return Layout(tuple(cards), lines, max(x - _BETWEEN_COLUMNS, 0.0), height)
 
 
-def _points(chain: Chain, sides: Mapping[int, tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def _points(chain: Chain, sides: Mapping[int, tuple[float, float]]) -> Points:
     """Return where a line leaves its caller, passes columns, and reaches its callee."""
     (first, caller), (last, callee) = chain[0], chain[-1]
     start, end = sides[id(first)], sides[id(last)]

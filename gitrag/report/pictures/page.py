@@ -16,8 +16,19 @@ from importlib import resources
 from msgspec import Struct
 
 from gitrag.actions.graph_answer import Source
-from gitrag.callgraph.graph import Graph, Node
-from gitrag.report.pictures.layout import HEADER, ROW, Card, Drawn, Layout, Line, Row, badge, choose, lay_out
+from gitrag.callgraph.graph import Edge, Graph, Node
+from gitrag.report.pictures.layout import (
+    HEADER,
+    ROW,
+    Card,
+    Drawn,
+    Layout,
+    Points,
+    Row,
+    badge,
+    choose,
+    lay_out,
+)
 from gitrag.words.control_characters import sanitise, sanitise_line
 from gitrag.words.numbers import count
 
@@ -36,7 +47,7 @@ def elements(layout: Layout, drawn: Drawn, numbers: Mapping[Node, int] | None = 
     """
     numbers = numbers or {}
     matches = drawn.graph.matches if len(drawn.graph.matches) < len(drawn.graph.nodes) else frozenset()
-    parts = [_arrow(line, numbers) for line in layout.lines]
+    parts = [_arrow(edge, points, numbers) for edge, points in layout.lines]
     for card in layout.cards:
         parts += _card(card, matches, numbers)
     return parts
@@ -81,23 +92,21 @@ def _row(row: Row, numbers: Mapping[Node, int], *, is_match: bool) -> list[str]:
     ]
 
 
-def _arrow(line: Line, numbers: Mapping[Node, int]) -> str:
-    edge = line.edge
+def _arrow(edge: Edge, points: Points, numbers: Mapping[Node, int]) -> str:
     likely = "" if edge.is_sure else " likely"
     ends = ""
     if edge.caller in numbers and edge.callee in numbers:
         ends = f' data-from="{numbers[edge.caller]}" data-to="{numbers[edge.callee]}"'
-    x, y = line.points[-1]
-    before = line.points[-2][0]
+    x, y = points[-1]
+    before = points[-2][0]
     side = 1 if before >= x else -1  # it arrives from the right, or the left
     back = _number(x + 7 * side)
     head = f"M{back} {_number(y - 4)}L{_number(x)} {_number(y)}L{back} {_number(y + 4)}"
-    way = f'<path class="way" d="{_curve(line)}"/>'
+    way = f'<path class="way" d="{_curve(points)}"/>'
     return f'<g class="call{likely}"{ends}>{way}<path class="head" d="{head}"/></g>'
 
 
-def _curve(line: Line) -> str:
-    points = line.points
+def _curve(points: Points) -> str:
     (x, y), *rest = points
     parts = [f"M{_number(x)} {_number(y)}"]
     if len(points) == 2 and points[1][0] == x:
@@ -271,8 +280,8 @@ def _data(
                 "path": sanitise_line(node.path),
                 "first": node.line_start,
                 "last": node.line_end,
-                "code": [sanitise(line) for line in sources[node].lines] if node in sources else [],
-                "more": sources[node].more if node in sources else 0,
+                "code": [sanitise(line) for line in sources[node][0]] if node in sources else [],
+                "more": sources[node][1] if node in sources else 0,
                 "links": [[sanitise_line(words), address] for words, address in links(node)],
             }
             for node in graph.nodes

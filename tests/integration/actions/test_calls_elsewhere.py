@@ -27,8 +27,8 @@ def test_a_definition_of_a_submodule_is_found_and_who_calls_it(make_repository):
     for each in (workspace, other):
         each.update()
     chosen = [Chosen("lib", inner, other.repo.common_dir)]
-    found = calls_elsewhere(workspace, "shared", chosen, lambda _each: other)
-    assert not found.notes
+    found, notes = calls_elsewhere(workspace, "shared", chosen, lambda _each: other)
+    assert not notes
     assert [each for each in elsewhere_lines(found) if each] == [
         "lib is called by it",
         "   it is defined in lib: core.py:1",
@@ -52,6 +52,6 @@ def test_what_one_repository_fails_at_ends_no_others_answer(make_repository):
             return b"caf\xe9".decode("ascii")
         return opened[each.name]
 
-    found = calls_elsewhere(own, "pay", chosen, open_)
-    assert [each.repository for each in found.found] == ["using", "last"]
-    assert [each for each in found.notes if each.startswith("Not looked at: broken: UnicodeDecodeError: ")]
+    found, notes = calls_elsewhere(own, "pay", chosen, open_)
+    assert [each.repository for each in found] == ["using", "last"]
+    assert [each for each in notes if each.startswith("Not looked at: broken: UnicodeDecodeError: ")]

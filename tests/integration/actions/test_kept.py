@@ -317,7 +317,7 @@ def test_callers_are_counted_where_another_directory_has_the_index(workspace, ow
     elsewhere = Workspace.open(own.path, environ=environment)
     assert elsewhere.store.exists()
     assert not elsewhere.store.directory.exists()
-    (found,) = [each for each in suggest(elsewhere, ()).files if each.path == HELPER]
+    (found,) = [each for each in suggest(elsewhere, ())[0] if each.path == HELPER]
     assert found.reason.startswith("called from 2 files, ")
 
 

@@ -23,7 +23,7 @@ def origins(repository, path="a.py", ranges=((1, 100),)) -> list[tuple[int, str,
     head = repo.head().commit
     last = repository.git("show", f"HEAD:{path}").count("\n") + 1
     within = [(first, min(end, last)) for first, end in ranges]
-    return [(each.line, each.commit, each.path) for each in blame(repo, head, path, within).origins]
+    return list(blame(repo, head, path, within).origins)
 
 
 def test_without_a_temporary_directory_the_indexs_is_taken(make_repository, monkeypatch, tmp_path):
@@ -97,7 +97,7 @@ def test_no_pipe_is_waited_for(make_repository):
     head = repository.git("rev-parse", "HEAD")
     os.mkfifo(repository.path / ".mailmap")
     repo = Repository.discover(repository.path)
-    assert [each.commit for each in blame(repo, head, "a.py", [(1, 1)]).origins] == [head]
+    assert [own for _, own, _ in blame(repo, head, "a.py", [(1, 1)]).origins] == [head]
     assert latest_commits(repo, 1)[0].subject
 
 
@@ -132,7 +132,7 @@ def test_any_name_is_read(make_repository, name):
     path = name if isinstance(name, str) else name.decode("utf-8", "surrogateescape")
     repo = Repository.discover(repository.path)
     head = repo.head().commit
-    assert [(each.commit, each.path) for each in blame(repo, head, path, [(1, 1)]).origins] == [(head, path)]
+    assert [(own, name) for _, own, name in blame(repo, head, path, [(1, 1)]).origins] == [(head, path)]
     assert changed_before(repo, head, path, (1, 1), 5) == [head]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gitrag.git import Repository
 from gitrag.git.blame import changed_before
-from gitrag.git.commits import ChangeCount, latest_commits, recent_changes
+from gitrag.git.commits import latest_commits, recent_changes
 from gitrag.git.difference import changed_files, messages
 from gitrag.git.grep import changing_count
 from tests.support.repository import FIRST_COMMIT_S
@@ -26,7 +26,7 @@ def test_any_name_is_counted(make_repository, name):
     repository.commit()  # nothing changed
     repository.commit({name: "2\n"})
 
-    assert history(repository) == (3, {name: ChangeCount(2, FIRST + 120), "other.py": ChangeCount(1, FIRST)})
+    assert history(repository) == (3, {name: (2, FIRST + 120), "other.py": (1, FIRST)})
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_the_user_prefers_to_see_changes_nothing(make_repository, key, valu
 
     found = Repository.discover(repository.path)
     assert found.head().commit == head
-    assert history(repository) == (2, {"a.py": ChangeCount(2, FIRST + 60)})
+    assert history(repository) == (2, {"a.py": (2, FIRST + 60)})
     assert messages(found, "HEAD~1") == ["Café"]
     assert [each.path for each in changed_files(found, "HEAD~1")] == ["a.py"]
 
@@ -76,7 +76,7 @@ def test_a_commit_without_a_time_counts(make_repository, committer, last):
     made = repository.git("hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=commit)
     repository.git("update-ref", "HEAD", made)
 
-    assert history(repository) == (2, {"a.py": ChangeCount(2, last)})
+    assert history(repository) == (2, {"a.py": (2, last)})
 
 
 def test_the_latest_commits_are_told_without_merges(make_repository):

@@ -377,7 +377,7 @@ def test_head_is_the_same_where_its_tree_is_known(make_repository):
         if move:
             git.git(*move)
         for _ in range(2):
-            assert working_state(kept).head == Repository.discover(git.path).head(), move
+            assert working_state(kept)[0] == Repository.discover(git.path).head(), move
     assert set(kept.trees.values()) == {git.git("rev-parse", "HEAD^{tree}")}
     (git.path / ".git/refs/heads/main").write_text("0" * 39 + "1\n")
     with pytest.raises(RepositoryError, match=r"HEAD of .* is damaged"):

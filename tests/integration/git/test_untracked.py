@@ -95,7 +95,7 @@ def test_the_users_own_rules_are_watched(looked_at):
     rules.write_text("one.py\n")
     found = working_state(repository, untracked=remembered)
     assert found == working_state(repository)
-    assert "loose/one.py" not in {dirty.path for dirty in found.dirty}
+    assert "loose/one.py" not in {dirty.path for dirty in found[1]}
 
 
 def look_thrice(repository: Repository, remembered: Untracked[DirtyPath]) -> None:
@@ -112,7 +112,7 @@ def test_a_directory_that_only_looks_like_a_repository_is_searched(looked_at):
     (made.path / "loose/deep/more.py").write_text("x\n")
     found = working_state(repository, untracked=remembered)
     assert found == working_state(repository)
-    assert "loose/deep/more.py" in {dirty.path for dirty in found.dirty}
+    assert "loose/deep/more.py" in {dirty.path for dirty in found[1]}
     look_thrice(repository, remembered)
     shutil.rmtree(made.path / "loose/.git")
     made.git("init", "--quiet", made.path / "loose")
@@ -162,7 +162,7 @@ def test_configuration_that_comes_up_is_seen(looked_at, place):
         made.git("config", f"--{place}", "core.excludesFile", rules)
     found = working_state(repository, untracked=remembered)
     assert found == working_state(repository)
-    assert "loose/one.py" not in {dirty.path for dirty in found.dirty}
+    assert "loose/one.py" not in {dirty.path for dirty in found[1]}
 
 
 def test_git_is_spared_the_search_while_nothing_changes(looked_at):
@@ -173,7 +173,7 @@ def test_git_is_spared_the_search_while_nothing_changes(looked_at):
     repository.git = lambda *args, **more: asked.append(args) or own(*args, **more)
     state = working_state(repository, untracked=remembered)
     assert [args[-1] for args in asked if args[0] == "status"] == ["--untracked-files=no"]
-    assert {dirty.path for dirty in state.dirty} == {"a.py", "loose/one.py", "loose/deep/two.py"}
+    assert {dirty.path for dirty in state[1]} == {"a.py", "loose/one.py", "loose/deep/two.py"}
 
 
 def test_what_has_just_changed_is_not_trusted(make_repository):

@@ -90,7 +90,7 @@ def of_scope(source: Source, view_id: int, filters: Filters) -> list[tuple[objec
         for number in range(len(scope.files))
     }
     return [
-        (*of_file[int(file)], places[int(chunk)].line_start, bool(text), int(length))
+        (*of_file[int(file)], places[int(chunk)][0], bool(text), int(length))
         for chunk, file, text, length in zip(
             scope.chunk_id, scope.file, scope.text_id, scope.length, strict=True
         )

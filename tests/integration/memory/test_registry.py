@@ -122,7 +122,7 @@ def test_groups_grow_shrink_and_go(registry):
     registry.forget([entry("/src/web")])
     assert [each.name for each in registry.read().in_group("work")] == ["shop"]
     assert regroup(registry, "work", [], remove=True) == ()
-    assert registry.read().groups == ()
+    assert registry.read().groups == {}
     with pytest.raises(UnknownRepositoryError):
         regroup(registry, "work", [], remove=True)
     for name in ("", " ", "a\nb", "a/b", "x" * 61):

@@ -64,8 +64,8 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
     )
     encoded = unit(3, 7)
     with store.write("test") as db:
-        texts = [text for text in vectors.pending(db, 10) if isinstance(text.source, Chunk)]
-        vectors.write(db, [text.text_id for text in texts], encoded)
+        texts = [text for text in vectors.pending(db, 10) if isinstance(text[1], Chunk)]
+        vectors.write(db, [text_id for text_id, _ in texts], encoded)
     with store.read() as db:
         scope = open_scope(db)
         assert scope.files.chunks.sum() == 3
@@ -82,7 +82,7 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
             (2, "send", 0, 1, True, 2),
         ]
         near = candidates.nearest(db, scope, encoded[1], 10)
-        assert stored[int(near.chunk_id[0])] == texts[1].source
+        assert stored[int(near.chunk_id[0])] == texts[1][1]
         named = candidates.definitions(db, scope, ["CLOSE", "send"])
         assert [(stored[row.chunk_id].name, row.file, row.exact) for row in named] == [
             ("send", 0, True),
@@ -186,11 +186,11 @@ def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others
     )
     encoded = unit(others + 2, 5)
     with store.write("test") as db:
-        texts = [text for text in vectors.pending(db, 200) if text.source != "new.py"]
-        vectors.write(db, [text.text_id for text in texts], encoded)
+        texts = [text for text in vectors.pending(db, 200) if text[1] != "new.py"]
+        vectors.write(db, [text_id for text_id, _ in texts], encoded)
         db.execute("DELETE FROM drafts")
     of = {
-        text.source if isinstance(text.source, str) else text.source.name: vector
+        text[1] if isinstance(text[1], str) else text[1].name: vector
         for text, vector in zip(texts, encoded, strict=True)
     }
     with store.read() as db:
@@ -233,20 +233,20 @@ def test_drafts_answer_until_vectors_take_their_place(tmp_path: Path):
     with store.write("test") as db:
         pending = vectors.pending(db, 10)
         encoded = unit(3, 1)
-        vectors.write(db, [text.text_id for text in pending[:1]], encoded[:1])
-        assert texts_in(db, "vectors") == [pending[0].text_id]
-        assert set(texts_in(db, "drafts")) == {text.text_id for text in pending[1:]}
+        vectors.write(db, [text[0] for text in pending[:1]], encoded[:1])
+        assert texts_in(db, "vectors") == [pending[0][0]]
+        assert set(texts_in(db, "drafts")) == {text[0] for text in pending[1:]}
         assert vectors.pending(db, 10) == pending[1:]
-        of_chunks = sum(not isinstance(text.source, str) for text in pending[1:])
+        of_chunks = sum(not isinstance(text[1], str) for text in pending[1:])
         assert [vectors.count_pending(db), *vectors.pending_counts(db)] == [2, 2, of_chunks]
-        vectors.write(db, [text.text_id for text in pending[1:]], encoded[1:])
+        vectors.write(db, [text[0] for text in pending[1:]], encoded[1:])
     of = {
-        text.source if isinstance(text.source, str) else text.source.name: vector
+        text[1] if isinstance(text[1], str) else text[1].name: vector
         for text, vector in zip(pending, encoded, strict=True)
     }
     with store.read() as db:
         assert texts_in(db, "drafts") == []
-        assert texts_in(db, "vectors") == sorted(text.text_id for text in pending)
+        assert texts_in(db, "vectors") == sorted(text[0] for text in pending)
         assert vectors.count_pending(db) == 0
         assert vectors.pending(db, 10) == []
         for name in "fg":
@@ -401,7 +401,7 @@ def test_drafts_are_listed_in_the_order_of_the_chunks_asked_for(tmp_path: Path):
         rows = dict(db.execute("SELECT chunk_id, text_id FROM chunks").fetchall())
         first, second, third, *_ = sorted(rows)
         asked = [third, first, second, third]
-        listed = [item.text_id for item in content.drafts_among(db, asked)]
+        listed = [text_id for text_id, _ in content.drafts_among(db, asked)]
     assert listed == [rows[third], rows[first], rows[second]]
 
 

@@ -32,10 +32,10 @@ def shops(tmp_path, git_environment, monkeypatch):
 def rows(repository):
     with closing(Desk(repository.path, repository.environment)) as desk:
         repositories = Repositories(desk)
-        page = repositories_page(repositories)
-        for each in page.stands:
+        stands, _, _ = repositories_page(repositories)
+        for each in stands:
             assert repositories.desk(each.name).workspace.place == each.path
-        return [(each.path, each.chunks, each.name == "") for each in page.stands]
+        return [(each.path, each.chunks, each.name == "") for each in stands]
 
 
 def test_each_row_has_its_own_figures_where_one_of_two_of_the_same_name_is_forgotten(shops):

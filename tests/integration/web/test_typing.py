@@ -23,7 +23,7 @@ def asked(make_repository):
 
         def paths(question: str, *, unfinished: bool) -> list[str]:
             page = search_page(repositories, question, Choices(), USUAL, unfinished=unfinished)
-            return [hit.at(hit.best).partition("#")[0] for section in page.sections for hit in section.hits]
+            return [hit.at(hit.best).partition("#")[0] for _, hits in page.sections for hit in hits]
 
         yield repository, paths, repositories
 
@@ -67,7 +67,7 @@ def test_a_hit_that_is_only_near_is_marked_in_the_page(asked):
     seen = set()
     for question in ("rate", "tax", "1.2", "file tax", "what is the tax"):  # some of them score little
         page = search_page(repositories, question, Choices(), USUAL)
-        for hit in (hit for section in page.sections for hit in section.hits):
+        for hit in (hit for _, hits in page.sections for hit in hits):
             near = hit.found.score < 0.3
             seen.add(near)
             shown = render(

@@ -42,8 +42,8 @@ def test_choosing_takes_calls_in_proportion_to_the_files():
 
 
 def test_lines_of_a_file_are_given_once_and_the_same_lines_of_others_too():
-    beside = FurtherHit(chunk(4, 9), 0.3)
-    after = FurtherHit(chunk(6, 9), 0.3)
+    beside = chunk(4, 9), 0.3
+    after = chunk(6, 9), 0.3
     hits = [hit("a.py", beside, after), hit("b.py"), hit("a.py", repository="other")]
-    found = [(own.repository, own.path, each.chunk.line_start) for own, each in packed(hits, 1_000)]
+    found = [(own.repository, own.path, each.line_start) for own, each, _ in packed(hits, 1_000)]
     assert found == [("", "a.py", 1), ("", "a.py", 6), ("", "b.py", 1), ("other", "a.py", 1)]

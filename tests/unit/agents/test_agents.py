@@ -216,9 +216,7 @@ def test_a_block_is_replaced_where_it_stands():
     assert without_block(changed, HASH) == "before\nafter\n"
 
 
-@pytest.mark.parametrize(
-    "text", [HASH.start, HASH.end, f"{HASH.end}\n{HASH.start}", f"{HASH.start}\n" * 2 + HASH.end]
-)
+@pytest.mark.parametrize("text", [HASH[0], HASH[1], f"{HASH[1]}\n{HASH[0]}", f"{HASH[0]}\n" * 2 + HASH[1]])
 def test_damaged_marks_are_left_alone(text):
     with pytest.raises(DamagedMarksError):
         with_block(text, HASH, "new")
@@ -304,7 +302,7 @@ def test_one_file_under_two_names_stays_for_the_other_client(tmp_path):
     claude, codex = chosen(["claude,codex"], tmp_path)
     apply(tmp_path, plan(tmp_path, [claude, codex]))
     apply(tmp_path, plan(tmp_path, [claude], remove=True))
-    assert MARKDOWN.start in (tmp_path / "AGENTS.md").read_text()
+    assert MARKDOWN[0] in (tmp_path / "AGENTS.md").read_text()
     apply(tmp_path, plan(tmp_path, [codex], remove=True))
     assert (tmp_path / "AGENTS.md").read_text() == "# Rules\n"
 
@@ -367,7 +365,7 @@ def test_a_link_between_guides_is_followed_once(tmp_path):
     (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
     apply(tmp_path, plan(tmp_path, CLIENTS))
     assert (tmp_path / "CLAUDE.md").is_symlink()
-    assert (tmp_path / "AGENTS.md").read_text().count(MARKDOWN.start) == 1
+    assert (tmp_path / "AGENTS.md").read_text().count(MARKDOWN[0]) == 1
 
 
 def test_no_link_leads_out_of_the_repository(tmp_path):

@@ -14,8 +14,8 @@ MAVEN = """<project><modules>
 
 def modules_of(files: dict[str, str | bytes]) -> list[tuple[str, str]]:
     found = detect(files, lambda path: data.encode() if isinstance(data := files[path], str) else data)
-    assert not found.notes
-    return [(module.name, module.directory) for module in found.modules]
+    assert not found[1]
+    return [(module.name, module.directory) for module in found[0]]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_modules_of_the_same_name_are_named_by_their_paths():
 def test_a_broken_manifest_is_left_alone_with_a_note(manifest, text):
     files = {manifest: text, "a/package.json": b"{}"}
     found = detect(files, files.__getitem__)
-    assert found.modules == ()
-    assert len(found.notes) == 1
-    assert found.notes[0].startswith(f"{manifest} names no modules: ")
-    assert len(found.notes[0]) < 250
+    assert found[0] == ()
+    assert len(found[1]) == 1
+    assert found[1][0].startswith(f"{manifest} names no modules: ")
+    assert len(found[1][0]) < 250
 
 
 def test_patterns_cannot_leave_the_repository():

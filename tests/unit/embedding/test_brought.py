@@ -16,7 +16,6 @@ from gitrag.embedding.text import text_key
 from gitrag.embedding.version import ENCODER_VERSION, _version_of, encoder_version
 from gitrag.errors import ModelError
 from gitrag.indexing.embed_texts import encode_texts
-from gitrag.store.vectors import PendingText
 from tests.support.models import (
     WORDS,
     bert_model,
@@ -269,7 +268,7 @@ def test_a_text_that_it_cannot_take_is_said_in_a_line(tmp_path):
     for ask in (encoder.encode_query, lambda text: encoder.encode([text])):
         with pytest.raises(ModelError, match="cannot be run"):
             ask("mail the invoice again")
-    texts = [PendingText(1, "mail.py"), PendingText(2, "mail/the/invoice/again.py")]
+    texts = [(1, "mail.py"), (2, "mail/the/invoice/again.py")]
     done, _vectors, failures = encode_texts(encoder, texts)
     assert (done, list(failures)) == ([1], [2])
 

@@ -13,7 +13,6 @@ from gitrag.embedding.brought import Served, load_encoder
 from gitrag.embedding.draft import drafter, has_table
 from gitrag.errors import ModelError
 from gitrag.indexing.embed_texts import encode_texts
-from gitrag.store.vectors import PendingText
 from tests.support.embedding_server import EmbeddingServer, vector_of
 from tests.support.models import static_model
 
@@ -107,7 +106,7 @@ def test_a_text_that_is_too_long_for_it_keeps_no_other_from_being_embedded(serve
     server = serve()
     encoder = Served(server.model)
     server.longest = 3
-    texts = [PendingText(1, "mail.py"), PendingText(2, "a/very/long/path.py"), PendingText(3, "call.py")]
+    texts = [(1, "mail.py"), (2, "a/very/long/path.py"), (3, "call.py")]
     done, vectors, failures = encode_texts(encoder, texts)
     assert (done, vectors.shape, list(failures)) == ([1, 3], (2, 384), [2])
     server.faults += [(404, b"no such model")]

@@ -166,7 +166,7 @@ def test_every_shipped_script_is_a_whole_hook_with_one_block(hook):
     span = script_blocks.find(text)
     assert span is not None
     assert text[: span.start] == script_blocks.SHEBANG
-    assert span.end == len(text)
+    assert span.stop == len(text)
     assert script_blocks.obstacle(text) == ""
     assert script_blocks.launcher_of(text) is None
     assert f" {hook.name} " in script(hook.name) or not hook.background

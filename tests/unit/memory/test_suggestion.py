@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitrag.memory.exploration import NO_SIGNAL, SIZES, TYPES, suggest
+from gitrag.memory.exploration import SIZES, TYPES, suggest
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,7 @@ from gitrag.memory.exploration import NO_SIGNAL, SIZES, TYPES, suggest
 def test_each_word_speaks_for_its_type(value: str, word: str):
     """In any case, as whole words or at their start."""
     found = suggest(f"We want to {word.upper()} it", "", "")[0]
-    assert (found.value, found.word) == (value, word)
+    assert found == (value, word)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_each_word_speaks_for_its_type(value: str, word: str):
 def test_each_word_speaks_for_its_size(value: str, word: str):
     """In any case, as whole words or at their start."""
     found = suggest("", f"it is {word}, they say", "")[1]
-    assert (found.value, found.word) == (value, word)
+    assert found == (value, word)
 
 
 @pytest.mark.parametrize(
@@ -36,28 +36,26 @@ def test_each_word_speaks_for_its_size(value: str, word: str):
 )
 def test_words_count_by_their_starts(text: str, value: str):
     """So that plurals and other endings match."""
-    assert suggest("", "", text)[0].value == value
-    assert suggest("", "", text)[0].word
+    assert suggest("", "", text)[0][0] == value
+    assert suggest("", "", text)[0][1]
 
 
 @pytest.mark.parametrize("text", ["debug the prefix", "a renewed ladder", "terror, unbroken"])
 def test_the_middle_of_a_word_does_not_count(text: str):
     """ "debug" is not "bug"."""
-    assert suggest(text, "", "")[0].reason == NO_SIGNAL
+    assert suggest(text, "", "")[0][1] == ""
 
 
 def test_the_first_type_in_the_table_wins_wherever_its_word_stands():
     """A text that asks for a fix is about a fix, whatever else it mentions."""
-    assert suggest("add a new page", "", "later, fix the old one")[0].value == "fix"
+    assert suggest("add a new page", "", "later, fix the old one")[0][0] == "fix"
 
 
 def test_small_wins_over_large():
     """One text may hold words for both."""
-    assert suggest("a big idea, a small change", "", "")[1].value == "small"
+    assert suggest("a big idea, a small change", "", "")[1][0] == "small"
 
 
 def test_without_a_word_the_defaults_say_so():
     """The reader sees that it is a default and not a finding."""
-    kind, size = suggest("users want it", "", "")
-    assert (kind.value, size.value) == ("feature", "medium")
-    assert kind.reason == size.reason == "Based on limited context — adjust as needed"
+    assert suggest("users want it", "", "") == (("feature", ""), ("medium", ""))

@@ -36,7 +36,7 @@ def test_no_card_lies_on_another_and_every_definition_has_one_row(seed, is_centr
     layout = lay_out(choose(whole, with_tests=True), whole.nodes[:2] if is_centred else ())
     rows = [row.node for card in layout.cards for row in card.rows]
     assert sorted(rows) == sorted(whole.nodes)
-    assert {(line.edge.caller, line.edge.callee) for line in layout.lines} == {
+    assert {(edge.caller, edge.callee) for edge, _ in layout.lines} == {
         (edge.caller, edge.callee) for edge in whole.edges
     }
     columns = {}

@@ -20,7 +20,7 @@ from gitrag.report.parts import kind_of
 from gitrag.report.places import as_paths, as_vimgrep, relative_to
 from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
-from gitrag.search.engine import FurtherHit, Hit
+from gitrag.search.engine import Hit
 from gitrag.search.graph_filter import graph_filter
 from gitrag.search.sections import AnswerSection
 from gitrag.search.snippet import Line
@@ -49,7 +49,7 @@ HIT = Hit(
         Line(10, "    def send(self, request):", matches=False),
         Line(11, "        return 1", matches=True),
     ),
-    also=(FurtherHit(place(20, 24, "Session.close")), FurtherHit(place(1, 3, ""))),
+    also=((place(20, 24, "Session.close"), 0.0), (place(1, 3, ""), 0.0)),
     bm25=7.25,
     cosine=0.5,
     reasons=(("bm25", 0.866), ("test_or_doc", -2.917)),

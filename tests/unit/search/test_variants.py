@@ -12,7 +12,7 @@ NAMES = ("parse", "read", "skip", "peek", "close")
 
 
 def outline(*names: str, lines: Sequence[str] = ()) -> Outline:
-    return Outline(frozenset(names), frozenset(lines))
+    return frozenset(names), frozenset(lines)
 
 
 def grouped(*files: tuple[str, Outline]) -> list[list[str]]:
