@@ -122,6 +122,8 @@ _IN_PAGES = {
     "jsp": ("java", b"<p><%%! %s %%></p>"),
     "razor": ("csharp", b"<p>@functions { %s }</p>"),
     "html": ("javascript", b'<p onclick="f(1)"></p>\n<script>%s</script>\n'),
+    "twig": ("php", b"{# %s #}\n<p>{{ user.fullName|upper }}</p>"),
+    "blade": ("php", b"@php %s @endphp\n<p>{{ $user->fullName() }}</p>"),
 }
 """The language inside a page, and the page around it."""
 
