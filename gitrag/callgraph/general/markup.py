@@ -135,5 +135,7 @@ def _names(text: str, *, whole: bool) -> Iterator[tuple[int, tuple[str, ...], bo
             continue
         if is_call:
             yield found.start(), parts, True
-        elif len(parts) == 1 and (not whole or found[0] == code.strip()):
+        if not whole and len(parts) > is_call:  # of what Vue computes a member, too
+            yield found.start(), parts[:1], False
+        elif whole and not is_call and len(parts) == 1 and found[0] == code.strip():
             yield found.start(), parts, False

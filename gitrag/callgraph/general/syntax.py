@@ -241,6 +241,8 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
 _RAISING = frozenset({"raise", "fail"})
+_STORED = {"commit": "mutations", "dispatch": "actions"}
+"""The objects of a store of Vuex that have what these are given the name of."""
 _NOTHING = frozenset({"null", "undefined"})
 _UNITING = frozenset({"typescript", "tsx"})
 _FUNCTIONS = frozenset(
@@ -1250,7 +1252,10 @@ class QueryReader:
         on = parts_of(self._text(captures["on"][0])) if "on" in captures else ["this"]
         name = self._text(node).removeprefix(":")
         if self._language.name in SCRIPTS:
-            on, name = ["?"], name.rpartition("/")[2]
+            module, _, name = name.rpartition("/")
+            sends = self._text(captures["_sends"][0]) if "_sends" in captures else ""
+            of = module.rpartition("/")[2] or _STORED.get(sends)
+            on = ["?", of] if of else ["?"]
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
         is_elixir = self._language.name == "elixir" and node.type == "identifier"
         given = given_in_elixir(node, self._lineage) if is_elixir else None  # of a delegate

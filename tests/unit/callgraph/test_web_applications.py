@@ -87,6 +87,22 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f ~> mutations.addItem"},
     ),
+    "vuex, the one of the store": (
+        {
+            "store/index.js": "export const actions = { save() {}, load() {} };\n",
+            "store/carts.js": "export const actions = { load() {} };\n",
+            "a.vue": "<script>export default { methods: { save() { this.$store.dispatch('save'); }, "
+            "g() { this.$store.dispatch('carts/load'); this.$store.dispatch('load'); } } }</script>\n",
+        },
+        {"default.save ~> actions.save", "default.g ~> actions.load"},
+    ),
+    "vue, what it computes": (
+        {
+            "a.vue": '<template><p v-if="rows.length">{{ user.name() }} {{ row.name }}</p></template>\n'
+            "<script>export default { computed: { rows() {}, user() {}, label() {} } }</script>\n"
+        },
+        {"<module> ~> default.rows", "<module> ~> default.user"},
+    ),
     "vuex, one of two": (
         {
             "a.js": "const a = { addItem() {} };\nconst b = { addItem() {} };\n",
