@@ -40,6 +40,17 @@ MODEL = (
 )
 INPUT = "<?php\nnamespace App\\View\\Components\\Forms;\nclass DateInput { function render() {} }\n"
 COUNTER = "<?php\nnamespace App\\Livewire;\nclass Counter { function render() {} function addOneMore() {} }\n"
+NAMES = ("one", "two", "three", "four", "five", "six")
+SHORT = (
+    "<?php\n"
+    + "".join(f"function {each}() {{}}\n" for each in NAMES)
+    + "class Of extends AbstractExtension {\n"
+    + (
+        "  function getFunctions() { return ["
+        + ", ".join(f"new TwigFunction('{each}', '{each}')" for each in NAMES)
+        + "]; }\n}\n"
+    )
+)
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     "twig, of a type that a comment declares": (
@@ -124,6 +135,22 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "{{ forms.input('a') }}{{ said(1) }}{{ label(1) }}",
         },
         {"input -> label", "<module> -> input", "<module> -> label"},
+    ),
+    "twig, brackets and strings that hold what ends a tag, and others": (
+        {
+            "f.php": SHORT,
+            "a.twig": "{% include 'b.twig' with {a: {b: one()}} %}{{ x({a: {b: 1}}, two()) }}"
+            "{{ '{{ }} it\\'s' ~ three() -}} {{ {a: {b: 1}}}}{{ \"%}\" ~ four() }}{% block a five() %}",
+            "b.twig": "{{ six({a: {b: 1}}) }}",
+        },
+        {
+            *(f"<module> -> {each}" for each in NAMES),
+            "<module> ~> <module>",
+        },
+    ),
+    "twig, a comment in an expression": (
+        {"f.php": SHORT, "a.twig": "{{\n  # don't one()\n  two() # three()\n}}{{ four() }}"},
+        {"<module> -> two", "<module> -> four"},
     ),
     "twig, no call": (
         {
@@ -231,6 +258,14 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "<module> ~> Counter.addOneMore",
         },
     ),
+    "blade, what looks like a directive in text, and a comment that ends with the code": (
+        {
+            "f.php": SHORT,
+            "a.blade.php": "@admin (or run one()) @if (two()) <?php three(); // it ?> {{ four() }}"
+            " @odd(five())",
+        },
+        {"<module> -> two", "<module> -> three", "<module> -> four", "<module> -> five"},
+    ),
     "blade, no call": (
         {
             "M.php": MODEL,
@@ -262,6 +297,8 @@ def test_calls_of_templates_are_at_their_lines():
     files = {
         "U.php": USER,
         "a.twig": f"\n{TYPED}\n{{{{ [\n  1,\n  user.fullName] }}}}\n\n{{{{ user.active }}}}\n",
+        "c.twig": f"{TYPED}{{{{ x('a\nb\n', user.fullName) }}}}\n{{% set\n x =\n user.active %}}\n"
+        "{% for x in\n user.town %}{% endfor %}\r\n{% block x\n user.mailAddress %}\n",
         "b.blade.php": "{{-- @var \\App\\Entity\\User $it --}}\n@if(\n "
         " $it->label(1)\n)\n{{\n$it->isActive() }}\n",
     }
@@ -270,15 +307,31 @@ def test_calls_of_templates_are_at_their_lines():
     assert {(edge.caller.path, edge.callee.name, edge.line) for edge in found} == {
         ("a.twig", "User.getFullName", 5),
         ("a.twig", "User.isActive", 7),
+        ("c.twig", "User.getFullName", 3),
+        ("c.twig", "User.isActive", 6),
+        ("c.twig", "User.getTown", 8),
+        ("c.twig", "User.hasMailAddress", 10),
         ("b.blade.php", "User.label", 3),
         ("b.blade.php", "User.isActive", 6),
     }
 
 
 TWIG = "{{ |{{ '|{% a |{% macro a( |{% macro a() %}|{# |{{ a( |{{ [|{{ {|{{ a ? |{% verbatim %}|}}|{{{"
+WHOLE = (
+    "{{ '" + "\\'" * 200_001 + " }}",
+    '{% block "x ' + "\\'" * 200_000 + '" %}',
+    "{% types " + "a" * 200_000 + " %}",
+    "{% types a" + " " * 200_000 + " %}",
+)
 BLADE = (
     '{{ |{{{ |{!! |@if( |@foreach($a as $b) |@php |@verbatim |{{-- |<x-a :b="|<?php |( |) |@endphp |wire:a="'
 )
+
+
+@pytest.mark.parametrize("place", range(len(WHOLE)))
+def test_a_tag_that_goes_on_and_on(place):
+    """Anything but linear time would take minutes to hours."""
+    assert len(php_of_twig(WHOLE[place])) < 3 * len(WHOLE[place])
 
 
 @pytest.mark.parametrize(
