@@ -125,14 +125,14 @@ class _Lines:
             self._parts.append((at, len(self._parts), code))
 
     def joined(self) -> str:
-        """Return the code; it begins as a file of PHP does."""
+        """Return the code; it begins as a file of PHP does: one of none may be rendered, too."""
         rows: list[list[str]] = [[] for _ in range(self._text.count("\n") + 1)]
         row = counted = 0
         for at, _, code in sorted(self._parts):
             row, counted = row + self._text.count("\n", counted, at), at
             for more, line in enumerate(code.split("\n")):
                 rows[min(row + more, len(rows) - 1)].append(line)
-        return ("<?php " * bool(self._parts)) + "\n".join(" ".join(each) for each in rows)
+        return "<?php " + "\n".join(" ".join(each) for each in rows)
 
 
 def _declare(lines: _Lines, text: str, start: int, end: int) -> None:

@@ -152,6 +152,14 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"f.php": SHORT, "a.twig": "{{\n  # don't one()\n  two() # three()\n}}{{ four() }}"},
         {"<module> -> two", "<module> -> four"},
     ),
+    "a template of text alone": (
+        {
+            "a.php": "<?php\nfunction go($x) { $x->render('a.twig'); view('b'); }\n",
+            "a.twig": "Hello\n",
+            "b.blade.php": "Hello\n",
+        },
+        {"go ~> <module>"},
+    ),
     "twig, no call": (
         {
             "U.php": USER,
