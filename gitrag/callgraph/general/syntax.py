@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
-from gitrag.callgraph.general.docblocks import TEMPLATE, documented
+from gitrag.callgraph.general.docblocks import ROUTE_NAMED, TEMPLATE, documented
 from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import (
@@ -591,6 +591,7 @@ class QueryReader:
         declared = {each.function for each in self._results}
         templates = {name for comment in comments for name in TEMPLATE.findall(self._comment(comment))}
         for comment in comments:
+            self._register_documented(comment)
             for kind, name, written, node in documented(comment, self._comment):
                 type_ = self._type_written(written)
                 place = self._around(node)
@@ -1293,6 +1294,17 @@ class QueryReader:
             body = arguments.named_children[-1].start_byte if arguments is not None else node.start_byte
             head = self._between(node.start_byte, body)
             self._groups.append((*node.byte_range, prefix(head)))
+
+    def _register_documented(self, comment: tree_sitter.Node) -> None:
+        """Note the route that a comment names, or what one before a class puts before names."""
+        after, found = comment.next_named_sibling, ROUTE_NAMED.search(self._comment(comment))
+        if after is None or not found:
+            return
+        own = after.child_by_field_name("name")
+        if after.type == "class_declaration":
+            self._groups.append((*after.byte_range, found[1]))
+        elif after.type == "method_declaration" and own is not None:
+            self._routes.append((own.start_byte, {"local": self._text(own), "alias": f"{ROUTE}{found[1]}"}))
 
     def _named_in(self, captures: _Captures, imports: list[dict[str, str]]) -> Iterator[_Call]:
         """Yield the route or the template that arguments name; note what a template is given."""

@@ -179,6 +179,17 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"C.all ~> C.show", "<module> ~> C.show"},
     ),
+    "symfony's routes, in comments": (
+        {
+            "C.php": '<?php\n/** @Route("/u", name="user_") */\nclass C {\n  /**\n   * Shows (it).\n   *\n'
+            '   * @Route("/{id}", requirements={"id"="(a|b)"},\n'
+            '   *   name="show")\n   * @Other(name="list")\n   */\n'
+            "  function show() {}\n"
+            '  /** @Other(name="other") @see Route(name="other") */\n  function other() {}\n}\n',
+            "a.twig": "{{ path('user_show', {id: 1}) }}{{ url('user_other') }}{{ path('user_list') }}",
+        },
+        {"<module> ~> C.show"},
+    ),
     "laravel's routes": (
         {
             "r.php": "<?php\nRoute::name('admin.')->prefix('a')->group(function () {\n"
