@@ -299,6 +299,7 @@ _NO_READ = late_re(
 _NO_READS = ("name", "pattern", "operator", "field")
 """Fields of Scala's nodes whose names read none."""
 
+_OF_REQUEST = ("request", "request()", "$this")
 _NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
 """What may be the name of a route or a template."""
 
@@ -1309,6 +1310,8 @@ class QueryReader:
     def _named_in(self, captures: _Captures, imports: list[dict[str, str]]) -> Iterator[_Call]:
         """Yield the route or the template that arguments name; note what a template is given."""
         for arguments in captures.get("naming", ()):
+            if arguments.parent is not None and self._is_of_request(arguments.parent):
+                continue
             given = [each.named_children[-1] for each in arguments.named_children if each.named_children]
             named = [self._text(each) for each in given if each.type in {"string", "encapsed_string"}]
             kind = self._text(captures["_kind"][0])
@@ -1322,6 +1325,13 @@ class QueryReader:
                 for array in given[1:] if alias[0] == VIEW else ():
                     for name, value in self._pairs(array):
                         self._gifts.append((Declaration(place, f"{alias}{GIVEN}{name}", "", value), array))
+
+    def _is_of_request(self, call: tree_sitter.Node) -> bool:
+        """Tell whether a call reads what Laravel has of an address: ``$request->route('user')``."""
+        on, name = call.child_by_field_name("object"), call.child_by_field_name("name")
+        if on is None or name is None or self._text(name) != "route":
+            return False
+        return self._between(max(on.end_byte - 9, on.start_byte), on.end_byte).lower().endswith(_OF_REQUEST)
 
     def _pairs(self, array: tree_sitter.Node) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield what an array of PHP, or ``compact('a')``, has under names: the parts of an expression."""

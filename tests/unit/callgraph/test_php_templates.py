@@ -160,6 +160,25 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"go ~> <module>"},
     ),
+    "twig, what is read of the object itself is only likely": (
+        {
+            "U.php": "<?php\nclass User { public $name; private $age; function getName() {}"
+            "function getAge() {} }\n",
+            "a.twig": "{# @var user User #}{{ user.name }}{{ user.age }}",
+        },
+        {"<module> ~> User.getName", "<module> -> User.getAge"},
+    ),
+    "twig, templates of one name": (
+        {
+            "templates/m.twig": "{% macro a() %}{% endmacro %}",
+            "src/AdminBundle/templates/m.twig": "{% macro b() %}{% endmacro %}",
+            "one/templates/n.twig": "{% macro c() %}{% endmacro %}",
+            "two/templates/n.twig": "{% macro d() %}{% endmacro %}",
+            "templates/x.twig": "{% from '@Admin/m.twig' import a, b %}{{ a() }}{{ b() }}",
+            "two/templates/x.twig": "{% from 'n.twig' import c, d %}{{ c() }}{{ d() }}",
+        },
+        {"<module> -> b", "<module> -> d"},
+    ),
     "twig, no call": (
         {
             "U.php": USER,
@@ -210,6 +229,17 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "<module> ~> C.new",
             "<module> ~> I.__invoke",
         },
+    ),
+    "laravel's routes, and what a request's address has": (
+        {
+            "r.php": "<?php\nRoute::get('/u', [C::class, 'show'])->name('user');\n",
+            "C.php": "<?php\nclass C { function show() {}\n"
+            "  function a($request) { $request->route('user'); }\n"
+            "  function b() { return request()->route('user') . $this->route('user'); }\n"
+            "  function c() { return redirect()->route('user'); }\n"
+            "  function d() { return Redirect::route('user'); }\n}\n",
+        },
+        {"<module> ~> C.show", "C.c ~> C.show", "C.d ~> C.show"},
     ),
     "blade, its expressions": (
         {
