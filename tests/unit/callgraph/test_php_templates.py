@@ -168,6 +168,13 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"<module> ~> User.getName", "<module> -> User.getAge"},
     ),
+    "twig, a private method is called by none": (
+        {
+            "U.php": "<?php\nclass User { private function sum() {} function getSum() {} }\n",
+            "a.twig": "{# @var user User #}{{ user.sum }}",
+        },
+        {"<module> -> User.getSum"},
+    ),
     "twig, templates of one name": (
         {
             "templates/m.twig": "{% macro a() %}{% endmacro %}",
