@@ -44,6 +44,9 @@ MOST_NAMES = 100
 _LINES_ABOVE = 4
 _LINES_OF_HEAD = 8
 """Lines above and at the start of a definition in which its decorators and annotations stand."""
+_LINES_OF_COMMENT = 20
+_ANNOTATION = re.compile(r"\s*/?\*+\s*@[A-Z]\w*(?:\\\w+)*\(|\s*/?\*+\s*@[A-Z]\w*\\\w+")
+"""An annotation of PHP in a comment: ``* @Route("/")``."""
 
 PRIVATE = re.compile(r"\b(?:private|fileprivate)\b|#\w+\(|(?:async )?def __\w+(?<!__)\(")
 """What says of a method that no base of its class calls it."""
@@ -312,7 +315,12 @@ def head_of(lines: Sequence[str], line: int) -> Sequence[str]:
         start > 0 and line - start <= _LINES_ABOVE and lines[start - 1].lstrip().startswith(("@", "[", "#["))
     ):
         start -= 1
-    return lines[start : line - 1 + _LINES_OF_HEAD]
+    said = []
+    for each in reversed(lines[max(start - _LINES_OF_COMMENT, 0) : start]):
+        if not each.lstrip().startswith(("*", "/**")):
+            break
+        said += [each] * bool(_ANNOTATION.match(each))
+    return [*said, *lines[start : line - 1 + _LINES_OF_HEAD]]
 
 
 def last_of(node: Node) -> str:

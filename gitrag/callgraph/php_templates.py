@@ -13,25 +13,31 @@ from gitrag.callgraph.general.registering import FILTER, FUNCTION, IMPORT, READ,
 from gitrag.callgraph.templates import closing_brackets
 from gitrag.late import late_re
 
+_STRING = r"'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)"
+"""One without an end is the rest of the text: or each quote in it would be looked at up to there."""
 _TOKEN = late_re(
-    r"(?P<blank>\s+)|(?P<string>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")|(?P<number>\d[\d_]*+(?:\.\d+)?)"
+    rf"(?P<blank>\s+|#[^\n]*+)|(?P<string>{_STRING})|(?P<number>\d[\d_]*+(?:\.\d+)?)"
     r"|(?P<name>[A-Za-z_]\w*+)|(?P<sign>=>|\?\?|\?:|\?\.|<=>|[=!]==?|<=|>=|\.\.\.?|\*\*|//|&&|\|\||.)",
     re.DOTALL,
 )
-_INSIDE = r"(?:(?!\{\{|\{%|\}\}|%\})[^\"']|\"(?:(?!\{\{|\{%)[^\"])*+\"|'(?:(?!\{\{|\{%)[^'])*+')*+"
-"""What no tag begins in: or each one without an end would be looked for up to the file's."""
-_TWIG = late_re(
-    rf"\{{#(?P<comment>)|\{{\{{[-~]?(?P<value>{_INSIDE})\}}\}}|\{{%[-~]?\s*+(?P<tag>\w++)(?P<given>{_INSIDE})%\}}"
+_TWIG = late_re(r"\{#(?P<comment>)|(?P<value>\{\{)|\{%[-~]?\s*+(?P<tag>\w++)")
+_INSIDE = late_re(
+    rf"(?P<string>{_STRING})|(?P<end>\{{[{{%]|%\}})|(?P<bracket>[(\[{{)\]}}])|#[^\n]*+|[^\"'#%(){{}}\[\]]++|.",
+    re.DOTALL,
 )
+_MOST_IN_VAIN = 4
+"""Characters read of tags without an end for each of a template: each may be looked for up to the file's."""
 _DECLARED = late_re(
     r"@var\s+(?:\$?(\w+)\s+(\\?[A-Z][\w\\]*+(?:\[\])?)|(\\?[A-Z][\w\\]*+(?:\[\])?)\s+\$?(\w+))"
 )
-_TYPE_OF_TWIG = late_re(r"(\w+)\s*\??\s*:\s*(?:'([^']*+)'|\"([^\"]*+)\")")
+_TYPE_OF_TWIG = late_re(r"(?<!\w)(\w++)\s*+(?:\?\s*+)?:\s*(?:'([^']*+)'|\"([^\"]*+)\")")
 _MACRO = late_re(r"\s*(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _IMPORTED = late_re(r"\s*(?:[\"']([^\"']+)[\"']|(_self))\s+(as|import)\s+(.+)", re.DOTALL)
 _RENAMED = late_re(r"(\w+)(?:\s+as\s+(\w+))?")
 _LOOP = late_re(r"\s*(\w+)(?:\s*,\s*(\w+))?\s+in\s+(.+)", re.DOTALL)
 _SET = late_re(r"\s*(\w+)\s*=(?!=)(.+)", re.DOTALL)
+_NAME_OF_BLOCK = late_re(r"\s*[\w-]++")
+_END_OF_COMMENT = late_re(r"#\}")
 _END_OF_TEXT = {
     "verbatim": late_re(r"\{%[-~]?\s*endverbatim\s*[-~]?%\}"),
     "raw": late_re(r"\{%[-~]?\s*endraw\s*[-~]?%\}"),
@@ -54,30 +60,54 @@ def php_of_twig(text: str) -> str:
     """Return PHP that calls what a template of Twig may call, with its macros as functions."""
     lines = _Lines(text)
     opened: list[tuple[int, str]] = []
-    if "_self" in text:
-        lines.add(0, f"{IMPORT}('_self', '_self');")
-    at = 0
-    while found := _TWIG.search(text, at):
-        at = found.end()
+    lines.add(0, f"{IMPORT}('_self', '_self');" * ("_self" in text))
+    at, room = 0, _MOST_IN_VAIN * (len(text) + 1_000)
+    while (found := _TWIG.search(text, at)) and room > 0:
+        at = since = found.end()
         start = found.start()
         if found["comment"] is not None:
-            end = text.find("#}", at)
-            at = end + 2 if end >= 0 else len(text)
+            at = _after(_END_OF_COMMENT, text, at)
             _declare(lines, text, start, at)
-        elif found["value"] is not None:
-            lines.add(found.start("value"), f"echo {_expression(found['value'])};")
+            continue
+        is_closed, at = _end_of_tag(text, since, found["tag"])
+        given = text[since:at].rstrip("-~")
+        if not is_closed:
+            room -= at - since
+            at = since
+        elif not found["tag"]:
+            lines.add(since, f"echo {_expression(given.lstrip('-~'))};")
         elif found["tag"] in _END_OF_TEXT:
-            closed = _END_OF_TEXT[found["tag"]].search(text, at)
-            at = closed.end() if closed else len(text)
-        elif found["tag"] == "macro" and (macro := _MACRO.match(found["given"])) and not opened:
+            at = _after(_END_OF_TEXT[found["tag"]], text, at)
+        elif found["tag"] == "macro" and (macro := _MACRO.match(given)) and not opened:
             opened.append((start, f"function {macro[1]}({_parameters(macro[2])}) {{"))
         elif found["tag"] == "endmacro" and opened:  # one without an end would be the rest of the file
             lines.add(*opened.pop())
             lines.add(start, "}")
-        elif found["given"].strip():
-            for code in _statement(found["tag"], found["given"]):
-                lines.add(found.start("given"), code)
+        elif given.strip():
+            for place, code in _statement(found["tag"], given):
+                lines.add(since + place, code)
     return lines.joined()
+
+
+def _after(end: re.Pattern[str], text: str, at: int) -> int:
+    found = end.search(text, at)
+    return found.end() if found else len(text)
+
+
+def _end_of_tag(text: str, at: int, tag: str | None) -> tuple[bool, int]:
+    """Return whether what is in a tag of Twig ends, and where, or where that was given up."""
+    opened: list[str] = []
+    for found in _INSIDE.finditer(text, at):
+        bracket, at = found["bracket"], found.start()
+        if found["end"]:
+            return found["end"] == "%}" and bool(tag), at
+        if bracket in _CLOSING.values():
+            opened.append(bracket)
+        elif opened and bracket and opened[-1] == _CLOSING[bracket]:
+            opened.pop()
+        elif bracket == "}" and not tag and text.startswith("}}", at):
+            return True, at
+    return False, len(text)
 
 
 class _Lines:
@@ -91,18 +121,18 @@ class _Lines:
     def add(self, at: int, code: str) -> None:
         """Add code at the line of a place of the text."""
         self._room -= len(code)
-        if self._room >= 0:
+        if code and self._room >= 0:
             self._parts.append((at, len(self._parts), code))
 
     def joined(self) -> str:
-        """Return the code; it begins as a file of PHP does."""
+        """Return the code; it begins as a file of PHP does: one of none may be rendered, too."""
         rows: list[list[str]] = [[] for _ in range(self._text.count("\n") + 1)]
         row = counted = 0
         for at, _, code in sorted(self._parts):
             row, counted = row + self._text.count("\n", counted, at), at
             for more, line in enumerate(code.split("\n")):
                 rows[min(row + more, len(rows) - 1)].append(line)
-        return ("<?php " * bool(self._parts)) + "\n".join(" ".join(each) for each in rows)
+        return "<?php " + "\n".join(" ".join(each) for each in rows)
 
 
 def _declare(lines: _Lines, text: str, start: int, end: int) -> None:
@@ -120,32 +150,34 @@ def _parameters(given: str) -> str:
     return ", ".join(f"${each}" for each in names if each.isidentifier())
 
 
-def _statement(tag: str, given: str) -> Iterator[str]:  # noqa: C901 - a branch a kind of tag
-    """Yield the PHP of a tag of Twig."""
+def _statement(tag: str, given: str) -> Iterator[tuple[int, str]]:  # noqa: C901 - a branch a kind of tag
+    """Yield the PHP of a tag of Twig, each with its place in what the tag is given."""
     imported = _IMPORTED.match(given) if tag in {"import", "from"} else None
     loop = _LOOP.match(given) if tag == "for" else None
     variable = _SET.match(given) if tag == "set" else None
     if imported:
         origin = imported[1] or imported[2]
-        yield f"{IMPORT}('{origin}', '{imported[4].split()[0]}');" if imported[3] == "as" else ""
+        if imported[3] == "as":
+            yield 0, f"{IMPORT}('{origin}', '{imported[4].split()[0]}');"
         for each in _RENAMED.finditer(imported[4]) if imported[3] == "import" else ():
-            yield f"{IMPORT}('{origin}', '{each[1]}', '{FUNCTION}{each[2] or each[1]}');"
+            yield 0, f"{IMPORT}('{origin}', '{each[1]}', '{FUNCTION}{each[2] or each[1]}');"
     elif loop:
         names = " => ".join(f"${each}" for each in loop.group(1, 2) if each)
-        yield f"foreach ({_expression(loop[3])} as {names}) {{}}"
+        yield loop.start(3), f"foreach ({_expression(loop[3])} as {names}) {{}}"
     elif variable:
-        yield f"${variable[1]} = {_expression(variable[2])};"
+        yield variable.start(2), f"${variable[1]} = {_expression(variable[2])};"
     elif tag == "types":
         for each in _TYPE_OF_TWIG.finditer(given):
-            yield _typed(each[1], (each[2] or each[3] or "").replace("\\\\", "\\"))
+            yield each.start(), _typed(each[1], (each[2] or each[3] or "").replace("\\\\", "\\"))
     elif tag in {"apply", "filter"}:
-        yield f"echo {_expression(f'_ | {given}')};"
+        yield 0, f"echo {_expression(f'_ | {given}')};"
     elif tag in _NAMED:
-        yield f"echo {_expression(f'{tag}({given})')};"
+        yield 0, f"echo {_expression(f'{tag}({given})')};"
     elif tag == "block":
-        yield f"echo {_expression(given.strip().partition(' ')[2])};"
+        name = _NAME_OF_BLOCK.match(given)
+        yield (name.end(), f"echo {_expression(given[name.end() :])};") if name else (0, "")
     elif tag not in {"set", "import", "from"}:
-        yield f"echo {_expression(given)};"
+        yield 0, f"echo {_expression(given)};"
 
 
 def _expression(text: str) -> str:
@@ -208,7 +240,8 @@ def _name(written: str, before: str, after: str, bracket: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a string's text without what would end it."""
-    return text.replace("\\\\", "/").replace("\\", "").replace("'", " ").replace("?>", "  ")
+    plain = text.replace("\\\\", "/").replace("\\", "").replace("'", " ").replace("?>", "  ")
+    return plain.replace("\n", " ")  # which the next token counts
 
 
 _BLADE = late_re(
@@ -222,6 +255,14 @@ _BLADE = late_re(
 _PROPERTY = late_re(r"(?<=->)([A-Za-z_]\w*+)(?!\s*(?:\(|=(?![=>])))")
 _LOOPS = {"foreach": "foreach", "forelse": "foreach", "for": "for"}
 _OF_STYLES = frozenset("media import keyframes supports font charset page layer container".split())
+_SPACED = frozenset(
+    "if elseif unless isset empty switch case for foreach forelse while can cannot canany elsecan auth guest"
+    " error section yield push prepend include includeIf includeWhen includeUnless includeFirst extends each"
+    " component livewire php json js class style checked selected disabled lang choice inject dump dd".split()
+)
+"""Directives that are written with a space before what they are given, too: others are text then."""
+_OF_COMMENT = " ?><?php "
+"""What ends a comment, and goes on."""
 _INCLUDING = frozenset(
     "include includeIf includeWhen includeUnless includeFirst extends extendsFirst component each".split()
 )
@@ -246,13 +287,13 @@ def php_of_blade(text: str) -> str:
         elif kind in {"value", "raw"}:
             lines.add(found.start(kind), f"echo {_read(found[kind])};")
         elif kind == "code":
-            lines.add(found.start("code"), f"{found['code']};")
+            lines.add(found.start("code"), f"{found['code']}{_OF_COMMENT * ('//' in found['code'])};")
         elif kind == "block":
             is_closed = at <= last[found["block"]]  # or each would look for its end up to the file's
             end = text.find(f"@end{found['block']}", at) if is_closed else at
             lines.add(at, f"{text[at:end]};" if found["block"] == "php" else "")
             at = end
-        elif kind == "name" and at in closing:
+        elif kind == "name" and at in closing and (text[at - 1] not in " \t" or found["name"] in _SPACED):
             lines.add(at, _directive(found["name"], text[at + 1 : closing[at]]))
             at = closing[at] + 1
         elif kind == "component":

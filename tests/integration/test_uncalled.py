@@ -9,6 +9,7 @@ import pytest
 from gitrag.actions import graph, uncalled
 from gitrag.actions.graph import call_graph, calls_of
 from gitrag.actions.impact import callers_from_outside
+from gitrag.actions.reaching import head_of
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.indexing import records
 from gitrag.mcp_server import replies
@@ -55,6 +56,12 @@ def workspace(tmp_path_factory):
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
     return of_texts(tmp_path_factory.mktemp("short"), SHORT)
+
+
+def test_of_the_comment_before_a_definition_annotations_are_read():
+    """What other tags say there is of no call."""
+    lines = ["/**", " * @todo (more)", " * @ORM\\PrePersist", " * @return A", " */", "function f()"]
+    assert head_of(lines, 6) == [lines[2], lines[5]]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -260,6 +267,10 @@ SHORT = {
         "  public function scopeNewest($q) {}\n"
         "  public function isOpen() {}\n}\n"
     ),
+    "Routed.php": (
+        '<?php\nclass Routed {\n  /**\n   * Shows.\n   *\n   * @Route("/shown")\n   */\n'
+        "  function shownThere() {}\n}\n"
+    ),
     "posts.php": "<?php\n$post->nice_title = 1;\n$all->newest();\n",
     "post.twig": "{% if it.open %}\n",
     "Mail.java": "@Service\nclass Mail {\n  Mail(Repo repo) {}\n}\n",
@@ -374,6 +385,7 @@ SHORT = {
         ("Post.getNiceTitleAttribute", ("posts.php:2",), (), ""),
         ("Post.scopeNewest", ("posts.php:3",), (), ""),
         ("Post.isOpen", ("post.twig:1",), (), ""),
+        ("Routed.shownThere", (), ("@Route",), ""),
         ("Mail.Mail", (), ("@Service",), ""),
         ("Wide.shut", (), ("impl Transport",), ""),
         ("Round.made", (), (), "Style"),  # which is only extended here

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from gitrag.late import late_re
+
 if TYPE_CHECKING:
     import tree_sitter
 
@@ -16,6 +18,10 @@ _TAG = re.compile(
 )
 TEMPLATE = re.compile(r"@(?:(?:phpstan-|psalm-)?template[\w-]*|(?:phpstan|psalm)-(?:import-)?type)\s+(\w+)")
 """A name that stands for a type of others in what comments declare: it is no class."""
+ROUTE_NAMED = late_re(
+    r"@(?:[A-Za-z]\w*\\)?Route\((?>[^()\"@]|\"[^\"@]*\"|\([^()@]*\))*?\bname\s*=\s*\"([^\"\s]+)\""
+)
+"""The name of a route of Symfony, as comments have it."""
 _FUNCTIONS = frozenset({"method_declaration", "function_definition"})
 _MOST_LOOKED_AT = 100
 """Nodes of a statement among which the variable is looked for that a docblock before it is about."""

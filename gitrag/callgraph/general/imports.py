@@ -15,6 +15,8 @@ from gitrag.callgraph.general.scripts import Scripts
 _BY_PATH = (".lua", ".dart", ".zig")
 """Endings of files that name others by their paths."""
 
+_FEW = 50
+"""Templates of a name among which the one that is meant is looked for."""
 _ROOTS = ("templates", "views", "Templates")
 """How directories end that templates of PHP are named from."""
 
@@ -145,7 +147,7 @@ class Imports:
         self._crates: Crates | None = None
         self._go_modules: dict[str, str] | None = None
         self._found: dict[tuple[str, str, str], list[Place]] = {}
-        self._views: dict[str, str | None] = {}
+        self._views: dict[str, list[str]] = {}
 
     def within(self, module: str) -> list[str]:
         """Return the files of a path, which may be a directory."""
@@ -214,18 +216,28 @@ class Imports:
         return self._crates
 
     def template(self, name: str, importer: str) -> str | None:
-        """Return the template of PHP that a name means in a file: one that lies where templates do, first."""
+        """Return the template of PHP that a name means in a file: of its bundle, else the nearest."""
         if name == "_self":
             return importer
-        name = name.partition("/")[2] if name.startswith("@") else name.lstrip("/!")
-        stem = name.rpartition("/")[2].partition(".")[0]
-        if name in self._views:
-            return self._views[name]
-        every = [path for path in self._stems.get(stem, ()) if f"/{path}".endswith(f"/{name}")]
-        roots = {path: path.removesuffix(name).rstrip("/") for path in every}
-        own = sorted(every, key=lambda path: (not roots[path].endswith(_ROOTS), len(path), path))
-        self._views[name] = own[0] if own else None
-        return self._views[name]
+        bundle = name.partition("/")[0].lstrip("@!").lower() if name.startswith("@") else ""
+        name = name.partition("/")[2] if bundle else name.lstrip("/!")
+
+        def is_elsewhere(path: str) -> bool:
+            return not path.removesuffix(name).rstrip("/").endswith(_ROOTS)
+
+        if name not in self._views:
+            stem = name.rpartition("/")[2].partition(".")[0]
+            every = [path for path in self._stems.get(stem, ()) if f"/{path}".endswith(f"/{name}")]
+            self._views[name] = sorted(every, key=lambda path: (is_elsewhere(path), len(path), path))[:_FEW]
+        return min(
+            self._views[name],
+            key=lambda path: (
+                bool(bundle) and not {bundle, f"{bundle}bundle"} & set(path.lower().split("/")),
+                is_elsewhere(path),
+                -shared(path, importer),
+            ),
+            default=None,
+        )
 
     def _script(self, origin: str, importer: str) -> str | None:
         if importer.endswith(".twig"):

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import msgspec
 
 from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
-from gitrag.callgraph.general.docblocks import TEMPLATE, documented
+from gitrag.callgraph.general.docblocks import ROUTE_NAMED, TEMPLATE, documented
 from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.parameters import (
@@ -301,6 +301,7 @@ _NO_READ = late_re(
 _NO_READS = ("name", "pattern", "operator", "field")
 """Fields of Scala's nodes whose names read none."""
 
+_OF_REQUEST = ("request", "request()", "$this")
 _NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
 """What may be the name of a route or a template."""
 
@@ -593,6 +594,7 @@ class QueryReader:
         declared = {each.function for each in self._results}
         templates = {name for comment in comments for name in TEMPLATE.findall(self._comment(comment))}
         for comment in comments:
+            self._register_documented(comment)
             for kind, name, written, node in documented(comment, self._comment):
                 type_ = self._type_written(written)
                 place = self._around(node)
@@ -1299,9 +1301,22 @@ class QueryReader:
             head = self._between(node.start_byte, body)
             self._groups.append((*node.byte_range, prefix(head)))
 
+    def _register_documented(self, comment: tree_sitter.Node) -> None:
+        """Note the route that a comment names, or what one before a class puts before names."""
+        after, found = comment.next_named_sibling, ROUTE_NAMED.search(self._comment(comment))
+        if after is None or not found:
+            return
+        own = after.child_by_field_name("name")
+        if after.type == "class_declaration":
+            self._groups.append((*after.byte_range, found[1]))
+        elif after.type == "method_declaration" and own is not None:
+            self._routes.append((own.start_byte, {"local": self._text(own), "alias": f"{ROUTE}{found[1]}"}))
+
     def _named_in(self, captures: _Captures, imports: list[dict[str, str]]) -> Iterator[_Call]:
         """Yield the route or the template that arguments name; note what a template is given."""
         for arguments in captures.get("naming", ()):
+            if arguments.parent is not None and self._is_of_request(arguments.parent):
+                continue
             given = [each.named_children[-1] for each in arguments.named_children if each.named_children]
             named = [self._text(each) for each in given if each.type in {"string", "encapsed_string"}]
             kind = self._text(captures["_kind"][0])
@@ -1315,6 +1330,13 @@ class QueryReader:
                 for array in given[1:] if alias[0] == VIEW else ():
                     for name, value in self._pairs(array):
                         self._gifts.append((Declaration(place, f"{alias}{GIVEN}{name}", "", value), array))
+
+    def _is_of_request(self, call: tree_sitter.Node) -> bool:
+        """Tell whether a call reads what Laravel has of an address: ``$request->route('user')``."""
+        on, name = call.child_by_field_name("object"), call.child_by_field_name("name")
+        if on is None or name is None or self._text(name) != "route":
+            return False
+        return self._between(max(on.end_byte - 9, on.start_byte), on.end_byte).lower().endswith(_OF_REQUEST)
 
     def _pairs(self, array: tree_sitter.Node) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield what an array of PHP, or ``compact('a')``, has under names: the parts of an expression."""

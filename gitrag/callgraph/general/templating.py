@@ -130,6 +130,8 @@ class Templates(Receivers):
         most = OVERRIDDEN if may_have else CERTAIN
         is_any = is_twig or method == name or method.endswith("Attribute")
         found = self._methods(owner, method)
+        if is_twig:  # a private method, as `statics` has those of PHP, is called by none
+            found = [each for each in found if each[0][1] not in self._tables.body(each[0][0]).statics]
         return [(own, min(sure, most)) for own, sure in found if is_any or self._is_attribute(own)]
 
     def _is_attribute(self, own: Id) -> bool:

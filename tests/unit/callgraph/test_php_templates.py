@@ -40,6 +40,17 @@ MODEL = (
 )
 INPUT = "<?php\nnamespace App\\View\\Components\\Forms;\nclass DateInput { function render() {} }\n"
 COUNTER = "<?php\nnamespace App\\Livewire;\nclass Counter { function render() {} function addOneMore() {} }\n"
+NAMES = ("one", "two", "three", "four", "five", "six")
+SHORT = (
+    "<?php\n"
+    + "".join(f"function {each}() {{}}\n" for each in NAMES)
+    + "class Of extends AbstractExtension {\n"
+    + (
+        "  function getFunctions() { return ["
+        + ", ".join(f"new TwigFunction('{each}', '{each}')" for each in NAMES)
+        + "]; }\n}\n"
+    )
+)
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     "twig, of a type that a comment declares": (
@@ -125,6 +136,56 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"input -> label", "<module> -> input", "<module> -> label"},
     ),
+    "twig, brackets and strings that hold what ends a tag, and others": (
+        {
+            "f.php": SHORT,
+            "a.twig": "{% include 'b.twig' with {a: {b: one()}} %}{{ x({a: {b: 1}}, two()) }}"
+            "{{ '{{ }} it\\'s' ~ three() -}} {{ {a: {b: 1}}}}{{ \"%}\" ~ four() }}{% block a five() %}",
+            "b.twig": "{{ six({a: {b: 1}}) }}",
+        },
+        {
+            *(f"<module> -> {each}" for each in NAMES),
+            "<module> ~> <module>",
+        },
+    ),
+    "twig, a comment in an expression": (
+        {"f.php": SHORT, "a.twig": "{{\n  # don't one()\n  two() # three()\n}}{{ four() }}"},
+        {"<module> -> two", "<module> -> four"},
+    ),
+    "a template of text alone": (
+        {
+            "a.php": "<?php\nfunction go($x) { $x->render('a.twig'); view('b'); }\n",
+            "a.twig": "Hello\n",
+            "b.blade.php": "Hello\n",
+        },
+        {"go ~> <module>"},
+    ),
+    "twig, what is read of the object itself is only likely": (
+        {
+            "U.php": "<?php\nclass User { public $name; private $age; function getName() {}"
+            "function getAge() {} }\n",
+            "a.twig": "{# @var user User #}{{ user.name }}{{ user.age }}",
+        },
+        {"<module> ~> User.getName", "<module> -> User.getAge"},
+    ),
+    "twig, a private method is called by none": (
+        {
+            "U.php": "<?php\nclass User { private function sum() {} function getSum() {} }\n",
+            "a.twig": "{# @var user User #}{{ user.sum }}",
+        },
+        {"<module> -> User.getSum"},
+    ),
+    "twig, templates of one name": (
+        {
+            "templates/m.twig": "{% macro a() %}{% endmacro %}",
+            "src/AdminBundle/templates/m.twig": "{% macro b() %}{% endmacro %}",
+            "one/templates/n.twig": "{% macro c() %}{% endmacro %}",
+            "two/templates/n.twig": "{% macro d() %}{% endmacro %}",
+            "templates/x.twig": "{% from '@Admin/m.twig' import a, b %}{{ a() }}{{ b() }}",
+            "two/templates/x.twig": "{% from 'n.twig' import c, d %}{{ c() }}{{ d() }}",
+        },
+        {"<module> -> b", "<module> -> d"},
+    ),
     "twig, no call": (
         {
             "U.php": USER,
@@ -143,6 +204,17 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "a.twig": "{{ path('user_show', {id: 1}) }}{{ url('show') }}",
         },
         {"C.all ~> C.show", "<module> ~> C.show"},
+    ),
+    "symfony's routes, in comments": (
+        {
+            "C.php": '<?php\n/** @Route("/u", name="user_") */\nclass C {\n  /**\n   * Shows (it).\n   *\n'
+            '   * @Route("/{id}", requirements={"id"="(a|b)"},\n'
+            '   *   name="show")\n   * @Other(name="list")\n   */\n'
+            "  function show() {}\n"
+            '  /** @Other(name="other") @see Route(name="other") */\n  function other() {}\n}\n',
+            "a.twig": "{{ path('user_show', {id: 1}) }}{{ url('user_other') }}{{ path('user_list') }}",
+        },
+        {"<module> ~> C.show"},
     ),
     "laravel's routes": (
         {
@@ -164,6 +236,17 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "<module> ~> C.new",
             "<module> ~> I.__invoke",
         },
+    ),
+    "laravel's routes, and what a request's address has": (
+        {
+            "r.php": "<?php\nRoute::get('/u', [C::class, 'show'])->name('user');\n",
+            "C.php": "<?php\nclass C { function show() {}\n"
+            "  function a($request) { $request->route('user'); }\n"
+            "  function b() { return request()->route('user') . $this->route('user'); }\n"
+            "  function c() { return redirect()->route('user'); }\n"
+            "  function d() { return Redirect::route('user'); }\n}\n",
+        },
+        {"<module> ~> C.show", "C.c ~> C.show", "C.d ~> C.show"},
     ),
     "blade, its expressions": (
         {
@@ -231,6 +314,14 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "<module> ~> Counter.addOneMore",
         },
     ),
+    "blade, what looks like a directive in text, and a comment that ends with the code": (
+        {
+            "f.php": SHORT,
+            "a.blade.php": "@admin (or run one()) @if (two()) <?php three(); // it ?> {{ four() }}"
+            " @odd(five())",
+        },
+        {"<module> -> two", "<module> -> three", "<module> -> four", "<module> -> five"},
+    ),
     "blade, no call": (
         {
             "M.php": MODEL,
@@ -262,6 +353,8 @@ def test_calls_of_templates_are_at_their_lines():
     files = {
         "U.php": USER,
         "a.twig": f"\n{TYPED}\n{{{{ [\n  1,\n  user.fullName] }}}}\n\n{{{{ user.active }}}}\n",
+        "c.twig": f"{TYPED}{{{{ x('a\nb\n', user.fullName) }}}}\n{{% set\n x =\n user.active %}}\n"
+        "{% for x in\n user.town %}{% endfor %}\r\n{% block x\n user.mailAddress %}\n",
         "b.blade.php": "{{-- @var \\App\\Entity\\User $it --}}\n@if(\n "
         " $it->label(1)\n)\n{{\n$it->isActive() }}\n",
     }
@@ -270,15 +363,31 @@ def test_calls_of_templates_are_at_their_lines():
     assert {(edge.caller.path, edge.callee.name, edge.line) for edge in found} == {
         ("a.twig", "User.getFullName", 5),
         ("a.twig", "User.isActive", 7),
+        ("c.twig", "User.getFullName", 3),
+        ("c.twig", "User.isActive", 6),
+        ("c.twig", "User.getTown", 8),
+        ("c.twig", "User.hasMailAddress", 10),
         ("b.blade.php", "User.label", 3),
         ("b.blade.php", "User.isActive", 6),
     }
 
 
 TWIG = "{{ |{{ '|{% a |{% macro a( |{% macro a() %}|{# |{{ a( |{{ [|{{ {|{{ a ? |{% verbatim %}|}}|{{{"
+WHOLE = (
+    "{{ '" + "\\'" * 200_001 + " }}",
+    '{% block "x ' + "\\'" * 200_000 + '" %}',
+    "{% types " + "a" * 200_000 + " %}",
+    "{% types a" + " " * 200_000 + " %}",
+)
 BLADE = (
     '{{ |{{{ |{!! |@if( |@foreach($a as $b) |@php |@verbatim |{{-- |<x-a :b="|<?php |( |) |@endphp |wire:a="'
 )
+
+
+@pytest.mark.parametrize("place", range(len(WHOLE)))
+def test_a_tag_that_goes_on_and_on(place):
+    """Anything but linear time would take minutes to hours."""
+    assert len(php_of_twig(WHOLE[place])) < 3 * len(WHOLE[place])
 
 
 @pytest.mark.parametrize(

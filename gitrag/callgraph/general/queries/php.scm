@@ -13,6 +13,7 @@
   (member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression) (function_call_expression)] @made)
 (assignment_expression left: (variable_name) @var @assigned)
 (property_declaration type: (_) @type (property_element (variable_name) @field))
+(property_declaration !type (visibility_modifier) @_seen (property_element (variable_name) @field) (#eq? @_seen "public"))
 (method_declaration return_type: (_) @returns)
 (function_definition return_type: (_) @returns)
 (class_declaration body: (declaration_list (use_declaration (_) @base)))
@@ -111,4 +112,6 @@
     "redirectToRoute" "generateUrl"))
 (scoped_call_expression scope: (name) @_on name: (name) @_kind arguments: (arguments) @naming
   (#eq? @_on "View") (#eq? @_kind "make"))
+(scoped_call_expression scope: (name) @_on name: (name) @_kind arguments: (arguments) @naming
+  (#any-of? @_on "Redirect" "URL") (#eq? @_kind "route"))
 (attribute [(name) (qualified_name)] @_kind parameters: (arguments) @naming (#eq? @_kind "Template"))
