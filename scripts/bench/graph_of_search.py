@@ -117,7 +117,7 @@ def lies_in(node: Node, hit: Hit) -> bool:
     """
     if node.path != hit.path:
         return False
-    chunks = [hit.chunk, *(further.chunk for further in hit.also)]
+    chunks = [hit.chunk, *(chunk for chunk, _ in hit.also)]
     if node.name == MODULE:
         return not all(chunk.name for chunk in chunks)
     if any(chunk.kind is Kind.CLASS and f".{chunk.name}." in f".{node.name}" for chunk in chunks):

@@ -154,7 +154,7 @@ def ask_all(projects: list[Project], workspaces: dict[str, Workspace], address: 
 
 
 def _ranks(targets: Sequence[Target], answer: hub_search.HubAnswer, repository: str) -> Iterator[int]:
-    code = [each for each in answer.hits if each.kind.value == "code"][:PAGE]
+    code = [each for each in answer.hits if each.collection.value == "code"][:PAGE]
     for target in targets:
         yield next(
             (

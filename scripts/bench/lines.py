@@ -179,12 +179,12 @@ def _labelled(clone: Path, path: str, line: str, lines: int) -> Place:
 def _first(passages: Sequence[Passage], budget: int) -> list[Range]:
     """Return the lines of passages that are within the first so many tokens."""
     found: list[Range] = []
-    for hit, own in passages:
-        lines = own.chunk.text.split("\n")
+    for hit, own, _ in passages:
+        lines = own.text.split("\n")
         while lines and tokens(hit.path, "\n".join(lines)) > budget:
             lines.pop()
         if lines:
-            found.append((hit.path, own.chunk.line_start, own.chunk.line_start + len(lines) - 1))
+            found.append((hit.path, own.line_start, own.line_start + len(lines) - 1))
             budget -= tokens(hit.path, "\n".join(lines))
     return found
 
@@ -199,7 +199,7 @@ def _recall(found: Sequence[Range], places: Sequence[Place]) -> tuple[float, flo
 def _ranges(hit: Hit) -> list[Range]:
     return [
         (hit.path, hit.chunk.line_start, hit.chunk.line_end),
-        *((hit.path, other.chunk.line_start, other.chunk.line_end) for other in hit.also),
+        *((hit.path, other.line_start, other.line_end) for other, _ in hit.also),
     ]
 
 

@@ -137,9 +137,9 @@ def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf)
     right = [hit for hit in hits if hit.path in report.files]
     shown = any(shows(hit, report.definitions) for hit in right)
     named = shown or any(
-        also.chunk.qualified_name.rpartition(".")[2] in report.definitions
+        chunk.qualified_name.rpartition(".")[2] in report.definitions
         for hit in right
-        for also in hit.also
+        for chunk, _ in hit.also
     )
     some = bool(report.definitions)
     return Outcome(rank, shown if some else None, named if some else None, seconds)

@@ -142,7 +142,8 @@ def unopened(tmp_path):
     """An environment in which nobody can open an index."""
     place = tmp_path / "without duckdb"
     place.mkdir()
-    (place / "duckdb.py").write_text("raise ImportError('the index was opened')\n")
+    for name in ("_duckdb.py", "duckdb.py"):
+        (place / name).write_text("raise ImportError('the index was opened')\n")
     return {"PYTHONPATH": str(place), "GITRAG_PRE_PUSH": "block"}
 
 

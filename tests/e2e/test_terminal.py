@@ -86,7 +86,7 @@ sys.meta_path.insert(0, Interrupts)
 """
 
 
-@pytest.mark.parametrize("module", ["gitrag.cli.boundary", "gitrag.workspace", "duckdb", "onnxruntime"])
+@pytest.mark.parametrize("module", ["gitrag.cli.boundary", "gitrag.workspace", "_duckdb", "onnxruntime"])
 def test_ctrl_c_at_any_time_leaves_no_traceback(indexed, tmp_path, module):
     """Pressed when a module is about to be loaded."""
     (tmp_path / "sitecustomize.py").write_text(INTERRUPT.format(module=module))

@@ -80,7 +80,7 @@ def hostile(tmp_path_factory, model_dir, listener) -> Project:
     settings = "".join(f"{key}: {value}\n" for key, value in ONLY_THE_USERS.items())
     modules = {
         module: CANARY.format(str(traces / f"import {module}"))
-        for module in ("gitrag", "duckdb", "yaml", "numpy", "pygit2", "sitecustomize", "click", "json")
+        for module in ("gitrag", "_duckdb", "yaml", "numpy", "pygit2", "sitecustomize", "click", "json")
     }
     command = f"touch '{traces}/command'"
     files = {

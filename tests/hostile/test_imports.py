@@ -142,7 +142,7 @@ def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir)
 def test_python_m_gitrag_imports_nothing_from_where_it_is_called(tmp_path, model_dir, traces):
     """But for the package itself, which whoever calls it so asks for by that name."""
     environment = user_environment(tmp_path / "home", model_dir)
-    planted = {f"{name}.py": traces.module(name) for name in ("click", "rich", "duckdb", "yaml", "string")}
+    planted = {f"{name}.py": traces.module(name) for name in ("click", "rich", "_duckdb", "yaml", "string")}
     git = create_repository(tmp_path / "project", environment, {**planted, "a.py": "x = 1\n"})
 
     done = subprocess.run(

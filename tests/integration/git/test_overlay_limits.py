@@ -239,7 +239,7 @@ def test_a_commit_between_reading_head_and_the_status_is_noticed(make_repository
     repository.write({"a": "3\n"})
 
     state = working_state(found, head)
-    assert state.head.tree == repository.tree()
+    assert state[0].tree == repository.tree()
     assert overlay(found, state).changes == (change("a", b"3\n"),)
 
 
