@@ -9,8 +9,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
   it; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is, or,
-  ``@_taken`` out of that, its member of the name.
+  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
 - ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
@@ -243,6 +242,7 @@ _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__sen
 _RAISING = frozenset({"raise", "fail"})
 _NOTHING = frozenset({"null", "undefined"})
 _UNITING = frozenset({"typescript", "tsx"})
+_IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
 _FUNCTIONS = frozenset(
     "arrow_function function_expression function_declaration method_definition generator_function"
     " generator_function_declaration".split()
@@ -453,8 +453,14 @@ class QueryReader:
         self._calls += self._named_in(captures, self._imports)
 
     def _pick(self, captures: _Captures, key: str) -> None:
-        whole = captures["picked.of"] + captures.get("picked.name", captures[key])
-        self._picked[captures[key][0].start_byte] = tuple(map(self._text, whole))
+        node, of = captures[key][0], _receiver(self._text(captures["picked.of"][0]))
+        if of:
+            member = *of, self._text(captures.get("picked.name", [node])[0])
+            self._picked[node.start_byte] = member
+            declared = Declaration(self._around(node), self._text(node), "", (*member, SAME))
+            self._variables.append(
+                Variable(declared, node, captures["picked.of"][0].end_byte, assigned=False)
+            )
 
     def _need(self, captures: _Captures, _key: str) -> None:
         self._needs += self._needed(captures)
@@ -614,10 +620,10 @@ class QueryReader:
         """
         declared = {each.function for each in self._results}
         held: dict[tuple[int, str], str] = {}
-        places: dict[tuple[int, str], set[int]] = {}
+        places: dict[tuple[int, str], dict[int, tree_sitter.Node]] = {}
         for each in self._variables:
             key = each.declared.owner, each.declared.name
-            places.setdefault(key, set()).add(each.node.start_byte)
+            places.setdefault(key, {})[each.node.start_byte] = each.node
             if each.declared.type_name:
                 held[key] = each.declared.type_name
         found: dict[int, set[str]] = {}
@@ -668,7 +674,8 @@ class QueryReader:
                 typed = [
                     msgspec.structs.replace(each, type_name=f"{UNSURE}{each.type_name}") for each in typed
                 ]
-            found += typed or [each for each in every if len(every) == 1 and each not in local]
+            made = [each for each in every if each.made or self._language.name != "javascript"]
+            found += typed or [each for each in made if len(every) == 1 and each not in local]
         return found
 
     def _given_in_script(
@@ -676,25 +683,33 @@ class QueryReader:
         node: tree_sitter.Node,
         place: int,
         held: Mapping[tuple[int, str], str],
-        places: Mapping[tuple[int, str], Collection[int]],
+        places: Mapping[tuple[int, str], Mapping[int, tree_sitter.Node]],
     ) -> tuple[str, bool]:
         """Return the type of what a function of JavaScript returns, and whether it is surely of that."""
         if node.type == "new_expression":
             made = node.child_by_field_name("constructor")
-            return (self._type(made) if made is not None else ""), True
+            type_ = self._type(made) if made is not None else ""
+            return type_, (place, type_) not in places
         if node.type == "this":
             return "this", True
         if node.type == "identifier":
             key = place, self._text(node)
-            return held.get(key) or f"{OBJECT}{key[1]}", key in held and len(places[key]) == 1
+            given = list(places[key].values()) if key in held else []
+            return held.get(key) or f"{OBJECT}{key[1]}", len(given) == 1 and self._is_known(given[0], node)
         is_object = node.type in {"object", "parenthesized_expression"} and "{" in self._raw(node, 2)
         around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
         return f"{OBJECT}{around}" * is_object, False
 
+    def _is_known(self, variable: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+        """Tell whether something stands in the block of a variable of JavaScript."""
+        blocks = (each for each in above(variable, 0, len(self._source) + 1) if each.type in _IN_BRACES)
+        around = next(blocks, None)
+        return around is None or around.start_byte <= node.start_byte < around.end_byte
+
     def _is_own(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether a definition of JavaScript returns what is returned, not a function inside it."""
-        functions = [each.type for each in above(node, *self._spans[place]) if each.type in _FUNCTIONS]
-        return len(functions) == 1 and not functions[0].startswith("generator")
+        functions = [each for each in above(node, *self._spans[place]) if each.type in _FUNCTIONS]
+        return len(functions) == 1 and not any(each.type == "*" for each in functions[0].children)
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -788,6 +803,9 @@ class QueryReader:
         if len(parts) > 1:
             named, is_bound = scopes.named(parts, call.caller, node)
             parts = tuple(named)
+            is_bound = is_bound or (
+                self._language.name in SCRIPTS and scopes.conceal(parts[0], call.caller, node)
+            )
         if parts == call.parts and given == call.given and not is_bound:
             return call
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
@@ -1381,7 +1399,6 @@ class QueryReader:
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
-            parts += [name] * (bool(parts) and "_taken" in captures)
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
         return Declaration(place, name, "", self._made(captures.get("made", [None])[0]))
 

@@ -20,6 +20,7 @@ FACTORY = "function make() { return { run: function () {}, stop: halt }; }\nfunc
 SERVICE = (
     "class B { save() {} load() {} }\nclass Service { save() {} }\nexport const service = new Service();\n"
 )
+TWO = "class A { go() {} }\nclass B { go() {} }\n"
 PICKED = "import {service} from './s';\n"
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
@@ -29,6 +30,51 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "class A { save() {} run() { const {save, load: l} = this; save(); l(); } }\n"
         },
         {"A.run -> A.save"},
+    ),
+    "a constant that is a member, whose member is called": (
+        {
+            "a.js": TWO + "class M {\n constructor() { this.a = new A(); }\n"
+            " f() { const {a} = this; a.go(); }\n g() { const {a: b} = this; b.go(); }\n"
+            " h() { const {go} = this.a; go(); }\n}\n"
+        },
+        {"M.constructor -> A", "M.f -> A.go", "M.g -> A.go", "M.h -> A.go"},
+    ),
+    "what an exported name is called outside, as the main one": (
+        {
+            "a.js": "function go() {}\nexport { go as default };\n",
+            "b.js": "export { stop as default } from './c';\n",
+            "c.js": "export function stop() {}\n",
+            "d.js": "import a from './a';\nimport b from './b';\nfunction f() { a(); b(); }\n",
+        },
+        {"f -> go", "f -> stop"},
+    ),
+    "what a generator of a class returns": (
+        {"a.js": TWO + "class M { *m() { return new A(); }\n run() { this.m().go(); } }\n"},
+        {"M.m -> A", "M.run -> M.m", "M.run ~> A.go"},
+    ),
+    "what is made by a parameter that is called like a function, or a class": (
+        {
+            "a.js": TWO + "function m() { return new A(); }\n"
+            "function f(m) { m().go(); }\nfunction g(m) { const x = m(); x.go(); }\n"
+            "function h(B) { const b = new B(); b.go(); }\nfunction k(B) { return new B(); }\n"
+            "function l() { k().go(); }\n"
+        },
+        {"m -> A", "f ~> A.go", "l -> k", "h ~> B.go", "l ~> B.go"},
+    ),
+    "a member that is also given what is not known": (
+        {
+            "a.js": TWO + "class M {\n constructor() { this.a = new A(); this.b = new B(); }\n"
+            " run() { this.a.go(); this.b.go(); }\n set(a) { this.a = a; this.b = null; }\n}\n"
+        },
+        {"M.constructor -> A", "M.constructor -> B", "M.run ~> A.go", "M.run -> B.go"},
+    ),
+    "a variable that is not known where something is returned": (
+        {
+            "a.js": TWO + "let a;\nfunction m(x) { if (x) { const a = new A(); } return a; }\n"
+            "function n(x) { if (x) { const b = new B(); return b; } }\n"
+            "function f() { m().go(); }\nfunction g() { n().go(); }\n"
+        },
+        {"m -> A", "n -> B", "f -> m", "g -> n", "f ~> A.go", "g -> B.go"},
     ),
     "a constant that holds a member by another name": (
         {"s.js": SERVICE, "a.js": PICKED + "function f() { const {save: keep} = service; keep(); }\n"},
