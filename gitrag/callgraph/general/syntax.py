@@ -243,11 +243,6 @@ _RAISING = frozenset({"raise", "fail"})
 _NOTHING = frozenset({"null", "undefined"})
 _UNITING = frozenset({"typescript", "tsx"})
 _IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
-_FUNCTIONS = frozenset(
-    "arrow_function function_expression function_declaration method_definition generator_function"
-    " generator_function_declaration".split()
-)
-"""What `return` ends in JavaScript."""
 _QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
 """What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
 _HOSTED = {
@@ -326,6 +321,7 @@ class QueryReader:
         ]
         self._language = language
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
+        self._braces: dict[int, tree_sitter.Node | None] = {}
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
@@ -396,6 +392,7 @@ class QueryReader:
             for each in self._documented()
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
+        self._nest(self._nodes["function"])  # of JavaScript: what `return` ends
         self._give()
         if self._language.name in SCRIPTS:
             self._fields = self._held_in_script()
@@ -570,6 +567,7 @@ class QueryReader:
         **dict.fromkeys(_NAMED, _name),
         "returns": _returns,
         "returned": _keep,
+        "function": _keep,
         "parameters": _parameters,
         "base": _base,
         "import": _import,
@@ -702,13 +700,19 @@ class QueryReader:
 
     def _is_known(self, variable: tree_sitter.Node, node: tree_sitter.Node) -> bool:
         """Tell whether something stands in the block of a variable of JavaScript."""
-        blocks = (each for each in above(variable, 0, len(self._source) + 1) if each.type in _IN_BRACES)
-        around = next(blocks, None)
+        if variable.start_byte not in self._braces:
+            blocks = (each for each in above(variable, 0, len(self._source) + 1) if each.type in _IN_BRACES)
+            self._braces[variable.start_byte] = next(blocks, None)
+        around = self._braces[variable.start_byte]
         return around is None or around.start_byte <= node.start_byte < around.end_byte
 
     def _is_own(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether a definition of JavaScript returns what is returned, not a function inside it."""
-        functions = [each for each in above(node, *self._spans[place]) if each.type in _FUNCTIONS]
+        functions: list[tree_sitter.Node] = []
+        at, (start, end) = self._block_around(node), self._spans[place]
+        while at >= 0 and len(functions) < 2 and start <= (block := self._blocks[at])[0].start_byte:
+            functions += [block[0]] if block[0].end_byte <= end else []
+            at = block[1]
         return len(functions) == 1 and not any(each.type == "*" for each in functions[0].children)
 
     def _outlined(self) -> list[Definition]:
@@ -918,7 +922,9 @@ class QueryReader:
         from tree_sitter import QueryCursor
 
         cursor = QueryCursor(_query(self._language.grammar, "kotlin_blocks"))
-        found = cursor.captures(tree.root_node).get("block", [])
+        self._nest(cursor.captures(tree.root_node).get("block", []))
+
+    def _nest(self, found: Sequence[tree_sitter.Node]) -> None:
         for node in sorted(found, key=lambda each: (each.start_byte, -each.end_byte)):
             self._blocks.append((node, self._block_around(node)))
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from gitrag.callgraph.answering import Direction, GraphQuestion, answer
 from gitrag.callgraph.extraction import LANGUAGES, extract
+from gitrag.callgraph.subjects import subjects
+from gitrag.report.call_tree import CallTree
 from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
@@ -461,3 +466,37 @@ def test_modules_of_rust_that_pass_on_what_is_not_there_are_not_followed_without
         }
     )
     assert found == {"src/b.rs:go -> src/a.rs:real"}
+
+
+def test_what_is_returned_deep_inside_takes_work_in_proportion():
+    def work(depth):
+        inner = "return new A();\n" * 300
+        source = "function m(x) {\n" + "a(function () {\n" * depth + inner + "})" * depth + "\n}\n"
+        steps = 0
+
+        def count(_frame, event, _argument):
+            nonlocal steps
+            steps += event == "call"
+
+        sys.setprofile(count)
+        try:
+            extract(source.encode(), "javascript")
+        finally:
+            sys.setprofile(None)
+        return steps
+
+    assert work(150) < work(10) * 5
+
+
+def test_an_overload_that_nothing_calls_is_told_beside_one_that_is_called():
+    source = "class A {\n void f() { g(1); }\n void g(int x) {}\n void g(String x) {}\n}\n"
+    graph = answer(calls_of({"A.java": source}), GraphQuestion("g", direction=Direction.CALLERS))
+    assert sorted(node.line_start for node in graph.matches) == [3, 4]
+
+
+def test_calls_in_tests_are_told_from_calls_by_tests():
+    source = "function f() { g(); }\nfunction g() {}\n"
+    graph = answer(calls_of({"a.js": source}), GraphQuestion("f"))
+    tests = [node for node in graph.nodes if node.name == "g"]
+    (shown, *_) = CallTree(graph, tests=tests)._overview(subjects(graph.matches, "f"))
+    assert shown == "f  a.js:1  its callers were not looked for; calls 1 in tests"

@@ -163,3 +163,5 @@
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))
 (pair key: (property_identifier) @_key value: (object (method_definition) @property) (#eq? @_key "computed"))
+[(arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
+  (generator_function_declaration)] @function
