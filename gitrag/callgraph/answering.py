@@ -15,6 +15,9 @@ from gitrag.callgraph.neighbourhood import Place, around
 from gitrag.callgraph.resolution import ResolvedCalls
 from gitrag.errors import GitragError
 
+_OVERLOADING = (".java", ".kt", ".cs", ".swift", ".cc", ".cpp", ".h", ".hpp")
+"""Ends of files in which several functions of one name are called each by its own parameters."""
+
 
 class Direction(StrEnum):
     """Which calls to follow."""
@@ -86,8 +89,12 @@ def answer(calls: ResolvedCalls, question: GraphQuestion) -> Graph:
         files = sorted({node.path for node in nodes}) if question.filter is None and whole.nodes else ()
         return replace(whole, files=tuple(files))
     twins = {(node.path, node.name) for node in matches if node in ends}
-    # Overloads have no calls; the function they belong to has the same name.
-    shown = [node for node in matches if node in ends or (node.path, node.name) not in twins]
+    # What is declared for Python's types has no calls; the function that it belongs to has the same name.
+    shown = [
+        node
+        for node in matches
+        if node in ends or node.path.endswith(_OVERLOADING) or (node.path, node.name) not in twins
+    ]
     return graph(shown, kept, followed)
 
 

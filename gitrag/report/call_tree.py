@@ -248,7 +248,7 @@ class CallTree:
                 one = f"{'by' if upwards else 'calls'} {mark}{own[0].node.name}" if len(own) == 1 else ""
                 many = count(len(own), "caller") if upwards else f"calls {len(own):,}"
                 said += [one or mark + many] if own else []
-                said += [count(tests, "test")] if tests else []
+                said += [count(tests, "test") if upwards else f"calls {tests:,} in tests"] if tests else []
                 said += [self._verdict(each)] if upwards and not branches else []
             beside = "; ".join((*said, *self._near(each)))
             rows.append((order, _Row("", "", each.name, each.own.path, f"{each.own.line_start}", beside)))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from gitrag.callgraph.general.records import ANY_OF, NUMBERED, Declaration
+from gitrag.callgraph.general.records import ANY_OF, NUMBERED, UNSURE, Declaration
+from gitrag.callgraph.general.traits import SCRIPTS
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -123,15 +124,25 @@ class Scopes:
             if not any(map(_says_something, every)):
                 continue
             if key not in self._several:
-                found.append(every[0].declared)
+                found.append(self._unconcealed(every[0]))
                 continue
             for number, each in enumerate(every):
+                declared = self._unconcealed(each)
                 name = f"{each.declared.name}{NUMBERED}{key[0]}_{number}"
-                made = each.declared.made and tuple(
-                    self.named(each.declared.made, each.declared.owner, each.node)[0]
-                )
-                found.append(Declaration(each.declared.owner, name, each.declared.type_name, made))
+                made = declared.made and tuple(self.named(declared.made, declared.owner, each.node)[0])
+                found.append(Declaration(declared.owner, name, declared.type_name, made))
         return found
+
+    def _unconcealed(self, variable: Variable) -> Declaration:
+        """Return what a variable is, in JavaScript unsure where one of which nothing is known makes it."""
+        known = variable.declared
+        if self._language not in SCRIPTS:
+            return known
+        head = known.made[0] if known.made else known.type_name * (self._language == "javascript")
+        called = f"{head.removesuffix('()')}()" if len(known.made or ()) < 2 else head
+        is_made = bool(head) and self.conceal(called, known.owner, variable.node)
+        type_ = f"{UNSURE}{known.type_name}" * bool(known.type_name)
+        return Declaration(known.owner, known.name, type_, None) if is_made else known
 
     def named(self, parts: Sequence[str], place: int, node: tree_sitter.Node) -> tuple[Sequence[str], bool]:
         """Number the variable that an expression begins with, where several have its name.
@@ -169,6 +180,11 @@ class Scopes:
                 return True
             scope = self._parents[scope]
         return False
+
+    def conceal(self, made: str, place: int, node: tree_sitter.Node) -> bool:
+        """Tell whether it is a variable of which nothing is known that is called or made: ``make()``."""
+        name = made.removesuffix("()")
+        return name != made and self.hide(name, place, node) and self.named((name,), place, node)[1]
 
     def only(self, name: str, place: int) -> Variable | None:
         """Return the variable that a name means in a definition, if it is the only one of those nearest."""

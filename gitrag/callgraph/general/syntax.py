@@ -9,8 +9,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@made``, the call whose result it holds, ``@each``, the type of each of many that it holds, or
   ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
   it; with none of them it is given something that is not known.
-  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is, or,
-  ``@_taken`` out of that, its member of the name.
+  With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
 - ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
@@ -245,11 +244,7 @@ _STORED = {"commit": "mutations", "dispatch": "actions"}
 """The objects of a store of Vuex that have what these are given the name of."""
 _NOTHING = frozenset({"null", "undefined"})
 _UNITING = frozenset({"typescript", "tsx"})
-_FUNCTIONS = frozenset(
-    "arrow_function function_expression function_declaration method_definition generator_function"
-    " generator_function_declaration".split()
-)
-"""What `return` ends in JavaScript."""
+_IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
 _QUEUING = frozenset({"perform_later", "perform_now", "perform_async", "perform_in", "perform_at"})
 """What Rails' and Sidekiq's jobs are put into a queue by, to be made and performed."""
 _HOSTED = {
@@ -329,6 +324,7 @@ class QueryReader:
         ]
         self._language = language
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
+        self._braces: dict[int, tree_sitter.Node | None] = {}
         self._given: dict[int, tuple[tuple[str, ...], list[str] | None]] = {}
         self._called: dict[int, tuple[str, ...]] = {}
         self._modules: dict[str, str] = {}
@@ -399,6 +395,7 @@ class QueryReader:
             for each in self._documented()
             if each.node.start_byte not in made  # what is made there is of its own class, whatever is said
         ]
+        self._nest(self._nodes["function"])  # of JavaScript: what `return` ends
         self._give()
         if self._language.name in SCRIPTS:
             self._fields = self._held_in_script()
@@ -456,8 +453,14 @@ class QueryReader:
         self._calls += self._named_in(captures, self._imports)
 
     def _pick(self, captures: _Captures, key: str) -> None:
-        whole = captures["picked.of"] + captures.get("picked.name", captures[key])
-        self._picked[captures[key][0].start_byte] = tuple(map(self._text, whole))
+        node, of = captures[key][0], _receiver(self._text(captures["picked.of"][0]))
+        if of:
+            member = *of, self._text(captures.get("picked.name", [node])[0])
+            self._picked[node.start_byte] = member
+            declared = Declaration(self._around(node), self._text(node), "", (*member, SAME))
+            self._variables.append(
+                Variable(declared, node, captures["picked.of"][0].end_byte, assigned=False)
+            )
 
     def _need(self, captures: _Captures, _key: str) -> None:
         self._needs += self._needed(captures)
@@ -567,6 +570,7 @@ class QueryReader:
         **dict.fromkeys(_NAMED, _name),
         "returns": _returns,
         "returned": _keep,
+        "function": _keep,
         "parameters": _parameters,
         "base": _base,
         "import": _import,
@@ -618,10 +622,10 @@ class QueryReader:
         """
         declared = {each.function for each in self._results}
         held: dict[tuple[int, str], str] = {}
-        places: dict[tuple[int, str], set[int]] = {}
+        places: dict[tuple[int, str], dict[int, tree_sitter.Node]] = {}
         for each in self._variables:
             key = each.declared.owner, each.declared.name
-            places.setdefault(key, set()).add(each.node.start_byte)
+            places.setdefault(key, {})[each.node.start_byte] = each.node
             if each.declared.type_name:
                 held[key] = each.declared.type_name
         found: dict[int, set[str]] = {}
@@ -672,7 +676,8 @@ class QueryReader:
                 typed = [
                     msgspec.structs.replace(each, type_name=f"{UNSURE}{each.type_name}") for each in typed
                 ]
-            found += typed or [each for each in every if len(every) == 1 and each not in local]
+            made = [each for each in every if each.made or self._language.name != "javascript"]
+            found += typed or [each for each in made if len(every) == 1 and each not in local]
         return found
 
     def _given_in_script(
@@ -680,25 +685,39 @@ class QueryReader:
         node: tree_sitter.Node,
         place: int,
         held: Mapping[tuple[int, str], str],
-        places: Mapping[tuple[int, str], Collection[int]],
+        places: Mapping[tuple[int, str], Mapping[int, tree_sitter.Node]],
     ) -> tuple[str, bool]:
         """Return the type of what a function of JavaScript returns, and whether it is surely of that."""
         if node.type == "new_expression":
             made = node.child_by_field_name("constructor")
-            return (self._type(made) if made is not None else ""), True
+            type_ = self._type(made) if made is not None else ""
+            return type_, (place, type_) not in places
         if node.type == "this":
             return "this", True
         if node.type == "identifier":
             key = place, self._text(node)
-            return held.get(key) or f"{OBJECT}{key[1]}", key in held and len(places[key]) == 1
+            given = list(places[key].values()) if key in held else []
+            return held.get(key) or f"{OBJECT}{key[1]}", len(given) == 1 and self._is_known(given[0], node)
         is_object = node.type in {"object", "parenthesized_expression"} and "{" in self._raw(node, 2)
         around = self._rows[place][1].rpartition(".")[2]  # the name of what holds its members
         return f"{OBJECT}{around}" * is_object, False
 
+    def _is_known(self, variable: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+        """Tell whether something stands in the block of a variable of JavaScript."""
+        if variable.start_byte not in self._braces:
+            blocks = (each for each in above(variable, 0, len(self._source) + 1) if each.type in _IN_BRACES)
+            self._braces[variable.start_byte] = next(blocks, None)
+        around = self._braces[variable.start_byte]
+        return around is None or around.start_byte <= node.start_byte < around.end_byte
+
     def _is_own(self, node: tree_sitter.Node, place: int) -> bool:
         """Tell whether a definition of JavaScript returns what is returned, not a function inside it."""
-        functions = [each.type for each in above(node, *self._spans[place]) if each.type in _FUNCTIONS]
-        return len(functions) == 1 and not functions[0].startswith("generator")
+        functions: list[tree_sitter.Node] = []
+        at, (start, end) = self._block_around(node), self._spans[place]
+        while at >= 0 and len(functions) < 2 and start <= (block := self._blocks[at])[0].start_byte:
+            functions += [block[0]] if block[0].end_byte <= end else []
+            at = block[1]
+        return len(functions) == 1 and not any(each.type == "*" for each in functions[0].children)
 
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
@@ -792,6 +811,9 @@ class QueryReader:
         if len(parts) > 1:
             named, is_bound = scopes.named(parts, call.caller, node)
             parts = tuple(named)
+            is_bound = is_bound or (
+                self._language.name in SCRIPTS and scopes.conceal(parts[0], call.caller, node)
+            )
         if parts == call.parts and given == call.given and not is_bound:
             return call
         return msgspec.structs.replace(call, parts=parts, given=given, unsure=call.unsure or is_bound)
@@ -904,7 +926,9 @@ class QueryReader:
         from tree_sitter import QueryCursor
 
         cursor = QueryCursor(_query(self._language.grammar, "kotlin_blocks"))
-        found = cursor.captures(tree.root_node).get("block", [])
+        self._nest(cursor.captures(tree.root_node).get("block", []))
+
+    def _nest(self, found: Sequence[tree_sitter.Node]) -> None:
         for node in sorted(found, key=lambda each: (each.start_byte, -each.end_byte)):
             self._blocks.append((node, self._block_around(node)))
 
@@ -1408,7 +1432,6 @@ class QueryReader:
             return Declaration(place, name, "", (*parts, ELEMENT) if parts else None)
         if "same" in captures:
             parts = _receiver(self._text(captures["same"][0]).lstrip("&*"))
-            parts += [name] * (bool(parts) and "_taken" in captures)
             return Declaration(place, name, "", (*parts, SAME) if parts else None)
         return Declaration(place, name, "", self._made(captures.get("made", [None])[0]))
 

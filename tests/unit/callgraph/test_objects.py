@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from gitrag.callgraph.answering import Direction, GraphQuestion, answer
 from gitrag.callgraph.extraction import LANGUAGES, extract
+from gitrag.callgraph.subjects import subjects
+from gitrag.report.call_tree import CallTree
 from tests.support.callgraphs import calls_of, edges_of
 from tests.unit.callgraph.test_applications import shown
 
@@ -20,6 +25,7 @@ FACTORY = "function make() { return { run: function () {}, stop: halt }; }\nfunc
 SERVICE = (
     "class B { save() {} load() {} }\nclass Service { save() {} }\nexport const service = new Service();\n"
 )
+TWO = "class A { go() {} }\nclass B { go() {} }\n"
 PICKED = "import {service} from './s';\n"
 
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
@@ -29,6 +35,51 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "class A { save() {} run() { const {save, load: l} = this; save(); l(); } }\n"
         },
         {"A.run -> A.save"},
+    ),
+    "a constant that is a member, whose member is called": (
+        {
+            "a.js": TWO + "class M {\n constructor() { this.a = new A(); }\n"
+            " f() { const {a} = this; a.go(); }\n g() { const {a: b} = this; b.go(); }\n"
+            " h() { const {go} = this.a; go(); }\n}\n"
+        },
+        {"M.constructor -> A", "M.f -> A.go", "M.g -> A.go", "M.h -> A.go"},
+    ),
+    "what an exported name is called outside, as the main one": (
+        {
+            "a.js": "function go() {}\nexport { go as default };\n",
+            "b.js": "export { stop as default } from './c';\n",
+            "c.js": "export function stop() {}\n",
+            "d.js": "import a from './a';\nimport b from './b';\nfunction f() { a(); b(); }\n",
+        },
+        {"f -> go", "f -> stop"},
+    ),
+    "what a generator of a class returns": (
+        {"a.js": TWO + "class M { *m() { return new A(); }\n run() { this.m().go(); } }\n"},
+        {"M.m -> A", "M.run -> M.m", "M.run ~> A.go"},
+    ),
+    "what is made by a parameter that is called like a function, or a class": (
+        {
+            "a.js": TWO + "function m() { return new A(); }\n"
+            "function f(m) { m().go(); }\nfunction g(m) { const x = m(); x.go(); }\n"
+            "function h(B) { const b = new B(); b.go(); }\nfunction k(B) { return new B(); }\n"
+            "function l() { k().go(); }\n"
+        },
+        {"m -> A", "f ~> A.go", "l -> k", "h ~> B.go", "l ~> B.go"},
+    ),
+    "a member that is also given what is not known": (
+        {
+            "a.js": TWO + "class M {\n constructor() { this.a = new A(); this.b = new B(); }\n"
+            " run() { this.a.go(); this.b.go(); }\n set(a) { this.a = a; this.b = null; }\n}\n"
+        },
+        {"M.constructor -> A", "M.constructor -> B", "M.run ~> A.go", "M.run -> B.go"},
+    ),
+    "a variable that is not known where something is returned": (
+        {
+            "a.js": TWO + "let a;\nfunction m(x) { if (x) { const a = new A(); } return a; }\n"
+            "function n(x) { if (x) { const b = new B(); return b; } }\n"
+            "function f() { m().go(); }\nfunction g() { n().go(); }\n"
+        },
+        {"m -> A", "n -> B", "f -> m", "g -> n", "f ~> A.go", "g -> B.go"},
     ),
     "a constant that holds a member by another name": (
         {"s.js": SERVICE, "a.js": PICKED + "function f() { const {save: keep} = service; keep(); }\n"},
@@ -415,3 +466,37 @@ def test_modules_of_rust_that_pass_on_what_is_not_there_are_not_followed_without
         }
     )
     assert found == {"src/b.rs:go -> src/a.rs:real"}
+
+
+def test_what_is_returned_deep_inside_takes_work_in_proportion():
+    def work(depth):
+        inner = "return new A();\n" * 300
+        source = "function m(x) {\n" + "a(function () {\n" * depth + inner + "})" * depth + "\n}\n"
+        steps = 0
+
+        def count(_frame, event, _argument):
+            nonlocal steps
+            steps += event == "call"
+
+        sys.setprofile(count)
+        try:
+            extract(source.encode(), "javascript")
+        finally:
+            sys.setprofile(None)
+        return steps
+
+    assert work(150) < work(10) * 5
+
+
+def test_an_overload_that_nothing_calls_is_told_beside_one_that_is_called():
+    source = "class A {\n void f() { g(1); }\n void g(int x) {}\n void g(String x) {}\n}\n"
+    graph = answer(calls_of({"A.java": source}), GraphQuestion("g", direction=Direction.CALLERS))
+    assert sorted(node.line_start for node in graph.matches) == [3, 4]
+
+
+def test_calls_in_tests_are_told_from_calls_by_tests():
+    source = "function f() { g(); }\nfunction g() {}\n"
+    graph = answer(calls_of({"a.js": source}), GraphQuestion("f"))
+    tests = [node for node in graph.nodes if node.name == "g"]
+    (shown, *_) = CallTree(graph, tests=tests)._overview(subjects(graph.matches, "f"))
+    assert shown == "f  a.js:1  its callers were not looked for; calls 1 in tests"

@@ -7,7 +7,7 @@
 (import_statement (import_clause (identifier) @import.default) source: (string) @import.from)
 (import_statement (import_clause (namespace_import (identifier) @import.module)) source: (string) @import.from)
 (export_statement
-  (export_clause (export_specifier name: [(_) "default"] @import.name alias: (_)? @import.alias))
+  (export_clause (export_specifier name: [(_) "default"] @import.name alias: [(_) "default"]? @import.alias))
   source: (string) @import.from)
 (export_statement "*" source: (string) @import.all)
 (variable_declarator
@@ -33,7 +33,7 @@
   (parenthesized_expression (assignment_expression right: (new_expression constructor: (_) @type)))])
 (export_statement (namespace_export (identifier) @import.module) source: (string) @import.from)
 (export_statement
-  (export_clause (export_specifier name: (_) @import.local alias: (_) @import.alias)) !source)
+  (export_clause (export_specifier name: (_) @import.local alias: [(_) "default"] @import.alias)) !source)
 (export_statement "default" value: (identifier) @import.local)
 (export_statement "default" declaration: (function_declaration name: (_) @import.local))
 (export_statement "default" declaration: (class_declaration name: (_) @import.local))
@@ -75,7 +75,7 @@
 (lexical_declaration kind: "const" (variable_declarator
   name: (object_pattern [(shorthand_property_identifier_pattern) @picked
     (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)])
-  value: [(this) (identifier)] @picked.of))
+  value: [(this) (identifier) (member_expression)] @picked.of))
 
 ; What a variable is given later.
 (assignment_expression left: (identifier) @var @assigned right: (new_expression constructor: (_) @type))
@@ -158,10 +158,10 @@
   (#any-of? @_exports "exports" "module.exports"))
 
 (variable_declarator name: (identifier) @var value: (this) @same)
-(variable_declarator
-  name: (object_pattern (shorthand_property_identifier_pattern) @var @_taken) value: [(identifier) (member_expression)] @same)
 (assignment_expression left: (identifier) @var @assigned right: (this) @same)
 (variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))
 (pair key: (property_identifier) @_key value: (object (method_definition) @property) (#eq? @_key "computed"))
+[(arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
+  (generator_function_declaration)] @function
