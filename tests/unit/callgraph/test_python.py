@@ -925,6 +925,13 @@ ENDLESS = {
         + "".join(f"{' ' * i}if f():\n" for i in range(DEEP))
         + f"{' ' * DEEP}f()\n",
     },
+    "tests in tests": {
+        "a.py": "def f(): pass\nf()\ndef g(x):\n    return "
+        + "x if isinstance(x, " * 40
+        + "int"
+        + ") else f()" * 40
+        + "\n",
+    },
     "types of nothing": {
         "a.py": "def f(x: Callable[()], y: List[()]): x()\nf()\n",
     },
