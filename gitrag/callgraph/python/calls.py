@@ -99,6 +99,9 @@ _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
+_HOLDING = frozenset({Function, ListOf, TupleOf, OutsideWith})
+"""Kinds of value that are functions, or may hold some."""
+
 _MAX_NESTING = 8
 """Calls of instances whose ``__call__`` is an instance, and so on: it may be itself."""
 
@@ -208,6 +211,8 @@ class CallEvaluator(Attributes):
         if name in _SAME or name in _ONLY_LOOKING or name in _UNDOING:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
+            if _HOLDING.isdisjoint(map(type, values)):
+                continue
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
             held = elements(values) | _wrapped(values) if likely == HANDED_ON else NOTHING
             for value in ordered(values | (held if len(held) <= MANY else NOTHING)):

@@ -451,6 +451,10 @@ def decorator_name(decorator: Expression | None) -> str:
 
 def written_name(called: Expression | None) -> str:
     """Return what is called, or a decorator, as it is written: ``app.route``; empty if it is no name."""
+    if type(called) is Name:
+        return called.name
+    if type(called) is Attribute and type(called.base) is Name:
+        return f"{called.base.name}.{called.name}"
     parts: list[str] = []
     while isinstance(called, (Call, Attribute)):
         if isinstance(called, Call):
