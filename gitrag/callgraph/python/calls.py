@@ -97,10 +97,8 @@ _UNDOING = frozenset("remove discard disconnect unregister unsubscribe remove_li
 """What a function is handed to that is called no more."""
 _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
-_CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
-
 _HOLDING = frozenset({Function, ListOf, TupleOf, OutsideWith})
-"""Kinds of value that are functions, or may hold some."""
+_CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
 _MAX_NESTING = 8
 """Calls of instances whose ``__call__`` is an instance, and so on: it may be itself."""
@@ -479,9 +477,8 @@ _TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
 
 
 def _without_starred(arguments: Arguments) -> Arguments:
-    if not arguments.is_open:
-        return arguments
-    return Arguments(arguments.positional, arguments.keywords, is_open=True)
+    given = arguments.positional, arguments.keywords
+    return Arguments(*given, is_open=True) if arguments.is_open else arguments
 
 
 def _wrapped(values: Values) -> Values:

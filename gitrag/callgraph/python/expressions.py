@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from sys import stdlib_module_names
 from typing import ClassVar
 
@@ -63,6 +62,7 @@ from gitrag.callgraph.python.values import (
     TupleOf,
     Value,
     Values,
+    built_in,
     depth,
     dict_of,
     elements,
@@ -194,7 +194,7 @@ class Expressions(CallEvaluator):
         return dict_of(found)
 
     def _constant(self, expression: Constant, _frame: Frame, _line: int) -> Values:
-        made = _made(expression.type_name)
+        made = built_in(expression.type_name)
         return made | {Text(expression.text, whole=True)} if expression.text else made
 
     def _operation(self, expression: BinaryOperation, frame: Frame, line: int) -> Values:
@@ -469,11 +469,6 @@ class Expressions(CallEvaluator):
         YieldFrom: _yield_from,
     }
     """What evaluates an expression, by its kind."""
-
-
-@cache
-def _made(type_name: str) -> Values:
-    return frozenset([BuiltinInstance(type_name)])
 
 
 def _is_known_class(value: Value) -> bool:

@@ -103,6 +103,12 @@ class BuiltinInstance(_Value, frozen=True):
     type_name: str
 
 
+@lru_cache(maxsize=64)
+def built_in(type_name: str) -> Values:
+    """Return an instance of a built-in type."""
+    return frozenset([BuiltinInstance(type_name)])
+
+
 class Text(_Value, frozen=True):
     """A string that is, or begins like, a name."""
 
@@ -426,7 +432,7 @@ def _is_settled(values: Values) -> bool:
         if type(value) is TupleOf:
             parts = value.parts
         elif type(value) is Property:
-            parts = value.getter, value.setter, value.deleter
+            parts = astuple(value)
         elif type(value) in _OPEN and type(value) is not Function:
             parts = (value.held,)  # type: ignore[union-attr]
         for part in parts:

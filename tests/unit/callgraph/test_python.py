@@ -641,6 +641,53 @@ UNSURE = {
         """,
         {"shown -> A.__str__"},
     ),
+    "what a handler follows from the middle of": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(step):
+            x = A()
+            try:
+                if step:
+                    x = B()
+                    return step()
+            except Exception: x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "what follows where an error may have been suppressed": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(step):
+            with contextlib.suppress(Exception):
+                x = B()
+                step()
+                x = A()
+            x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "a name that a function within binds": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f():
+            x = A()
+            def other():
+                nonlocal x
+                x = B()
+            other()
+            x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
 }
 
 
