@@ -58,6 +58,7 @@ from gitrag.callgraph.python.values import (
     ordered,
 )
 
+_MADE_OUTSIDE = frozenset({OutsideWith})
 _SENDING = frozenset({"delay", "apply_async", "send", "enqueue", "defer", "defer_async", "kiq", "remote"})
 """What runs a task of Celery, Dramatiq, Huey, RQ, Procrastinate, TaskIQ or Ray."""
 _TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
@@ -67,7 +68,7 @@ _TEXT_METHODS = frozenset({"lower", "casefold", "strip", "replace", "format"})
 class Attributes(Classes):
     """What attributes and operators come down to."""
 
-    def read_attribute(  # noqa: C901 - a branch a kind of value
+    def read_attribute(  # noqa: C901, PLR0912 - a branch a kind of value
         self, values: Values, name: str, frame: Frame, line: int, *, special: bool = False, on: str = ""
     ) -> Values:
         """Read an attribute; properties are called.
@@ -82,7 +83,8 @@ class Attributes(Classes):
         """
         found: set[Value] = set()
         before = self._program.ceiling
-        self._program.ceiling = min(before, self._likely(values, (name,)))
+        if len(values) > 1:
+            self._program.ceiling = min(before, self._likely(values, (name,)))
         for value in ordered(values):
             if type(value) is Instance:
                 found |= self._of_instance(value, name, frame, line, special=special)
@@ -107,7 +109,7 @@ class Attributes(Classes):
             elif type(value) is Property and name in {"fget", "fset", "fdel"}:
                 found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
         self._program.ceiling = before
-        if not special and all(type(value) is OutsideWith for value in found):
+        if not special and _MADE_OUTSIDE.issuperset(map(type, found)):
             found |= self.read_namesakes(values, name, frame, line, on)
         return limited(found)
 
@@ -190,8 +192,8 @@ class Attributes(Classes):
 
     def _assigned(self, cls: Id, name: str) -> Values:
         """Return what methods of a class assign to an attribute of its instances."""
-        for own in self.assigners(cls, name):
-            self.evaluate(own)
+        for index in self._program.scope(cls).assigners.get(name, ()):
+            self.evaluate((cls[0], index))
         return self._program.assigned.get((cls, name), NOTHING)
 
     def _of_class(self, value: ClassObject, name: str, frame: Frame, line: int) -> Values:

@@ -97,6 +97,7 @@ _UNDOING = frozenset("remove discard disconnect unregister unsubscribe remove_li
 """What a function is handed to that is called no more."""
 _COMPARING = frozenset("index remove count".split())
 _MAPPINGS = frozenset("dict OrderedDict WeakKeyDictionary WeakValueDictionary MappingProxyType".split())
+_HOLDING = frozenset({Function, ListOf, TupleOf, OutsideWith})
 _CASTABLE = frozenset({ClassObject, Function, ListOf, TupleOf, DictOf})
 
 _MAX_NESTING = 8
@@ -208,6 +209,8 @@ class CallEvaluator(Attributes):
         if name in _SAME or name in _ONLY_LOOKING or name in _UNDOING:
             return
         for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
+            if _HOLDING.isdisjoint(map(type, values)):
+                continue
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
             held = elements(values) | _wrapped(values) if likely == HANDED_ON else NOTHING
             for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
@@ -474,9 +477,8 @@ _TOLD = frozenset({Instance, ClassObject, Function, TupleOf})
 
 
 def _without_starred(arguments: Arguments) -> Arguments:
-    if not arguments.is_open:
-        return arguments
-    return Arguments(arguments.positional, arguments.keywords, is_open=True)
+    given = arguments.positional, arguments.keywords
+    return Arguments(*given, is_open=True) if arguments.is_open else arguments
 
 
 def _wrapped(values: Values) -> Values:

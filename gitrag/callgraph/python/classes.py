@@ -216,7 +216,8 @@ class Classes(Names):
         Args:
             after: Look only behind this class, as ``super`` does.
         """
-        key = (cls, name, self._program.turn)
+        turn = self._program.turn
+        key = (cls, name, turn)
         if after is None and key in self._lacking:
             return None
         order = self.order(cls)
@@ -225,6 +226,8 @@ class Classes(Names):
         frames = self._program.frames
         for each in order:
             frame = frames.get(each) or self._program.frame(each)
+            if frame.settled.get(name) == turn:
+                return each, frame.names.get(name, NOTHING)
             if name in frame.bindings or name in frame.names or "*" in frame.bindings:
                 values = self.member(each, name)
                 if values is not None:
@@ -232,11 +235,6 @@ class Classes(Names):
         if after is None:
             self._lacking.add(key)
         return None
-
-    def assigners(self, cls: Id, name: str) -> Iterable[Id]:
-        """Yield the class's own methods that assign to an attribute of its instances."""
-        for index in self._program.scope(cls).assigners.get(name, ()):
-            yield (cls[0], index)
 
     def has_assigned(self, cls: Id, name: str) -> bool:
         """Tell whether methods of a class or what it inherits assign to an attribute, whatever it is."""
@@ -397,12 +395,14 @@ class Classes(Names):
         objects of all classes. A method that calls one of its name on what it holds calls another; on a local
         variable, which may be a node below, itself.
         """
-        local = {*self._program.bindings(frame.own), *(each.name for each in frame.scope.parameters)}
-        methods = [own for own in methods if own != frame.own or on in local]
+        if frame.own in methods:
+            local = {*self._program.bindings(frame.own), *(each.name for each in frame.scope.parameters)}
+            methods = [own for own in methods if own != frame.own or on in local]
         word = on.replace("_", "").lower()
         alike = [own for own in methods if word and word in self._called(own)]
-        is_anybodys = len(methods) > MANY and traits(frame.own[0]) & Trait.TEST
-        return alike or ([] if is_anybodys else methods)
+        if alike or len(methods) <= MANY:
+            return alike or methods
+        return [] if traits(frame.own[0], Trait.TEST) else methods
 
     def _called(self, own: Id) -> set[str]:
         """Return what a method's class, its ancestors and its subclasses are called, in small letters."""

@@ -121,7 +121,7 @@ class Evaluator(Expressions):
     def evaluate(self, own: Id) -> Frame:
         """Read a body, once a pass."""
         program, nesting = self._program, self._nesting
-        frame = program.frame(own)
+        frame = program.frames.get(own) or program.frame(own)
         if frame.done >= program.turn or nesting.is_full():
             return frame
         frame.done = program.turn

@@ -85,6 +85,11 @@ _CONSTANTS = {
     "ellipsis": "None",
 }
 
+_PROVING = frozenset(
+    "boolean_operator conditional_expression list_comprehension set_comprehension generator_expression"
+    " dictionary_comprehension string".split()
+)
+"""What has proofs within. In a proof it would be read twice, and what is in it four times."""
 _MOST_CONDITIONS = 10
 """Conditions within one another that are looked into for what they prove."""
 _SAMENESS = {"is": True, "==": True, "is not": False, "!=": False}
@@ -312,11 +317,12 @@ class ExpressionReader:
                 return [Proven(left[0].name, TupleDisplay((left[0].classes, right[0].classes)), None)]
         elif kind in {"not_operator", "parenthesized_expression"}:
             return self.proofs(inner[0], when=when != (kind == "not_operator"), depth=depth + 1)
-        elif kind == "call" and when and self.text(inner[0]) == "isinstance":
+        elif kind == "call" and when and self.text(inner[0]) == "isinstance" and _is_plain(node):
             return _proof(*self._given(node))
         elif kind == "comparison_operator" and inner[0].type == "call" and len(inner) == 2:
             operator = node.children_by_field_name("operators")[0].type
-            if self.text(inner[0].named_children[0]) == "type" and _SAMENESS.get(operator) == when:
+            is_same = _SAMENESS.get(operator) == when
+            if is_same and self.text(inner[0].named_children[0]) == "type" and _is_plain(node):
                 return _proof(*self._given(inner[0]), self.read(inner[1]))
         return []
 
@@ -456,6 +462,17 @@ class ExpressionReader:
     }
 
 
+def _is_plain(node: Node) -> bool:
+    """Tell whether nothing in an expression has proofs of its own."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each.type in _PROVING:
+            return False
+        waiting.extend(each.named_children)
+    return True
+
+
 def _proof(*given: Expression | None) -> list[Proven]:
     """Return that a name is an instance of a class, if these are a name and a class."""
     if len(given) == 2 and (type(given[0]) is Name or type(given[0]) is NamedExpression):
@@ -465,7 +482,7 @@ def _proof(*given: Expression | None) -> list[Proven]:
 
 def _where(proofs: list[Proven], value: Expression | None) -> Expression | None:
     """Return an expression that is only read where something holds."""
-    for each in proofs if value is not None else ():
+    for each in proofs[-_MOST_CONDITIONS:] if value is not None else ():
         value = Proven(each.name, each.classes, value)
     return value
 

@@ -62,6 +62,7 @@ from gitrag.callgraph.python.values import (
     TupleOf,
     Value,
     Values,
+    built_in,
     depth,
     dict_of,
     elements,
@@ -113,6 +114,8 @@ class Expressions(CallEvaluator):
         """Return what an expression may be, noting the calls that it makes."""
         if expression is None or self._depth >= _MAX_DEPTH:
             return NOTHING
+        if type(expression) is Name and not frame.guessed:
+            return self.lookup(expression.name, frame)
         self._depth += 1
         found = self._READERS[type(expression)](self, expression, frame, line)
         self._depth -= 1
@@ -191,8 +194,8 @@ class Expressions(CallEvaluator):
         return dict_of(found)
 
     def _constant(self, expression: Constant, _frame: Frame, _line: int) -> Values:
-        made: Value = BuiltinInstance(expression.type_name)
-        return frozenset([made, Text(expression.text, whole=True)] if expression.text else [made])
+        made = built_in(expression.type_name)
+        return made | {Text(expression.text, whole=True)} if expression.text else made
 
     def _operation(self, expression: BinaryOperation, frame: Frame, line: int) -> Values:
         left = self.value(expression.left, frame, line)
@@ -373,13 +376,12 @@ class Expressions(CallEvaluator):
 
         That has the method under the same name, and need not be an instance of the same class.
         """
-        if type(function) is Attribute and type(function.base) is Name:
-            first = frame.scope.parameters[:1]
-            if first and first[0].name == function.base.name:
-                return False
-        return any(
-            type(value) is Function and value.function == frame.own and value.bound for value in called
-        )
+        for value in called:
+            if type(value) is Function and value.function == frame.own and value.bound:
+                first = frame.scope.parameters[:1]
+                base = function.base if type(function) is Attribute else None
+                return not (type(base) is Name and first and first[0].name == base.name)
+        return False
 
     def _setattr(self, given: Sequence[Values], frame: Frame, line: int) -> None:
         for name in ordered(given[1]):
@@ -390,13 +392,14 @@ class Expressions(CallEvaluator):
         value = self.value
         positional: list[Values] = []
         starred = NOTHING
+        is_open = False
         for each in expression.positional:
             if type(each) is Starred:
+                is_open = True
                 starred |= self.iterated(value(each.value, frame, line), frame, line)
             else:
                 positional.append(value(each, frame, line))
         keywords = [(keyword.name, value(keyword.value, frame, line)) for keyword in expression.keywords]
-        is_open = any(type(each) is Starred for each in expression.positional)
         return Arguments(positional, keywords, starred, is_open)
 
     def _getattr(self, positional: Sequence[Expression | None], frame: Frame, line: int) -> Values:

@@ -16,10 +16,11 @@ from gitrag.callgraph.python.records import (
     LOOP,
     OTHER,
     RETURN,
+    TRY,
     Scope,
     Statement,
 )
-from gitrag.callgraph.python.values import NOTHING, Values, limited
+from gitrag.callgraph.python.values import NOTHING, Outside, Values, limited
 
 _State: TypeAlias = tuple[dict[str, Values], dict[str, Values]]
 """What names may be at a place in a body; and what those were of which more is proved there."""
@@ -27,6 +28,9 @@ _State: TypeAlias = tuple[dict[str, Values], dict[str, Values]]
 
 _MOST_STATEMENTS = 2_000
 """Statements of a body that is read in order: at each branch all its names are looked at."""
+
+_ANOTHER: Values = frozenset([Outside("nonlocal")])
+"""What a name may be besides that functions within bind: whatever they let it be by then."""
 
 Hidden: TypeAlias = tuple[Values | None, Values | None]
 
@@ -56,6 +60,7 @@ class Frame:
         "_is_left",
         "_is_ordered",
         "_loops",
+        "_tried",
         "bindings",
         "done",
         "guessed",
@@ -93,6 +98,7 @@ class Frame:
         self._before: dict[str, Values] = {}
         self._forks: list[tuple[_State, list[_State]]] = []
         self._loops: list[tuple[int, _State, list[_State], list[_State]]] = []
+        self._tried: list[dict[str, Values]] = []
         self._is_left = False
         self._is_ordered = len(self.scope.body) <= _MOST_STATEMENTS
 
@@ -134,7 +140,9 @@ class Frame:
         if self.is_function:
             self._before.pop(name, None)
             self.guessed.pop(name, None)
-            self.now[name] = values
+            self.now[name] = outer.names[name] | _ANOTHER if name in self.scope.shared else values
+            for tried in self._tried[-1:]:
+                tried[name] = limited(tried.get(name, NOTHING) | values)
 
     def prove(self, name: str, values: Values) -> None:
         """Let a name be one of these where that is proved."""
@@ -163,7 +171,9 @@ class Frame:
         here: _State = self.now, self._before
         if not self._is_ordered:
             return
-        if kind == BRANCH:
+        if kind in {BRANCH, TRY}:
+            if kind == TRY:
+                self._tried.append({})
             self._forks.append((here, []))
             self._go(here)
         elif kind in {OTHER, HANDLER}:
@@ -171,7 +181,7 @@ class Frame:
             if not self._is_left:
                 ends.append(here)
             if kind == HANDLER:
-                before = _joined([before, here])
+                before = _joined([before, here, self._within(before)])
                 self._forks[-1] = before, ends
             self._go(before)
         elif kind == JOIN:
@@ -199,6 +209,15 @@ class Frame:
                 _, _, breaks, again = self._loops[-1]
                 (breaks if kind == BREAK else again).append((self.now.copy(), self._before.copy()))
             self._is_left = True
+
+    def _within(self, begin: _State) -> _State:
+        """Return what names may be somewhere in a ``try`` that ends, which so began."""
+        tried = self._tried.pop()
+        for around in self._tried[-1:]:
+            for name, values in tried.items():
+                around[name] = limited(around.get(name, NOTHING) | values)
+        kept = {name: values for name, values in begin[1].items() if name not in tried}
+        return begin[0] | tried, kept
 
     def _go(self, state: _State) -> None:
         self.now, self._before = state[0].copy(), state[1].copy()

@@ -20,6 +20,7 @@ from gitrag.callgraph.python.records import (
     LOOP,
     OTHER,
     RETURN,
+    TRY,
     AnnotatedAssign,
     Assign,
     Attribute,
@@ -44,6 +45,7 @@ from gitrag.callgraph.python.records import (
     Test,
     TupleDisplay,
     With,
+    decorator_name,
 )
 
 if TYPE_CHECKING:
@@ -203,7 +205,12 @@ class ModuleReader:
         return _NONE
 
     def _outer(self, node: Node, place: _Place) -> _Steps:
-        place.draft.outer += tuple(map(self._expressions.text, node.named_children))
+        names = tuple(map(self._expressions.text, node.named_children))
+        place.draft.outer += names
+        above = self._drafts[place.draft.parent]
+        while node.type == "nonlocal_statement" and above.kind == "function":
+            above.shared += names
+            above = self._drafts[above.parent]
         return _NONE
 
     def _proved(self, condition: Node | None, *, when: bool) -> list[Statement]:
@@ -243,6 +250,7 @@ class ModuleReader:
         return [_after(clause, place, BRANCH), *inside, _after(clause, place, OTHER, JOIN)]
 
     def _with(self, node: Node, place: _Place) -> _Steps:
+        swallows = False
         for clause in node.named_children:
             if clause.type != "with_clause":
                 continue
@@ -252,8 +260,13 @@ class ModuleReader:
                 if value.type == "as_pattern":
                     target = self._alias(value)
                     value = value.named_children[0]
-                place.add(With(_line(item), self._expressions.read(value), target))
-        return self._block(node.child_by_field_name("body"), place)
+                context = self._expressions.read(value)
+                place.add(With(_line(item), context, target))
+                swallows = swallows or decorator_name(context) == "suppress"
+        body = self._block(node.child_by_field_name("body"), place)
+        if not swallows:
+            return body
+        return [_after(node, place, TRY), *body, _after(node, place, HANDLER, JOIN)]
 
     def _alias(self, pattern: Node) -> Expression | None:
         alias = pattern.child_by_field_name("alias")
@@ -292,7 +305,7 @@ class ModuleReader:
         clauses: dict[str, list[Node]] = {}
         for child in node.named_children:
             clauses.setdefault(child.type.replace("_group", ""), []).append(child)
-        steps = [_after(node, place, BRANCH)]
+        steps = [_after(node, place, TRY if "except_clause" in clauses else BRANCH)]
         for body in clauses.get("block", ()):
             steps += self._block(body, place)
         for clause in clauses.get("else_clause", ()):

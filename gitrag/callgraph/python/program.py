@@ -269,7 +269,7 @@ class Program:
         """
         if self._assigned_names is None:
             classes = (frame for frame in self.frames.values() if frame.scope.kind == "class")
-            ours = (frame.scope for frame in classes if not traits(frame.own[0]) & Trait.TEST)
+            ours = (frame.scope for frame in classes if not traits(frame.own[0], Trait.TEST))
             self._assigned_names = {each for scope in ours for each in scope.assigners}
         return name in self._assigned_names
 

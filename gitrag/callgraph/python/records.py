@@ -328,8 +328,8 @@ class ImportFrom(Record, frozen=True, tag="m"):
 
 BRANCH, OTHER, JOIN = 0, 1, 2
 """Among a function's statements: of several branches the first begins, the next; behind them."""
-HANDLER = 3
-"""A branch begins that the one before leads to from anywhere: ``except``."""
+HANDLER, TRY = 3, 10
+"""A branch begins that the one before leads to from anywhere, ``except``; and begins that one."""
 LOOP, AGAIN, FOREVER = 4, 5, 6
 """What is repeated begins; ends, if it may end by itself; or by ``break`` alone."""
 RETURN, BREAK, CONTINUE = 7, 8, 9
@@ -372,6 +372,7 @@ class Scope(Record, frozen=True):
         assigners: Of a class, by attribute: the places of the methods that assign to it.
         decorated: The lines of its decorators.
         outer: Of a function: the names that it binds in a scope around, by ``global`` or ``nonlocal``.
+        shared: Of a function: the names that those in it bind by ``nonlocal``, if they are its own.
     """
 
     kind: Literal["module", "class", "function"]
@@ -388,6 +389,7 @@ class Scope(Record, frozen=True):
     assigners: dict[str, tuple[int, ...]]
     decorated: tuple[int, ...]
     outer: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
     @property
     def own_name(self) -> str:
@@ -412,6 +414,7 @@ class Draft(Struct):
     assigners: dict[str, list[int]] = field(default_factory=dict)
     decorated: tuple[int, ...] = ()
     outer: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
     def scope(self) -> Scope:
         return Scope(
@@ -429,6 +432,7 @@ class Draft(Struct):
             {name: tuple(places) for name, places in self.assigners.items()},
             self.decorated,
             self.outer,
+            self.shared,
         )
 
 
@@ -451,6 +455,10 @@ def decorator_name(decorator: Expression | None) -> str:
 
 def written_name(called: Expression | None) -> str:
     """Return what is called, or a decorator, as it is written: ``app.route``; empty if it is no name."""
+    if type(called) is Name:
+        return called.name
+    if type(called) is Attribute and type(called.base) is Name:
+        return f"{called.base.name}.{called.name}"
     parts: list[str] = []
     while isinstance(called, (Call, Attribute)):
         if isinstance(called, Call):

@@ -103,6 +103,12 @@ class BuiltinInstance(_Value, frozen=True):
     type_name: str
 
 
+@lru_cache(maxsize=64)
+def built_in(type_name: str) -> Values:
+    """Return an instance of a built-in type."""
+    return frozenset([BuiltinInstance(type_name)])
+
+
 class Text(_Value, frozen=True):
     """A string that is, or begins like, a name."""
 
@@ -295,6 +301,7 @@ def _shown_field(field: object) -> str:
 def forget() -> None:
     """Drop what is known of sets."""
     depth.cache_clear()
+    _is_settled.cache_clear()
     _sorted.cache_clear()
     _shown.cache_clear()
 
@@ -367,6 +374,8 @@ def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
     """Put what a caller gives in the place of parameters; containers get no deeper by it than they may be."""
     if not given or _OPEN.isdisjoint(map(type, values)):
         return values
+    if _is_settled(values):
+        return limited(values)
     found: set[Value] = set()
     for value in values:
         if type(value) is Argument:
@@ -411,6 +420,25 @@ _OPEN = frozenset(
     }
 )
 """Kinds that arguments may be in; and functions: of too many in one set, only the first are handed on."""
+
+
+@lru_cache(maxsize=8192)
+def _is_settled(values: Values) -> bool:
+    """Tell whether nothing in values is an argument, too deep or too many."""
+    for value in values:
+        parts: tuple[Values, ...] = ()
+        if type(value) is Argument:
+            return False
+        if type(value) is TupleOf:
+            parts = value.parts
+        elif type(value) is Property:
+            parts = astuple(value)
+        elif type(value) in _OPEN and type(value) is not Function:
+            parts = (value.held,)  # type: ignore[union-attr]
+        for part in parts:
+            if len(part) > MOST or _shallow(part) is not part or not _is_settled(part):
+                return False
+    return True
 
 
 class Arguments(Struct, frozen=True, gc=False):

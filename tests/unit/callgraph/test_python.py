@@ -641,6 +641,53 @@ UNSURE = {
         """,
         {"shown -> A.__str__"},
     ),
+    "what a handler follows from the middle of": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(step):
+            x = A()
+            try:
+                if step:
+                    x = B()
+                    return step()
+            except Exception: x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "what follows where an error may have been suppressed": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f(step):
+            with contextlib.suppress(Exception):
+                x = B()
+                step()
+                x = A()
+            x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
+    "a name that a function within binds": (
+        """
+        class A:
+            def go(self): pass
+        class B:
+            def go(self): pass
+        def f():
+            x = A()
+            def other():
+                nonlocal x
+                x = B()
+            other()
+            x.go()
+        """,
+        {"f -> A.go", "f -> B.go"},
+    ),
 }
 
 
@@ -924,6 +971,13 @@ ENDLESS = {
         "a.py": "def f(): pass\nf()\n"
         + "".join(f"{' ' * i}if f():\n" for i in range(DEEP))
         + f"{' ' * DEEP}f()\n",
+    },
+    "tests in tests": {
+        "a.py": "def f(): pass\nf()\ndef g(x):\n    return "
+        + "x if isinstance(x, " * 40
+        + "int"
+        + ") else f()" * 40
+        + "\n",
     },
     "types of nothing": {
         "a.py": "def f(x: Callable[()], y: List[()]): x()\nf()\n",
