@@ -240,6 +240,8 @@ _ON_FUNCTIONS = frozenset({"bind", "call", "apply"})
 """What JavaScript's functions have: who asks a function for one means to call it."""
 _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__send__", "try", "try!"})
 _RAISING = frozenset({"raise", "fail"})
+_GIVEN_THIS = late_re(rb"\s*\)?\s*\.\s*bind\s*\(\s*this\b|\s*,\s*this\s*\)")
+"""What follows a function of JavaScript that has the ``this`` around it."""
 _STORED = {"commit": "mutations", "dispatch": "actions"}
 """The objects of a store of Vuex that have what these are given the name of."""
 _NOTHING = frozenset({"null", "undefined"})
@@ -719,6 +721,18 @@ class QueryReader:
             at = block[1]
         return len(functions) == 1 and not any(each.type == "*" for each in functions[0].children)
 
+    def _is_lost(self, node: tree_sitter.Node) -> bool:
+        """Tell whether JavaScript's ``this`` is that of a plain function in a method, not the method's."""
+        at = self._block_around(node)
+        while at >= 0 and self._blocks[at][0].type == "arrow_function":
+            at = self._blocks[at][1]
+        if at < 0 or self._blocks[at][0].type == "method_definition":
+            return False
+        end = self._blocks[at][0].end_byte
+        while at >= 0 and self._blocks[at][0].type != "method_definition":
+            at = self._blocks[at][1]
+        return at >= 0 and not _GIVEN_THIS.match(self._source, end)
+
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
 
@@ -812,7 +826,11 @@ class QueryReader:
             named, is_bound = scopes.named(parts, call.caller, node)
             parts = tuple(named)
             is_bound = is_bound or (
-                self._language.name in SCRIPTS and scopes.conceal(parts[0], call.caller, node)
+                self._language.name in SCRIPTS
+                and (
+                    scopes.conceal(parts[0], call.caller, node)
+                    or (parts[0] == "this" and self._is_lost(node))
+                )
             )
         if parts == call.parts and given == call.given and not is_bound:
             return call

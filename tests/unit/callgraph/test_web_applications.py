@@ -87,6 +87,15 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"f ~> mutations.addItem"},
     ),
+    "javascript, this of another function": (
+        {
+            "a.js": "class M { go() {} stop() {} run() {} end() {}\n"
+            "f(x) { x.on(function () { this.go(); }); x.on(function () { this.stop(); }.bind(this)); }\n"
+            "g(x) { x.on(function () { this.run(); }, this); x.on(() => this.end()); }\n"
+            "h(x) { const it = { go() {}, i() { this.go(); } }; } }\n"
+        },
+        {"M.f ~> M.go", "M.f -> M.stop", "M.g -> M.run", "M.g -> M.end", "M.h.it.i -> M.h.it.go"},
+    ),
     "vuex, the one of the store": (
         {
             "store/index.js": "export const actions = { save() {}, load() {} };\n",
