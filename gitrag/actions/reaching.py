@@ -12,7 +12,7 @@ from gitrag.actions.lines import file_lines
 from gitrag.callgraph.facts import DefinitionFacts
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.records import unpacked_body
-from gitrag.callgraph.general.tables import is_main, loaded_as
+from gitrag.callgraph.general.tables import is_main, loaded_as, reached_from
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Node
 from gitrag.callgraph.indirect import (
@@ -220,22 +220,11 @@ def all_above(
     bases_of: BasesOf, below: Callable[[str], Mapping[str, set[str]]], family: str, name: str
 ) -> set[str]:
     """Return the classes above a class, and those that stand beside it above what inherits from it."""
-    bases = bases_of(family)
-    inheriting = reached_from([name], below(family))
-    above = reached_from((base for each in inheriting for base in bases.get(each, ())), bases)
+    bases, under = bases_of(family), below(family)
+    inheriting = reached_from([name], lambda each: under.get(each, ()))
+    own = (base for each in inheriting for base in bases.get(each, ()))
+    above = reached_from(own, lambda each: bases.get(each, ()))
     return above - ({name} - {*bases.get(name, ())})
-
-
-def reached_from(names: Iterable[str], beside: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return names, and all that are reached from them."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        each = waiting.pop()
-        if each not in found:
-            found.add(each)
-            waiting += beside.get(each, ())
-    return found
 
 
 def owner_of(node: Node) -> str:

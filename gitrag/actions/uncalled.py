@@ -27,7 +27,6 @@ from gitrag.actions.reaching import (
     names_of,
     overridden,
     owner_of,
-    reached_from,
     said,
     spoken_in,
     with_word,
@@ -35,6 +34,7 @@ from gitrag.actions.reaching import (
 )
 from gitrag.callgraph.filtering import CONSTRUCTORS
 from gitrag.callgraph.general.crates import shared
+from gitrag.callgraph.general.tables import reached_from
 from gitrag.callgraph.general.traits import SCRIPTS, family_of
 from gitrag.callgraph.graph import MODULE, Edge, Node
 from gitrag.callgraph.indirect import (
@@ -311,7 +311,8 @@ class _Uses:
         if len(word(name).findall(line.text)) > 1 or line.path not in self._nodes:
             return None
         if owners := self._owners.get((line.path, line.number, name)):
-            return reached_from(owners - {""}, self._below(family_of(self._loaded.files[line.path][0])))
+            below = self._below(family_of(self._loaded.files[line.path][0]))
+            return reached_from(owners - {""}, lambda each: below.get(each, ()))
         return (self._above(*self._class_around(line)) or None) if _is_above(line, name) else None
 
     def mean_another(self, line: GrepLine, name: str) -> bool:

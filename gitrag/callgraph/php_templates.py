@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitrag.callgraph.general.registering import FILTER, FUNCTION, IMPORT, READ, TEST
-from gitrag.callgraph.templates import closing_brackets
+from gitrag.callgraph.general.registering import FILTER, FUNCTION, IMPORT, READ, TEST, studly
+from gitrag.callgraph.templates import PAIRS, closing_brackets
 from gitrag.late import late_re
 
 _STRING = r"'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)"
@@ -53,7 +53,6 @@ _OPERATORS = {
 }  # fmt: skip
 _MOST_CODE = 6
 """Characters of a template's code for each of its own; of real templates it is less than one."""
-_CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
 def php_of_twig(text: str) -> str:
@@ -101,9 +100,9 @@ def _end_of_tag(text: str, at: int, tag: str | None) -> tuple[bool, int]:
         bracket, at = found["bracket"], found.start()
         if found["end"]:
             return found["end"] == "%}" and bool(tag), at
-        if bracket in _CLOSING.values():
+        if bracket in PAIRS.values():
             opened.append(bracket)
-        elif opened and bracket and opened[-1] == _CLOSING[bracket]:
+        elif opened and bracket and opened[-1] == PAIRS[bracket]:
             opened.pop()
         elif bracket == "}" and not tag and text.startswith("}}", at):
             return True, at
@@ -198,12 +197,12 @@ def _expression(text: str) -> str:
             own = f"'{_plain(written[1:-1])}'"
         elif kind == "number":
             own = f"[{written}]" if before == "." else written
-        elif written in _CLOSING.values():
+        elif written in PAIRS.values():
             brackets.append(written)
             waiting.append(0)
             own = _OPERATORS.get(written, written)
-        elif written in _CLOSING:
-            if brackets[-1:] != [_CLOSING[written]]:
+        elif written in PAIRS:
+            if brackets[-1:] != [PAIRS[written]]:
                 break  # what is not balanced is no expression
             brackets.pop()
             waiting.pop()
@@ -333,7 +332,7 @@ def _directive(name: str, given: str) -> str:
 def _component(kind: str, name: str) -> str:
     """Return PHP that hands on what Laravel runs of a component, if it is one of a class."""
     words = name.rstrip(".:-").replace("-", "_").split(".")
-    cls = "\\".join("".join(part[:1].upper() + part[1:] for part in each.split("_")) for each in words)
+    cls = "\\".join(studly(each) for each in words)
     if "::" in name or not cls.replace("\\", "").isidentifier():
         return ""
     made = (f"[\\{space}\\{cls}::class, '{run}']" for space in _COMPONENTS[kind] for run in _RUN[kind])

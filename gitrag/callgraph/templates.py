@@ -38,7 +38,7 @@ LIBRARIES = "templatetags"
 _MOST_CODE = 4
 """Characters of a page's code for each of its own; of real pages it is less than one."""
 _BRACKET = late_re(r"(?<=[(,=+?:\s])[\"'][()\[\]{}][\"']|[()\[\]{}]")
-_PAIRS = {")": "(", "]": "[", "}": "{"}
+PAIRS = {")": "(", "]": "[", "}": "{"}
 _SCRIPT = late_re(r"<(?:script|style)\b[^<>]{0,1000}>", re.IGNORECASE)
 _SCRIPT_END = late_re(r"</(?:script|style)>", re.IGNORECASE)
 _GIVEN = late_re(
@@ -199,13 +199,13 @@ def closing_brackets(text: str) -> dict[int, int]:
     waiting: Counter[str] = Counter()
     for each in _BRACKET.finditer(text):
         bracket = each[0]
-        if bracket in _PAIRS.values():
+        if bracket in PAIRS.values():
             opened.append((bracket, each.start()))
             waiting[bracket] += 1
-        while waiting[_PAIRS.get(bracket, "")]:
+        while waiting[PAIRS.get(bracket, "")]:
             kind, at = opened.pop()
             waiting[kind] -= 1
-            if kind == _PAIRS[bracket]:
+            if kind == PAIRS[bracket]:
                 found[at] = each.start()
                 break
     return found

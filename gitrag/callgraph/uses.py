@@ -165,9 +165,8 @@ def property_of(name: str, language: str) -> str:
     found = _ACCESSOR.fullmatch(name) if language in {"java", "php"} else None
     if found:
         return found[1][0].lower() + found[1][1:]
-    return (
-        snake(name) if language == "php" and snake(name) != name.lower() else ""
-    )  # of one that gives an Attribute
+    own = snake(name)  # of one that gives an Attribute
+    return own if language == "php" and own != name.lower() else ""
 
 
 def may_read(path: str, text: str, name: str, language: str) -> bool:

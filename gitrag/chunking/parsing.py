@@ -32,12 +32,12 @@ PARSE_S_PER_BYTE = 1e-5
 # How much a query's text predicates read at a time; identifiers are shorter.
 TEXT_BYTES = 256
 
-# States that a query may hold at once; beyond it the oldest are dropped. (The binding's progress callback for
-# queries crashes the process in 0.26.1.)
 MOST_LEVELS = 200
 """Of a tree with more, such as a chain of calls, parents are noted in one walk, which takes longer than
 asking some hundred nodes of another tree."""
 
+# States that a query may hold at once; beyond it the oldest are dropped. (The binding's progress callback for
+# queries crashes the process in 0.26.1.)
 MATCH_LIMIT = 20_000
 
 # A query that looks for neighbours among an error node's children takes time quadratic in

@@ -127,9 +127,13 @@ def accessors(name: str, *, is_twig: bool) -> tuple[str, ...]:
     if is_twig:
         upper = name[:1].upper() + name[1:]
         return (name, f"get{upper}", f"is{upper}", f"has{upper}")
-    first, *rest = (each[:1].upper() + each[1:] for each in name.split("_"))
-    studly = first + "".join(rest)
-    return tuple(dict.fromkeys((f"get{studly}Attribute", name, studly[:1].lower() + studly[1:])))
+    own = studly(name)
+    return tuple(dict.fromkeys((f"get{own}Attribute", name, own[:1].lower() + own[1:])))
+
+
+def studly(name: str) -> str:
+    """Return a name of words joined by ``_`` as a class's: ``OrderItem`` for ``order_item``."""
+    return "".join(each[:1].upper() + each[1:] for each in name.split("_"))
 
 
 def snake(name: str) -> str:

@@ -18,7 +18,7 @@ from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
 from gitrag.callgraph.general.tables import bare
-from gitrag.callgraph.general.templating import Templates
+from gitrag.callgraph.general.templating import WORDS, Templates
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
     BY_NAME,
@@ -29,7 +29,6 @@ from gitrag.callgraph.general.traits import (
     SCRIPTS,
     SPARING,
 )
-from gitrag.late import late_re
 
 ONE_OF_SEVERAL = 0.6
 """Confidence in one of several functions of a name, where nothing says which: overloads, builds."""
@@ -40,7 +39,6 @@ _NOBODYS = frozenset(
 """Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
 _FEW = 4
 _COMPONENTS = (".vue", ".svelte", ".astro")
-_WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 _USUAL = frozenset("get set is on to has with as of new create can from".split())
 """How names of libraries' methods begin: of these a third word is asked for, where it decides alone."""
 _OF_ANDROID = frozenset(
@@ -334,7 +332,7 @@ class Resolver(Templates):
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
-        elif len(_WORDS.findall(name)) < 2 and not self._is_from_here(head, path):  # of others, mostly
+        elif len(WORDS.findall(name)) < 2 and not self._is_from_here(head, path):  # of others, mostly
             found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
         found = [own for own in found if own != caller]  # what wraps another calls that one's
         if len(found) > 1 and not self._are_one_family(found):
@@ -367,7 +365,7 @@ class Resolver(Templates):
 
     def _telling(self, head: str, name: str, language: str) -> Found:
         """Find the methods of a telling name: of one class, or of one and those that inherit from it."""
-        words = _WORDS.findall(name)
+        words = WORDS.findall(name)
         every = [
             *self._tables.methods.get(name, ()),
             *(self._tables.functions.get(name, ()) if language == "zig" else ()),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import ANY_OF, ELEMENT, UNSURE
+from gitrag.callgraph.general.registering import studly
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -60,7 +61,7 @@ def associated(call: tree_sitter.Node, text: Text) -> tuple[str, str] | None:
     else:
         ends = _SINGULAR if kind in _MANY else ()
         cls = next((cls.removesuffix(end) + one for end, one in ends if cls.endswith(end)), cls)
-        type_ = "".join(word[:1].upper() + word[1:] for word in cls.split("_"))
+        type_ = studly(cls)
     return name, f"{UNSURE * (not named)}{ELEMENT * (kind in _MANY)}{type_}" if type_ else ""
 
 

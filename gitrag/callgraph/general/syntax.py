@@ -452,7 +452,7 @@ class QueryReader:
 
     def _registered(self, captures: _Captures, _key: str) -> None:
         self._register(captures)
-        self._calls += self._named_in(captures, self._imports)
+        self._calls += self._named_in(captures)
 
     def _pick(self, captures: _Captures, key: str) -> None:
         node, of = captures[key][0], _receiver(self._text(captures["picked.of"][0]))
@@ -1354,17 +1354,18 @@ class QueryReader:
         elif after.type == "method_declaration" and own is not None:
             self._routes.append((own.start_byte, {"local": self._text(own), "alias": f"{ROUTE}{found[1]}"}))
 
-    def _named_in(self, captures: _Captures, imports: list[dict[str, str]]) -> Iterator[_Call]:
+    def _named_in(self, captures: _Captures) -> Iterator[_Call]:
         """Yield the route or the template that arguments name; note what a template is given."""
         for arguments in captures.get("naming", ()):
-            if arguments.parent is not None and self._is_of_request(arguments.parent):
+            call = self._lineage.parent(arguments)
+            if call is not None and self._is_of_request(call):
                 continue
             given = [each.named_children[-1] for each in arguments.named_children if each.named_children]
             named = [self._text(each) for each in given if each.type in {"string", "encapsed_string"}]
             kind = self._text(captures["_kind"][0])
             if kind == IMPORT and len(named) > 1:
                 rest = {"module": named[1]} if len(named) == 2 else {"name": named[1], "alias": named[2]}
-                imports.append({"from": named[0], **rest})
+                self._imports.append({"from": named[0], **rest})
             elif named and _NAME_GIVEN.fullmatch(named[0]):
                 place, alias = self._around(arguments), named_as(kind, named[0])
                 line = arguments.start_point[0] + 1

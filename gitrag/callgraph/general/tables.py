@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from posixpath import dirname, join, normpath, relpath
 
 from msgspec import Struct
@@ -65,6 +65,18 @@ class File(Struct, frozen=True):
 def bare(name: str) -> str:
     """Return a name as variables, classes and files may all have it: ``get-one``, ``getOne``."""
     return name.partition(NUMBERED)[0].removesuffix("()").replace("_", "").replace("-", "").lower()
+
+
+def reached_from(names: Iterable[str], beside: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return names, and all that are reached from them, by what is beside each."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += beside(each)
+    return found
 
 
 def is_main(name: str) -> bool:

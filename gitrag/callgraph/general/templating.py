@@ -20,6 +20,7 @@ from gitrag.callgraph.general.registering import (
     REGISTERS,
     VIEW,
     accessors,
+    studly,
     template_names,
 )
 from gitrag.callgraph.general.tables import Tables
@@ -29,7 +30,7 @@ _ENDINGS = (".twig", ".blade.php")
 _MOST_INCLUDING = 20
 _FORM = late_re(r"[fF]orm$")
 """How Symfony's templates call a form, which has its fields under their names."""
-_WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
+WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 _SAME = frozenset(
     f"{FILTER}{each}()" for each in ("default", "filter", "sort", "slice", "reverse", "merge", "e")
 )
@@ -109,7 +110,7 @@ class Templates(Receivers):
         if owner is not None and owner.kind == "module":
             return certain(self._exported(owner.home, name))
         is_twig = caller[0].endswith(".twig")
-        names, is_telling = accessors(name, is_twig=is_twig), len(_WORDS.findall(name)) > 1
+        names, is_telling = accessors(name, is_twig=is_twig), len(WORDS.findall(name)) > 1
         for each in names if owner is not None else ():
             if found := self._accessed(owner, name, each, caller[0]):  # type: ignore[arg-type]
                 is_alone = is_telling or len(self._tables.methods[each]) == 1
@@ -148,7 +149,7 @@ class Templates(Receivers):
         if found is not None:
             self._sure = min(self._sure, OVERRIDDEN)
             return found
-        every = self._tables.classes.get("".join(each[:1].upper() + each[1:] for each in name.split("_")), ())
+        every = self._tables.classes.get(studly(name), ())
         if len(every) != 1:
             return None
         self._sure = min(self._sure, LIKE_NAMED)

@@ -13,7 +13,7 @@ from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
 from gitrag.callgraph.general.registering import read_as, template_names
 from gitrag.callgraph.general.resolving import Resolver
-from gitrag.callgraph.general.tables import Tables, is_main, loaded_as
+from gitrag.callgraph.general.tables import Tables, is_main, loaded_as, reached_from
 from gitrag.callgraph.general.traits import SCRIPTS
 
 HANDED_ON = 0.5
@@ -153,14 +153,8 @@ class GeneralView:
 
     def _family(self, classes: Iterable[str]) -> set[str]:
         """Return the names of classes and of their subclasses."""
-        found: set[str] = set()
-        waiting = list(classes)
-        while waiting:
-            each = waiting.pop()
-            if each not in found:
-                found.add(each)
-                waiting += [self._tables.last_name(own) for own in self._tables.subclasses.get(each, ())]
-        return found
+        below = self._tables.subclasses
+        return reached_from(classes, lambda each: map(self._tables.last_name, below.get(each, ())))
 
     def _renamed(self, names: set[str]) -> set[str]:
         """Return the other names under which files import or export some names."""
