@@ -71,12 +71,8 @@ def run(
     """Run a command to its end.
 
     Args:
-        args: Its arguments, the first of which is the program's path.
-        place: The directory that it runs in.
-        environment: All of its environment.
+        args, place, environment, stdin, umask: As of `forked`'s ``run``.
         python: What a background worker is started with.
-        stdin: What it can read.
-        umask: Permissions that are taken from what it makes; negative: as this process has it.
 
     Returns:
         Its status, and what it wrote to standard output and to standard error.

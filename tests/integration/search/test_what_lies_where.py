@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -14,6 +11,7 @@ from gitrag.store.candidates import Filters
 from gitrag.store.engine import start
 from gitrag.words.path_traits import Trait
 from tests.support.indexes import of_texts, scoped
+from tests.support.steps import counted
 
 QT = """
     <?xml version="1.0" encoding="utf-8"?>
@@ -219,18 +217,8 @@ def test_packages_are_weighed_in_steps_by_their_files(tmp_path):
             db.execute("INSERT INTO paths VALUES (?, ?, ?)", [number, path.encode(), Trait.SUPPORT.value])
             db.execute("INSERT INTO modules VALUES (1, ?)", [path.rpartition("/")[0].encode()])
         found = np.full(count, Trait.SUPPORT.value, np.uint8)
-        taken = Counter()
-
-        def trace(frame, event, _):
-            taken[event] += 1
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+        with counted("line") as taken:
             candidates._weigh_packages(db, 1, np.arange(count, dtype=np.int32), found)
-        finally:
-            sys.settrace(before)
         assert not found.any()
         return taken["line"]
 

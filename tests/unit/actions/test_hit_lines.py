@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
-from typing import Any
-
 from gitrag.actions.hit_lines import packed
 from gitrag.model import Chunk, Kind
 from gitrag.search.engine import FurtherHit, Hit
+from tests.support.steps import counted
 
 
 def chunk(first: int, last: int) -> Chunk:
@@ -22,19 +19,10 @@ def hit(path: str, *also: FurtherHit, repository: str = "") -> Hit:
 def calls_to_pack(files: int) -> int:
     """Count the calls of Python's functions that choosing makes, generators' steps included."""
     hits = [hit(f"{number}.py") for number in range(files)]
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _of: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(count)
-    try:
+    with counted("call") as taken:
         found = packed(hits, 100_000)
-    finally:
-        sys.setprofile(None)
     assert len(found) == files
-    return calls
+    return taken["call"]
 
 
 def test_choosing_takes_calls_in_proportion_to_the_files():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 import pytest
@@ -13,6 +12,7 @@ from gitrag.callgraph.general.syntax import QueryReader
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.graph import Node
 from tests.support.callgraphs import calls_of
+from tests.support.steps import counted
 
 GO_STORE = {
     "store/store.go": """
@@ -1416,18 +1416,8 @@ def test_kotlin_that_a_grammar_reads_as_one_deep_nest_takes_steps_by_its_length(
     """Functions as C has them, each within the one before as the grammar takes it: found by fuzzing."""
 
     def steps(count):
-        taken = Counter()
-
-        def trace(frame, event, _):
-            taken[event] += 1
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+        with counted("line") as taken:
             extract("".join(f"void f{n + 1}() {{ f{n}(); }}\n" for n in range(count)).encode(), "kotlin")
-        finally:
-            sys.settrace(before)
         return taken["line"]
 
     steps(10)  # loads the grammar

@@ -1,8 +1,5 @@
 """A chain of calls, each on a line of its own, is read by its length, in every language."""
 
-import sys
-from collections import Counter
-
 import pytest
 from tree_sitter import QueryCursor
 
@@ -11,6 +8,7 @@ from gitrag.callgraph.general import syntax
 from gitrag.chunking import parsing
 from gitrag.chunking.languages import BY_NAME
 from gitrag.chunking.parsing import MOST_LEVELS, Lineage, parse
+from tests.support.steps import counted
 
 BRACES = "class A {{ X f(X x) {{ return x\n{}; }} }}\n"
 CHAINS = {
@@ -50,18 +48,8 @@ def test_a_chain_of_calls_is_read_in_steps_by_its_length(monkeypatch, language):
     monkeypatch.setattr(parsing, "Lineage", Noted)
 
     def steps(count):
-        taken = Counter()
-
-        def trace(frame, event, _):
-            taken[event] += 1
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
+        with counted("line") as taken:
             found = extract(around.format(step * count).encode(), language)
-        finally:
-            sys.settrace(before)
         assert not found.failure
         assert "step" in found.mentions
         return taken["line"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from tests.support.callgraphs import calls_of, edges_of
+from tests.support.steps import counted
 
 GO = {
     "go.mod": "",
@@ -1108,19 +1107,10 @@ def test_a_class_of_ruby_that_is_often_opened_takes_work_in_proportion(is_of_one
             {"a.rb": "".join(parts)} if is_of_one_file else {f"{i}.rb": each for i, each in enumerate(parts)}
         )
         calls = calls_of(files)
-        steps = 0
-
-        def count(_frame, event, _argument):
-            nonlocal steps
-            steps += event == "call"
-
-        sys.setprofile(count)
-        try:
+        with counted("call") as steps:
             edges = calls.callees([own for own, _ in calls.nodes()])
-        finally:
-            sys.setprofile(None)
         assert len(edges) == times
-        return steps
+        return steps["call"]
 
     assert work(160) < work(40) * 6
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from gitrag.callgraph.answering import Direction, GraphQuestion, answer
@@ -11,6 +9,7 @@ from gitrag.callgraph.extraction import LANGUAGES, extract
 from gitrag.callgraph.subjects import subjects
 from gitrag.report.call_tree import CallTree
 from tests.support.callgraphs import calls_of, edges_of
+from tests.support.steps import counted
 from tests.unit.callgraph.test_applications import shown
 
 SESSIONS = "module.exports = { init: function (x) {}, show: function (q, r) {} };\n"
@@ -472,18 +471,9 @@ def test_what_is_returned_deep_inside_takes_work_in_proportion():
     def work(depth):
         inner = "return new A();\n" * 300
         source = "function m(x) {\n" + "a(function () {\n" * depth + inner + "})" * depth + "\n}\n"
-        steps = 0
-
-        def count(_frame, event, _argument):
-            nonlocal steps
-            steps += event == "call"
-
-        sys.setprofile(count)
-        try:
+        with counted("call") as steps:
             extract(source.encode(), "javascript")
-        finally:
-            sys.setprofile(None)
-        return steps
+        return steps["call"]
 
     assert work(150) < work(10) * 5
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from gitrag.callgraph.general.elixir import is_no_call
 from gitrag.callgraph.uses import may_use
 from tests.support.callgraphs import calls_of
+from tests.support.steps import counted
 from tests.unit.callgraph.test_applications import shown
 
 PHP_USERS = {
@@ -1145,18 +1144,9 @@ def test_extensions_of_one_type_and_name_take_work_in_proportion():
     def work(times):
         files = {f"{i}.swift": "extension C { func fooBar() {} }\n" for i in range(times)}
         calls = calls_of({**files, "m.swift": "func f(x: Any) {\n" + "  x.fooBar()\n" * 5 + "}\n"})
-        steps = 0
-
-        def count(_frame, event, _argument):
-            nonlocal steps
-            steps += event == "call"
-
-        sys.setprofile(count)
-        try:
+        with counted("call") as steps:
             calls.callees([own for own, _ in calls.nodes()])
-        finally:
-            sys.setprofile(None)
-        return steps
+        return steps["call"]
 
     assert work(80) < work(20) * 6
 
