@@ -71,7 +71,7 @@ def run(
     """Run a command to its end.
 
     Args:
-        args, place, environment, stdin, umask: As of `forked`'s ``run``.
+        args, place, environment, stdin, umask: As of `ForkServer.run`.
         python: What a background worker is started with.
 
     Returns:
