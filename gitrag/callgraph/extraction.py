@@ -10,7 +10,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from gitrag.callgraph.facts import EMPTY, Facts, failed, pack
-from gitrag.callgraph.general.syntax import QUERIES
+from gitrag.callgraph.general.syntax import QUERIES, parsed
 from gitrag.machine.isolation import reason_of
 from gitrag.words.numbers import count
 
@@ -33,6 +33,8 @@ LANGUAGES = _SPOKEN | _COMPONENTS | {*_TEMPLATES, "notebook", "rmarkdown"}
 """Languages with call extraction.
 Of a file of parts in several languages, the language is read that has most rows."""
 
+_SCRIPT = re.compile(r"<script\s[^<>]{0,200}?\bsrc=[\"'](\.[^\"'\s<>]{1,200})[\"']")
+"""The script of a component that is in another file."""
 _CALL = re.compile(r"\w\(")
 _MAX_BYTES = 1 << 20
 """Larger sources are generated; nobody asks about their calls."""
@@ -64,6 +66,12 @@ def _code_of_template(text: str, language: str) -> tuple[str, str] | None:
     return (spoken, code) if spoken and (code.strip() or language != "html") else None
 
 
+def _script_of(text: str, language: str) -> tuple[str, str]:
+    """Return the language and the code by which a component imports its script; empty if it has none."""
+    found = _SCRIPT.search(text) if language == "vue" else None
+    return ("javascript", f"import $script from '{found[1]}'") if found else ("", "")
+
+
 def _read(data: bytes, language: str) -> Facts:
     from gitrag.chunking import decode
     from gitrag.chunking.chunker import (
@@ -74,13 +82,13 @@ def _read(data: bytes, language: str) -> Facts:
     )
     from gitrag.chunking.containers import main_language, markup_of, spoken
     from gitrag.chunking.languages import BY_NAME
-    from gitrag.chunking.parsing import parse
 
     text, given = decode(data, language), language
     whole = text
     if len(text) > _MAX_BYTES:
         return failed("it is larger than 1 MiB")
     language, text = _code_of_template(text, given) or main_language(text, given, _SPOKEN)
+    language, text = _script_of(whole, given) if not text.strip() else (language, text)
     if not language or not text.strip():
         return replace(EMPTY, language="" if given == "html" else _TEMPLATES.get(given, ("",))[0])
     row = BY_NAME[language]
@@ -95,7 +103,7 @@ def _read(data: bytes, language: str) -> Facts:
         if given in {"html", "razor"}:  # a template of another language
             return EMPTY
         return failed(f"it is not in {row.name}")
-    tree = parse(source, row)
+    row, tree = parsed(source, row)
     if row.grammar == "python":
         from gitrag.callgraph.python.facts import python_facts
         from gitrag.callgraph.python.module_reader import ModuleReader

@@ -31,6 +31,12 @@ _STRING = late_re(r"'[^'\\]*+'|\"[^\"\\]*+\"|`[^`$\\]*+`|//[^\n]*")
 _CHAIN = late_re(r"(?<![\w$.'\"])[A-Za-z_$][\w$]*+(?:\s*\??\.\s*[A-Za-z_$][\w$]*+)*+")
 _NAME = late_re(r"[A-Za-z_$][\w$]*")
 _ATTRIBUTE = late_re(r"([\w:@|.-]+)=[\"']?$")
+REF = "ref"
+"""The rule of what says by which name the script has a component: the name, and the component's."""
+_REFERRED = late_re(
+    r"<(?P<tag>[A-Z][\w.]{0,80}+|[a-z]\w{0,40}+(?:-\w{1,40}+){1,6}+)(?=[\s>])(?:[^<>\"'=]|=\s*(?:\"[^\"]*+\"|'[^']*+'))*?"
+    r"\sref=[\"'](?P<name>\w{1,80}+)[\"']"
+)
 _RESERVED = frozenset(
     "true false null undefined this new typeof instanceof in of as let const var if else each await then"
     " catch key html async function return void delete switch case default for while do render".split()
@@ -61,6 +67,9 @@ def named_in(markup: str, language: str) -> list[Named]:
     found = sorted(_READ.get(language, _braces)(markup))
     bound = {name for _, text, rule in found for name in _bound(text, rule)}
     named, line, counted = [], 1, 0
+    for each in _REFERRED.finditer(markup) if language == "vue" else ():
+        tag = "".join(word[:1].upper() + word[1:] for word in each["tag"].split("-"))
+        named.append(Named(1, (each["name"], tag), REF))
     for at, text, rule in found:
         line, counted = line + markup.count("\n", counted, at), at
         for place, parts, is_call in _names(text, whole=language != "vue"):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
-from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SAME, UNSURE, Declaration
-from gitrag.callgraph.general.tables import Tables, bare
-from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SCRIPTS, SPARING, WHOLE
+from gitrag.callgraph.general.records import ANY_OF, NUMBERED, UNSURE, Declaration
+from gitrag.callgraph.general.tables import Tables
+from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPARING, WHOLE
 
 ONE_OF_MANY = 0.3
 """Confidence in one of more methods than a call is likely to mean; such edges are not shown."""
@@ -35,6 +35,7 @@ class ClassMembers(Naming):
         self._files_imported: dict[str, frozenset[str]] = {}
         self._methods_found: dict[tuple[Owner, str], Found] = {}
         self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
+        self._mixed_in: dict[Owner, list[Id]] = {}
 
     def is_a(self, cls: str, wanted: str) -> bool | None:
         """Tell whether a class inherits from another; None if one of the bases is not in the view."""
@@ -290,7 +291,7 @@ class ClassMembers(Naming):
         border = deque([owner])
         while border and len(known) < _MOST_SUBCLASSES:
             each = border.popleft()
-            below = self._tables.subclasses.get(each.name, ())
+            below = self._tables.subclasses.get(each.name, ()) or self._mixing_in(each)
             every = self._tables.classes.get(each.name, ()) if below else ()
             alone = len({self._tables.definition(own).name if each.full else own[0] for own in every}) < 2
             for own in below:
@@ -304,6 +305,18 @@ class ClassMembers(Naming):
         if border:
             self.limits.reached(edges.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
+
+    def _mixing_in(self, owner: Owner) -> list[Id]:
+        """Return what inherits from an object of JavaScript that has no name where it is exported."""
+        if owner.name not in {"default", "exports"}:
+            return []
+        if not self._mixed_in:
+            self._mixed_in[owner] = []  # while they are looked for
+            for name, every in self._tables.subclasses.items():
+                for own in every if name not in self._tables.classes else ():
+                    for base in self._bases(self._known_as(own)):
+                        self._mixed_in.setdefault(base, []).append(own)
+        return self._mixed_in.get(owner, [])
 
     def _is_abstract(self, owner: Owner) -> bool:
         """Tell whether a type is known but has no method of its own."""
@@ -404,52 +417,6 @@ class ClassMembers(Naming):
         outer = self._class(cls.full.rpartition(".")[0], path) if cls and "." in cls.full else None
         return outer if outer is not None and cls in self._made_by_new(outer) else cls
 
-    def _given_as(self, owner: Owner, name: str) -> Found:
-        """Find what an object of JavaScript has under a name that is another's: ``{ remove: drop }``."""
-        if self._tables.language(owner.home) not in SCRIPTS or owner.home not in self._tables.files:
-            return []
-        found: list[Id] = []
-        for each in self._tables.body(owner.home).imports.get(name, ()):
-            if each.kind == "local" and each.name:
-                own = self._tables.members.get((owner.name, each.name), ())
-                found += self._named_by(each, owner.home) or [it for it in own if it[0] == owner.home]
-        return [(own, OVERRIDDEN) for own in found]
-
-    def _at_path(self, before: Sequence[str], name: str, caller: Id) -> Found:
-        """Find the function of a file of JavaScript that something loads by its path.
-
-        ``app.helpers.boards.getOne()``, and Sails' ``….getOne.with()``, is of ``helpers/boards/get-one.js``.
-        """
-        parts = [bare(each) for each in ((*before, name) if name != "with" else before)]
-        is_script = self._tables.language(caller[0]) in SCRIPTS
-        found = self._tables.loaded("/".join(parts[-3:])) if is_script else []
-        return [(own, LIKE_NAMED) for own in found] if len(found) == 1 else []
-
-    def _of_object(self, before: Sequence[str], name: str, caller: Id) -> Found:
-        """Find a member that is given to an object of JavaScript: ``node.f = …``, ``RED.view = …``."""
-        path = caller[0]
-        if self._tables.language(path) not in SCRIPTS or any(each.endswith("()") for each in before):
-            return []
-        head = before[0].partition(NUMBERED)[0]
-        if len(before) == 1:
-            variables = self._tables.body(path).variables
-            for scope in self._tables.outwards(caller) if self._tables.names(path, name) else ():
-                around = f"{self._tables.definition(scope).name}.".lstrip(".")
-                declared = variables.get((scope[1], before[0]))
-                is_this = head in {"this", "self"} or (declared and declared.made == ("this", SAME))
-                found = self._tables.named(path, f"{around}{head}.{name}")
-                found += self._tables.named(path, f"{around}{name}") if is_this else []
-                if found:
-                    return [(each, OVERRIDDEN) for each in found if each != caller]
-            return []
-        full = ".".join((head, *before[1:]))
-        every = self._tables.members.get((before[-1], name), ())
-        found = [each for each in every if _ends(full, self._tables.definition(each).name.rpartition(".")[0])]
-        for each in self._tables.classes.get(before[-1], ()) if not found else ():
-            if _ends(full, self._tables.definition(each).name):
-                found += [it for it, _ in self._given_as(Owner("class", before[-1], each[0]), name)]
-        return [(each, OVERRIDDEN) for each in found] if len(found) <= 2 else []
-
     def _having(self, name: str) -> dict[tuple[str, str], list[Id]]:
         """Return the methods of a name, by the type's directory and name."""
         found: dict[tuple[str, str], list[Id]] = {}
@@ -461,8 +428,3 @@ class ClassMembers(Naming):
 
 def _is_same(one: Owner, other: Owner) -> bool:
     return (one.name, one.full or one.home) == (other.name, other.full or other.home)
-
-
-def _ends(full: str, name: str) -> bool:
-    """Tell whether a name of several parts is another's end, or all of it."""
-    return "." in name and f".{full}".endswith(f".{name}")

@@ -28,6 +28,12 @@ Before the name of a type parameter."""
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
 
+MORE = "+"
+"""After the name of a member of JavaScript, once for each thing before that it may hold instead."""
+
+PROVIDED = "provided"
+"""What a component of JavaScript is given by those around it, in place of the part of a store."""
+
 ANY_OF = "|"
 """Between the numbers of the variables that a use may mean."""
 

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
-from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
+from gitrag.callgraph.general.objects import COMPONENTS
 from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
-from gitrag.callgraph.general.tables import bare
 from gitrag.callgraph.general.templating import WORDS, Templates
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
@@ -38,7 +37,6 @@ _NOBODYS = frozenset(
 )
 """Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
 _FEW = 4
-_COMPONENTS = (".vue", ".svelte", ".astro")
 _USUAL = frozenset("get set is on to has with as of new create can from".split())
 """How names of libraries' methods begin: of these a third word is asked for, where it decides alone."""
 _OF_ANDROID = frozenset(
@@ -73,12 +71,15 @@ class Resolver(Templates):
         else:
             self._sure = CERTAIN
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
+            found += self._otherwise(parts, caller)
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
         found = [each for each in found if self._tables.can_call(caller, each[0])]
         if len(found) > 1:
             found = self._told_apart(found, call, caller)
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
+        if call.read and len(found) > 1:
+            found = [each for each in found if each[0][1] in self._tables.body(each[0][0]).properties]
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING | {"kotlin"}
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             listed = self._tables.listed
@@ -86,6 +87,7 @@ class Resolver(Templates):
         if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
+        is_told = is_told or (len(parts) > 1 and len(WORDS.findall(parts[-1])) > 2)
         least = 0.0 if is_told else LIKE_NAMED  # of what is only so called
         functions = [
             (own, sure)
@@ -170,6 +172,8 @@ class Resolver(Templates):
             if language == "ruby":
                 return certain(self._tables.named(caller[0], name))
         if owner is None:
+            if before[0] == "?" and len(before) > 1 and language in SCRIPTS:
+                return self._of_store(before, name, caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
             if language in SCRIPTS and self._is_of_others(before, caller):
@@ -177,6 +181,8 @@ class Resolver(Templates):
             return (
                 self._extensions(None, name, caller, before)
                 or self._of_object(before, name, caller)
+                or self._of_parent(before, name, caller[0])
+                or self._by_field(before, name, caller)
                 or self._by_convention(before[-1], name, caller)
                 or self._at_path(before, name, caller)
                 or self._only_one(before[0], name, caller)
@@ -291,29 +297,6 @@ class Resolver(Templates):
         others = meant or others
         return [] if len(others) > 2 else [(own, LIKE_NAMED) for own in others]
 
-    def _by_convention(self, receiver: str, name: str, caller: Id) -> Found:
-        """Find the method in the class that the receiver is named after: Rails' ``@story`` is a Story.
-
-        In JavaScript also after the file that exports it: ``models.users`` is of ``users.js``.
-        """
-        language = self._tables.language(caller[0])
-        if language in SCRIPTS and name not in BUILT_IN:
-            wanted = bare(receiver)
-            every = [own for own in self._tables.methods.get(name, ()) if wanted in self._words_for(own)]
-            return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
-        cls = self._named_after(receiver, caller[0]) if language == "ruby" else None
-        if cls is None:
-            return []
-        found = self._methods(cls, name)
-        sure = [each for each in found if each[1] == CERTAIN] or found
-        return [(each, LIKE_NAMED) for each, _ in sure] if len(sure) <= _FEW else []
-
-    def _words_for(self, own: Id) -> set[str]:
-        """Return the names of a method's class and of its file, in lower case."""
-        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
-        stem = own[0].rpartition("/")[2].partition(".")[0]
-        return {bare(owner), bare(stem)} - {"exports", DEFAULT}
-
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
         """Find the only method of a name, with its overrides, where the receiver's type is not written.
 
@@ -321,7 +304,7 @@ class Resolver(Templates):
         that infer them, in which those of one hierarchy count as one; in Swift after a dot alone, or where it
         stands in no class, since the grammar did not read its class whole.
         """
-        path = caller[0]
+        path, is_telling = caller[0], False
         language = self._tables.language(path)
         found = self._tables.methods.get(name, [])
         if language == "swift":
@@ -332,10 +315,13 @@ class Resolver(Templates):
             found = found if "_" in name.strip("_") and name not in OF_RUBY else []
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
-        elif len(WORDS.findall(name)) < 2 and not self._is_from_here(head, path):  # of others, mostly
+        elif is_telling := len(WORDS.findall(name)) > 1:
+            found = found or self._tables.functions.get(name, [])  # of an object, or of a file
+        elif not self._is_from_here(head, path):  # of others, mostly
             found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
         found = [own for own in found if own != caller]  # what wraps another calls that one's
-        if len(found) > 1 and not self._are_one_family(found):
+        is_telling = is_telling and len(WORDS.findall(name)) > 1 + (WORDS.findall(name)[0] in _USUAL)
+        if len(found) > 1 and not (self._are_one_family(found) or (is_telling and self._are_beside(found))):
             return []
         return [(own, LIKE_NAMED) for own in found]
 
@@ -349,9 +335,14 @@ class Resolver(Templates):
         if len(found) > MANY_IMPLEMENTATIONS:
             return False
         owners = [self._class_of(own) for own in found]
-        above = [{each[1:] for each in self._upwards(owner)} for owner in owners if owner is not None]
-        return len(above) == len(found) and any(
-            owner is not None and all(owner[1:] in each for each in above) for owner in owners
+        above = [{each[1:]: each for each in self._upwards(owner)} for owner in owners if owner is not None]
+        if len(above) != len(found):
+            return False
+        shared = {key: each for key, each in above[0].items() if all(key in others for others in above)}
+        name = self._tables.last_name(found[0])
+        return any(
+            each[1:] in {owner[1:] for owner in owners if owner} or name in self._needs(each)
+            for each in shared.values()
         )
 
     def _is_of_others(self, before: Sequence[str], caller: Id) -> bool:
@@ -429,6 +420,8 @@ class Resolver(Templates):
             return certain([built for own in named for built in self._constructed(own)])
         if is_imported:
             return self._foreign(name, "", caller) if language == "kotlin" else []
+        if path.endswith(COMPONENTS):
+            return self._of_component(name, path)
         found = certain(self._elsewhere(name, path, language))
         if not found and language == "kotlin":
             return self._foreign(name, "", caller)
@@ -467,9 +460,6 @@ class Resolver(Templates):
             every = self._tables.methods.get(name, [])
             helpers = [own for own in every if self._tables.definition(own).name.endswith(f"Helper.{name}")]
             return self._nearest(helpers, path)
-        if path.endswith(_COMPONENTS):  # its markup names what its object has
-            of_object = (f"{owner}.{name}" for owner in ("default", "setup", "default.setup"))
-            return next((found for each in of_object if (found := self._tables.named(path, each))), [])
         folder = path.rpartition("/")[0]
         tables = (self._tables.functions, self._tables.classes)
         for table in tables[language == "java" :]:  # Java calls none of Kotlin's functions by its name alone

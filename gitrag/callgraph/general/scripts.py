@@ -20,6 +20,9 @@ _SUFFIXES = (
 _WRITTEN = (".js", ".mjs", ".cjs", ".jsx", ".d.ts")
 """Suffixes of what a compiler makes, where the source has another one."""
 
+_ROOTS = frozenset({"@", "~", "@@", "~~", "src"})
+"""What imports by custom begin with that name a file from where all sources are."""
+
 _BUILT = frozenset({"dist", "build", "out", "lib", "esm", "cjs", "es", "types", "umd"})
 """Directories of what is built of ``src``."""
 
@@ -40,10 +43,11 @@ class Scripts:
         self._aliases: list[Aliases] = []
         self._found: dict[tuple[str, str], str | None] = {}
         self._ends: dict[str, list[str]] = {}
+        self._directories = {path.rpartition("/")[0] for path in self._files}
         self._folders: dict[str, set[str]] = {}
         for path in sorted(self._files):
             self._ends.setdefault(_stem(path).rpartition("/")[2], []).append(path)
-        for folder in {path.rpartition("/")[0] for path in self._files}:
+        for folder in self._directories:
             parts = folder.split("/")
             source = next((place for place, part in enumerate(parts) if part in _SOURCES), None)
             for package in filter(None, {folder, "/".join(parts[:source])}):
@@ -58,12 +62,17 @@ class Scripts:
 
     def _find(self, origin: str, folder: str) -> str | None:
         if origin.startswith("."):
-            return self._at(normpath(join(folder, origin)))
+            stem = origin.partition("${")[0]
+            place = normpath(join(folder, stem))
+            if stem.endswith("/") and (stem != origin or self._at(place) is None):  # any file of a directory
+                return place if place in self._directories else None
+            return self._at(place) or self._of_built(place)
         if not self._read:
             self._read = True
             self._packages, self._aliases = self._manifests.packages(), self._manifests.aliases()
         return (
             self._by_alias(origin, folder)
+            or self._by_root(origin, folder)
             or self._by_manifest(origin)
             or self._by_folder(origin)
             or self._by_end(origin)
@@ -87,6 +96,19 @@ class Scripts:
                         return found
             if base is not None:
                 found = self._at(normpath(join(base, origin)))
+                if found is not None:
+                    return found
+        return None
+
+    def _by_root(self, origin: str, folder: str) -> str | None:
+        """Follow what by custom stands for the sources that a file is among: ``@/inner``, ``~/inner``."""
+        mark, _, inner = origin.partition("/")
+        if mark not in _ROOTS or not inner:
+            return None
+        parts = folder.split("/")
+        for length in range(len(parts), -1, -1):
+            for source in ("", "src"):
+                found = self._at("/".join(part for part in (*parts[:length], source, inner) if part))
                 if found is not None:
                     return found
         return None
@@ -126,6 +148,12 @@ class Scripts:
                 if found is not None:
                     return found
         return None
+
+    def _of_built(self, place: str) -> str | None:
+        """Return the source of a file in a directory of what is built, which tests import."""
+        parts = place.split("/")
+        at = next((at for at, part in enumerate(parts) if part in _BUILT), None)
+        return None if at is None else self._at("/".join([*parts[:at], "src", *parts[at + 1 :]]))
 
     def _by_folder(self, origin: str) -> str | None:
         """Find a package without a manifest of that name: by convention it is in a directory of its name.

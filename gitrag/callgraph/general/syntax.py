@@ -32,6 +32,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@registered``: a name for what is called ``by``, in PHP; ``@group`` puts one before those in it;
   ``@naming``: arguments the first of which may be such a name, or a template's.
 - ``@tokens``: tokens that are not parsed, a Rust macro's, in which calls are looked for.
+- ``@object``: one of JavaScript that is given to a call, which may make a class of it.
+- ``@mapped``: what a component has of a store, or is given, as ``@_maps`` says.
 - ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
 - ``@watcher``: a function of Vue that is not read where its name is.
@@ -45,6 +47,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -59,6 +62,7 @@ from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
 from gitrag.callgraph.general.docblocks import ROUTE_NAMED, TEMPLATE, documented
 from gitrag.callgraph.general.elixir import arity, in_markup, is_no_call
 from gitrag.callgraph.general.imports import DEFAULT
+from gitrag.callgraph.general.markup import REF
 from gitrag.callgraph.general.parameters import (
     given_in_elixir,
     given_in_kotlin,
@@ -72,7 +76,9 @@ from gitrag.callgraph.general.parameters import (
 from gitrag.callgraph.general.records import (
     ELEMENT,
     INSTANCE,
+    MORE,
     OBJECT,
+    PROVIDED,
     SAME,
     SCOPED,
     UNSURE,
@@ -144,8 +150,12 @@ _IMPORT_BYTES = 8_000
 _ARGUMENTS = late_re(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = late_re(r"(?:::)?<[^<>()]*>")
 _COMMENT = late_re(r"//[^\n]*")
+_KEYED = late_re(r"\[[\"'](\w+)[\"']\]")
+"""A member of JavaScript by its name in a string."""
 _INSTANTIATED = late_re(r"(\w)\[(?:[^\[\]]|\[\w*\])*\](?=\()")
 """Type arguments of Go before a call's brackets: ``NewSet[Item]().Add``."""
+_CLEARED = {"go": (_INSTANTIATED, r"\1"), **dict.fromkeys(SCRIPTS, (_KEYED, r".\1"))}
+"""What stands in expressions that says nothing of what is called, or that another form says better."""
 _INSTANCE = late_re(r"[\w.]+\[[*\s]*(\w+(?:\.\w+)?)\]")
 _LIFETIME = late_re(r"'[a-z_]\w*\b,?\s*")
 _WORD = late_re(r"\w+")
@@ -209,7 +219,9 @@ _OF_METHOD = late_re(r"((?:::)?[A-Z]\w*(?:::[A-Z]\w*)*\.)?([a-z]\w*)_class")
 _IMPORTING = frozenset({"require", "import"})
 _REQUIRE = "require:"
 """How the name of a module begins that is called, or asked for something, where it is required."""
-_REQUIRED = late_re(r"require\(\s*[\"']([^\"'\s]+)[\"']\s*\)")
+_REQUIRED = late_re(
+    r"(?:require|\(\s*await\s+import)\(\s*(?:[\"']([^\"'\s]+)[\"']|`([^`\s]+)`)(?:\s*\+[^()]*)?\s*\)"
+)
 _REBINDING = late_re(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
 """Functions of Kotlin in whose block ``this`` is what they are called on, or given."""
 _PLAIN_BLOCKS = frozenset(
@@ -242,8 +254,18 @@ _SENDING = frozenset({"method", "instance_method", "send", "public_send", "__sen
 _RAISING = frozenset({"raise", "fail"})
 _GIVEN_THIS = late_re(rb"\s*\)?\s*\.\s*bind\s*\(\s*this\b|\s*,\s*this\s*\)")
 """What follows a function of JavaScript that has the ``this`` around it."""
-_STORED = {"commit": "mutations", "dispatch": "actions"}
+_STORED = {"commit": "mutations", "dispatch": "actions", "getters": "getters", "rootGetters": "getters"}
 """The objects of a store of Vuex that have what these are given the name of."""
+_MAPPED = {
+    "mapActions": "actions",
+    "mapMutations": "mutations",
+    "mapGetters": "getters",
+    "mapState": "state",
+    "inject": PROVIDED,
+}
+"""And those of which a component has what these list."""
+_REF = "ref:"
+"""Before the name by which markup has what a variable is."""
 _NOTHING = frozenset({"null", "undefined"})
 _UNITING = frozenset({"typescript", "tsx"})
 _IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
@@ -302,11 +324,19 @@ _OF_REQUEST = ("request", "request()", "$this")
 _NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
 """What may be the name of a route or a template."""
 
+_OF_FILE = late_re(r"^(?:this\.|module\.(?=exports$)|(?:module\.)?exports\.)")
+"""What stands before the name of what a file of JavaScript exports."""
+_MADE_OF = late_re(
+    rb"(?:\b(?P<by>extend|define(?:Nuxt)?Component|defineStore|createStore|createApp|component|Store|Vue)"
+    rb"\s*\(\s*(?:[\"'][^\"'\s]*[\"']\s*,\s*)?|\b(?:assign|extend|mixin)\s*\(\s*[\w$.]+\.(?P<to>prototype)\s*,\s*)\Z"
+)
+"""What stands before an object of which a class is made, or whose members a prototype is given."""
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
 """How a block of tests begins, in JavaScript and Ruby."""
 
 
 _Captures = dict[str, "list[tree_sitter.Node]"]
+_Row = tuple[int, int, _Kind, str, int, int]
 _Call = tuple[WrittenCall, "tree_sitter.Node"]
 
 
@@ -322,8 +352,11 @@ class QueryReader:
     def __init__(self, source: bytes, language: Language, named: Sequence[Named] = ()) -> None:
         self._source = source
         self._named = [
-            WrittenCall(0, each.parts, each.line, handed=bool(each.rule), rule=each.rule) for each in named
+            WrittenCall(0, each.parts, each.line, handed=bool(each.rule), rule=each.rule)
+            for each in named
+            if each.rule != REF
         ]
+        self._refs = {each.parts[0]: f"{UNSURE}{each.parts[1]}" for each in named if each.rule == REF}
         self._language = language
         self._blocks: list[tuple[tree_sitter.Node, int]] = []
         self._braces: dict[int, tree_sitter.Node | None] = {}
@@ -356,7 +389,11 @@ class QueryReader:
 
         self._lineage = Lineage(tree)
         matches = self._matches(tree)
-        self._place(tree, found, [each for each in matches if "value" in each])
+        made = [self._made_of(each["object"][0]) for each in matches if "object" in each]
+        self._place(tree, found, [each for each in [*matches, *made] if "value" in each])
+        for captures in made:
+            if "base" in captures and self._spans[own := self._around(captures["value"][0])][1:]:
+                self._bases.append((own, self._type(captures["base"][0])))
         if self._language.name == "kotlin":
             self._place_blocks(tree)
         for captures in matches:
@@ -377,9 +414,9 @@ class QueryReader:
             tuple([parent for *_, parent in self._rows]),
             (
                 *[self._numbered(call, node, scopes) for call, node in calls],
-                *[each for each in self._named if not (each.handed and each.parts[0] in self._watchers)],
+                *self._called_in_markup(),
             ),
-            (*scopes.declarations(), *[self._gift(*each, scopes) for each in self._gifts]),
+            (*self._declared_in(scopes), *[self._gift(*each, scopes) for each in self._gifts]),
             tuple(self._fields),
             tuple(self._results),
             tuple([msgspec.convert(each, ImportRow) for each in self._imports]),
@@ -388,6 +425,29 @@ class QueryReader:
             *map(tuple, (self._marks["static"], self._marks["property"], self._marks["private"])),
         )
         return Facts(definitions, _mentions(body.calls, self._imports), packed_body(body))
+
+    def _called_in_markup(self) -> Iterator[WrittenCall]:
+        """Yield what markup calls; note which components it gives names, by which its script has them."""
+        picked = {
+            each.declared.name: member
+            for each in self._variables
+            if self._is_of_component(each.declared.owner)
+            and (member := self._picked.get(each.node.start_byte))
+        }
+        for each in self._named:
+            if not (each.handed and each.parts[0] in self._watchers):
+                parts = (*picked.get(each.parts[0], each.parts[:1]), *each.parts[1:])
+                yield msgspec.structs.replace(each, parts=parts)
+
+    def _declared_in(self, scopes: Scopes) -> Iterator[Declaration]:
+        """Yield the variables; those by which the markup has a component are of that."""
+        for each in scopes.declarations():
+            name = each.made[1] if each.made and each.made[0] == _REF else each.name
+            of = self._is_of_component(each.owner) and self._refs.get(name)
+            yield msgspec.structs.replace(each, type_name=of) if of else each
+
+    def _is_of_component(self, own: int) -> bool:
+        return self._rows[own][1] in {"", "setup", "default.setup"}
 
     def _scopes(self) -> Scopes:
         """Return the variables and their scopes, once all is known that comments and results say of them."""
@@ -401,6 +461,10 @@ class QueryReader:
         self._give()
         if self._language.name in SCRIPTS:
             self._fields = self._held_in_script()
+        own = next((at for at, row in enumerate(self._rows) if row[:2] == ("class", DEFAULT)), 0)
+        self._fields += [Declaration(own, name, type_, None) for name, type_ in self._refs.items()]
+        if self._language.name in SCRIPTS:
+            self._imports = self._passed_on()
         self._imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
         self._imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
         self._imports += [{"local": GIVES, "alias": GIVES}] * bool(self._gifts)
@@ -425,7 +489,16 @@ class QueryReader:
         calls, properties = self._calls, self._marks["property"]
         if self._language.name in SCRIPTS:  # only getters of the file: members are read everywhere
             getters = {self._rows[own][1].rpartition(".")[2] for own in properties}
-            calls = [each for each in calls if not each[0].read or each[0].parts[-1] in getters]
+            getters |= {each.name for each in self._fields if each.made and each.made[0] == "?"}
+            inherit = {own for own, _ in self._bases}
+            calls = [
+                (call, node)
+                for call, node in calls
+                if not call.read
+                or call.parts[-1] in getters
+                or call.parts[0] != "this"
+                or (len(call.parts) == 2 and self._class_around(node) in inherit)
+            ]
         calls = list(self._unhidden(calls, scopes))
         calls += self._bare_calls(*(self._nodes[each] for each in _NAMED))
         known = {each.node.start_byte for each in self._variables}
@@ -455,7 +528,7 @@ class QueryReader:
         self._calls += self._named_in(captures)
 
     def _pick(self, captures: _Captures, key: str) -> None:
-        node, of = captures[key][0], _receiver(self._text(captures["picked.of"][0]))
+        node, of = captures[key][0], self._picked_of(captures["picked.of"][0])
         if of:
             member = *of, self._text(captures.get("picked.name", [node])[0])
             self._picked[node.start_byte] = member
@@ -463,6 +536,35 @@ class QueryReader:
             self._variables.append(
                 Variable(declared, node, captures["picked.of"][0].end_byte, assigned=False)
             )
+
+    def _picked_of(self, value: tree_sitter.Node) -> list[str]:
+        """Return what a member is picked from, which may be a call's result."""
+        if value.type != "call_expression":
+            return _receiver(self._text(value))
+        parts = self._made(value.child_by_field_name("function")) or ("",)
+        return [*parts[:-1], f"{parts[-1]}()"] if parts[0] not in {"", *_IMPORTING} else []
+
+    def _mapped(self, captures: _Captures, key: str) -> None:
+        """Note what a component has of a store: ``...mapActions('cart', { put: 'add' })``."""
+        rule = self._text(captures["_maps"][0])
+        before = ["?", _MAPPED[rule]]
+        node = captures[key][0]
+        for given in [node] if node.type == "array" else node.named_children:
+            if given.type == "string":
+                before += self._text(given).split("/")[-1:]
+            elif given.type == "identifier":
+                before = [f"{self._text(given)}()"]
+            for each in given.named_children if given.type in {"array", "object"} else ():
+                name = each.child_by_field_name("key") or each
+                value = each.child_by_field_name("value") or each
+                module, _, last = self._text(value).rpartition("/")
+                if value.type == "string":
+                    parts = (*before, *module.split("/")[-1:] * bool(module), last)
+                    own = self._class_around(each), self._text(name).rpartition("/")[2]
+                    self._fields.append(Declaration(*own, "", (*parts, SAME)))
+                    line = each.start_point[0] + 1
+                    call = WrittenCall(self._around(each), parts, line, handed=True, rule=rule)
+                    self._calls.append((call, each))
 
     def _need(self, captures: _Captures, _key: str) -> None:
         self._needs += self._needed(captures)
@@ -553,6 +655,7 @@ class QueryReader:
         **dict.fromkeys(("registered", "group", "naming"), _registered),
         "tokens": _call_in_tokens,
         "picked": _pick,
+        "mapped": _mapped,
         "needed": _need,
         "read": _reading,
         "property": _mark,
@@ -566,7 +669,7 @@ class QueryReader:
         "private": _mark,
         "static": _mark,
         "elements": _elements,
-        "value": _pass,
+        **dict.fromkeys(("value", "object"), _pass),
         "sent": _sent,
         **dict.fromkeys(("call", "name", "chained"), _written),
         **dict.fromkeys(_NAMED, _name),
@@ -679,8 +782,27 @@ class QueryReader:
                     msgspec.structs.replace(each, type_name=f"{UNSURE}{each.type_name}") for each in typed
                 ]
             made = [each for each in every if each.made or self._language.name != "javascript"]
-            found += typed or [each for each in made if len(every) == 1 and each not in local]
+            made = [each for each in made if each not in local]
+            if len(every) > 1 and self._language.name == "javascript":
+                known = [*typed, *(each for each in made if each.made)]
+                found += [
+                    msgspec.structs.replace(each, name=each.name + MORE * at)
+                    for at, each in enumerate(known, 1)
+                ]
+            found += typed or [each for each in made if len(every) == 1]
         return found
+
+    def _passed_on(self) -> list[dict[str, str]]:
+        """Return the imports; of what an object has by its own name only what stands outside its function."""
+        outside = {name for _, name, *_, parent in self._rows if not parent}
+        for each in self._imports:
+            if "local" not in each:
+                outside |= {each[key] for key in ("alias", "name", "default", "module") if key in each}
+        return [
+            each
+            for each in self._imports
+            if each.get("local") != each.get("alias", "") or each["local"] in outside
+        ]
 
     def _given_in_script(
         self,
@@ -746,44 +868,107 @@ class QueryReader:
         values: Sequence[dict[str, list[tree_sitter.Node]]],
     ) -> None:
         """Order the definitions, each with its parent; also variables that are called like functions."""
-        rows: list[tuple[int, int, _Kind, str, int, int]] = []
+        rows: list[_Row] = []
         prototypes = set[tuple[int, int]]()
+        values, renamed, made = self._of_values(values)
         for each in found:
             is_prototype = each.minor and each.kind is Kind.FUNCTION
             if is_prototype and self._language.name == "kotlin":
                 prototypes.add((each.start, each.end))  # of an interface, it is called
             elif each.minor and (is_prototype or _SUITE.match(self._source, each.start)):
                 continue  # a prototype, or tests under a heading, which nobody calls
-            name = ".".join([*each.owners, each.name])
+            name = renamed.get((each.start, each.end)) or ".".join([*each.owners, each.name])
             kind: _Kind = "class" if each.kind is Kind.CLASS else "function"
             rows.append((each.start, each.end, kind, name, each.row + 1, each.last + 1))
         if self._language.name == "dart":  # a constructor with a name is outlined without it, too
             rows = list({row[:2]: row for row in rows}.values())
-        taken = {(start, end) for start, end, *_ in rows}
-        nameless = 0
-        for captures in values:
-            node, name = captures["value"][0], self._text(captures["value.name"][0])
-            if self._language.name == "kotlin":  # several objects without a name are several classes
-                nameless += 1
-                name += str(nameless) * (nameless > 1)
-            if node.byte_range not in taken:
-                first, last = node.start_point[0] + 1, node.end_point[0] + 1
-                kind = "class" if "static" in captures or node.type == "object" else "function"
-                name = name.lstrip(":").replace("::", ".")  # of Ruby
-                rows.append((*node.byte_range, kind, name, first, last))
-                taken.add(node.byte_range)
+        rows += self._rows_of(values, rows, made)
+        is_script = self._language.name in SCRIPTS
         self._values = {each["value.name"][0].start_byte for each in values if "static" not in each}
         self._rows: list[tuple[_Kind, str, int, int, int]] = [
             ("module", "", 1, tree.root_node.end_point[0] + 1, -1)
         ]
         self._spans = [(0, len(self._source) + 1)]
-        for start, end, kind, name, first, last in sorted(rows, key=lambda row: (row[0], -row[1])):
+        around: list[_Row] = []  # what is given to a prototype belongs to its function
+        for row in sorted(rows, key=lambda row: (row[0], -row[1])):
+            start, end, kind, name, first, last = row
+            while around and around[-1][1] < end:
+                around.pop()
             parent = self._innermost(start, end)
+            if is_script and kind == "class" and name.endswith("prototype"):
+                around.append(row)
+                continue
             if (start, end) in prototypes and self._rows[parent][0] != "class":
                 continue
             outer = self._rows[parent][1]
+            if around and around[-1][0] >= self._spans[parent][0]:
+                outer = ".".join(filter(None, (outer, around[-1][3].rpartition(".")[0])))
             self._rows.append((kind, f"{outer}.{name}" if outer else name, first, last, parent))
             self._spans.append((start, end))
+
+    def _rows_of(
+        self, values: Sequence[_Captures], rows: Sequence[_Row], made: Collection[int]
+    ) -> Iterator[_Row]:
+        """Yield the values that no definition is yet, each with its place."""
+        taken = {(start, end) for start, end, *_ in rows}
+        defaults, nameless = [row for row in rows if row[3] == DEFAULT], 0
+        is_script = self._language.name in SCRIPTS
+        for captures in values:
+            node, name = captures["value"][0], self._text(captures["value.name"][0])
+            # Several objects of Kotlin, or classes, without a name are several.
+            if self._language.name == "kotlin" or (is_script and node.type == "class"):
+                nameless += 1
+                name += str(nameless) * (nameless > 1)
+            is_known = name == DEFAULT and any(row[0] <= node.start_byte < row[1] for row in defaults)
+            if node.byte_range not in taken and not is_known:
+                first, last = node.start_point[0] + 1, node.end_point[0] + 1
+                is_class = "static" in captures or node.type in {"object", "class"}
+                is_class = is_class or captures["value.name"][0].start_byte in made
+                name = _OF_FILE.sub("", name) if is_script else name.lstrip(":").replace("::", ".")  # of Ruby
+                yield *node.byte_range, "class" if is_class else "function", name, first, last
+                taken.add(node.byte_range)
+
+    def _made_of(self, node: tree_sitter.Node) -> _Captures:
+        """Return the name, and the base, of the class of JavaScript that a call makes of an object."""
+        found = _MADE_OF.search(self._source[max(node.start_byte - _NAME_BYTES, 0) : node.start_byte])
+        arguments = self._lineage.parent(node) if found else None
+        call = self._lineage.parent(arguments) if arguments is not None else None
+        around = self._lineage.parent(call) if call is not None else None
+        if found is None or call is None or around is None:
+            return {}
+        name = around.child_by_field_name("name") or around.child_by_field_name("left")
+        if around.type == "assignment_expression" and (outer := self._lineage.parent(around)) is not None:
+            name = outer.child_by_field_name("name") or name
+        elif around.type == "export_statement":
+            name = next((each for each in around.children if each.type == DEFAULT), None)
+        if found["to"] or around.type == "expression_statement":  # of a prototype, or named by a string
+            name = node.prev_named_sibling
+        if name is None or name.type.endswith("pattern"):
+            return {}
+        function = call.child_by_field_name("function")
+        base = function and function.child_by_field_name("object") if found["by"] == b"extend" else None
+        return {"value": [node], "value.name": [name], **({"base": [base]} if base is not None else {})}
+
+    def _of_values(
+        self, values: Sequence[_Captures]
+    ) -> tuple[list[_Captures], dict[tuple[int, int], str], set[int]]:
+        """Return the values that are definitions; what has another name, and which are made of an object."""
+        renamed = {
+            each["value"][0].byte_range: self._text(each["value.name"][0])
+            for each in values
+            if "_computed" in each
+        }
+        whole = [each for each in values if "_computed" not in each]
+        objects = {each["value.name"][0].start_byte for each in whole if each["value"][0].type == "object"}
+        made = objects & {
+            each["value.name"][0].start_byte for each in whole if each["value"][0].type != "object"
+        }
+        left = [
+            each
+            for each in whole
+            if each["value"][0].type != "object" or each["value.name"][0].start_byte not in made
+        ]
+        return left, renamed, made
 
     def _innermost(self, start: int, end: int) -> int:
         place = bisect_right(self._spans, start, key=lambda span: span[0]) - 1
@@ -842,8 +1027,8 @@ class QueryReader:
         if "call" in captures:
             node = captures["call"][0]
             text = self._text(node)
-            if self._language.name == "go":
-                text = _INSTANTIATED.sub(r"\1", text)
+            if cleared := _CLEARED.get(self._language.name):
+                text = cleared[0].sub(cleared[1], text)
             parts = self._required(
                 text, parts_of(text.replace(":", ".") if self._language.name == "lua" else text)
             )
@@ -902,8 +1087,9 @@ class QueryReader:
         found = _REQUIRED.match(text) if self._language.name in SCRIPTS else None
         if found is None or not parts:
             return parts
-        self._modules[found[1]] = f"{_REQUIRE}{found[1]}"
-        return [self._modules[found[1]], *parts[1:]]
+        origin = found[1] or found[2]
+        self._modules[origin] = f"{_REQUIRE}{origin}"
+        return [self._modules[origin], *parts[1:]]
 
     def _parts_of_name(self, text: str) -> list[str]:
         """Return the parts of a name: in Ruby it may end in ? or !, in a shell have hyphens."""
@@ -995,6 +1181,8 @@ class QueryReader:
             after = self._lineage.after(node)
             called = node if after is not None and after.text and after.text[:1] in b"(<" else None
             parts = parts_of(self._chain(node) + self._text(node))
+        if self._language.name in SCRIPTS and "getters" in parts[-2:-1]:
+            parts = ["?", "getters", parts[-1]]
         if len(parts) > 1 and (called is None or called.start_byte != node.start_byte):
             call = WrittenCall(self._around(node), tuple(parts), node.start_point[0] + 1, read=True)
             yield call, node
@@ -1179,8 +1367,13 @@ class QueryReader:
                 text = _ROUTED.sub("::", text)
             is_whole = self._language.name == "bash" or text.endswith(("?", "!"))
             parts = tuple(self._parts_of_name(text)) if is_whole else tuple(parts_of(text))
-            if not parts or parts[0] == "?" or (len(parts) == 1 and scopes.hide(parts[0], place, node)):
+            if not parts or parts[0] == "?":
                 continue
+            if len(parts) == 1 and scopes.hide(parts[0], place, node):
+                only = scopes.only(parts[0], place) if self._picked else None
+                parts = self._picked.get(only.node.start_byte, ()) if only is not None else ()
+                if not parts:
+                    continue
             count = arity(self._source[node.end_byte : node.end_byte + _NAME_BYTES]) if is_elixir else None
             given = None if count is None else ("",) * count
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True, given=given), node
@@ -1193,7 +1386,8 @@ class QueryReader:
         if around is None or around == first:
             return False
         if around.type == "return_statement":
-            return bool(self._named) and self._rows[place][1].rpartition(".")[2] == "setup"
+            name = self._rows[place][1]
+            return name == "default.setup" or (bool(self._named) and name.rpartition(".")[2] == "setup")
         is_export = around.type == "export_statement"
         return is_export or self._raw(around).startswith(("module.exports", "exports"))
 
@@ -1297,16 +1491,16 @@ class QueryReader:
         name = self._text(node).removeprefix(":")
         if self._language.name in SCRIPTS:
             module, _, name = name.rpartition("/")
-            sends = self._text(captures["_sends"][0]) if "_sends" in captures else ""
-            of = module.rpartition("/")[2] or _STORED.get(sends)
-            on = ["?", of] if of else ["?"]
+            kind = _STORED.get(self._text(captures["_sends"][0]), "") if "_sends" in captures else ""
+            on = ["?", kind] + [module.rpartition("/")[2]] * bool(module) if kind else on
         parts = [*on[: -1 if on[-1:] == ["class"] else None], *parts_of(name)]
         is_elixir = self._language.name == "elixir" and node.type == "identifier"
         given = given_in_elixir(node, self._lineage) if is_elixir else None  # of a delegate
         hosted = _HOSTED.get(name, ()) if self._language.name == "csharp" else ()
         if on and len(parts) > 1:
             line = node.start_point[0] + 1
-            call = WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given)
+            rule = self._text(captures["_key"][0]) if "_key" in captures else ""
+            call = WrittenCall(self._around(node), tuple(parts), line, handed=True, given=given, rule=rule)
             for each in hosted:
                 yield msgspec.structs.replace(call, parts=(*on, each), rule=name), node
             if not hosted:
@@ -1441,6 +1635,8 @@ class QueryReader:
             name = f"{INSTANCE}{name}"
         if "itself" in captures:
             return Declaration(place, name, "self", None)
+        if "_any" in captures:
+            return Declaration(place, name, "unknown", None)
         if "type" in captures:
             return Declaration(place, name, self._type(captures["type"][0]), None)
         if "each" in captures:
@@ -1459,6 +1655,8 @@ class QueryReader:
         if made is None:
             return None
         text = self._callee(made)
+        if self._refs and text == "useTemplateRef" and (call := self._lineage.parent(made)) is not None:
+            return (_REF, self._text(call.named_children[-1]).strip("()\"'"))
         if self._language.name == "dart" and made.parent is not None:
             text = self._between(made.start_byte, made.parent.end_byte)
         if made.type == "generic_type" and (given := _INSTANCE.fullmatch(text)):
@@ -1635,3 +1833,21 @@ def _mentions(calls: Sequence[WrittenCall], imports: Sequence[Mapping[str, str]]
     found |= {each["local"].rpartition(".")[2] for each in imports if "local" in each}
     found |= {DEFAULT for each in imports if not each.keys().isdisjoint({"default", "module"})}
     return frozenset(" ".join(found).split())
+
+
+def parsed(source: bytes, row: Language) -> tuple[Language, tree_sitter.Tree]:
+    """Parse a source; JavaScript with Flow's types, which are none of its grammar, as TypeScript."""
+    from gitrag.chunking.languages import BY_NAME
+    from gitrag.chunking.parsing import GrammarError, matches, parse
+
+    def errors(read: tuple[Language, tree_sitter.Tree]) -> float:
+        try:
+            return sum("error" in found for _, found in matches(read[1], read[0]))
+        except GrammarError:
+            return math.inf
+
+    tree = parse(source, row)
+    if row.name != "javascript" or not tree.root_node.has_error:
+        return row, tree
+    typed = BY_NAME["tsx"]
+    return min((row, tree), (typed, parse(source, typed)), key=errors)

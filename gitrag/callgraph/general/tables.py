@@ -159,11 +159,11 @@ class Tables:
         """Count as classes JavaScript's functions that are given methods: ``Store.prototype.save = …``."""
         for (path, name), indices in list(self.by_name.items()):
             owner, _, _ = name.rpartition(".")
-            if not owner or "." in owner or self.files[path][0] not in SCRIPTS:
+            if not owner or self.files[path][0] not in SCRIPTS:
                 continue
             for index in self.by_name.get((path, owner), ()):
                 outer, inner = (self.files[path][1].definitions[i] for i in (index, indices[-1]))
-                known = self.classes.setdefault(owner, [])
+                known = self.classes.setdefault(owner.rpartition(".")[2], [])
                 if inner.line_start > outer.line_end and (path, index) not in known:
                     known.append((path, index))
 

@@ -302,6 +302,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "Conn.init -> either",
             "Conn.local ~> short",
             "Conn.go -> Mail.end",
+            "Conn.two ~> Mail.end",
             "held -> Mail.end",
             "maybe ~> Mail.end",
             "each ~> Mail.end",

@@ -56,7 +56,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "<script lang='ts'>\nexport default defineComponent({ setup() {\n"
             "  const open = () => 1;\n  return { open };\n} })\n</script>\n"
         },
-        {"<module> ~> setup.open"},
+        {"<module> ~> default.setup.open"},
     ),
     "vue, a loop's own name": (
         {

@@ -334,7 +334,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "a.js": "class A { get full() { return this.a }\n set full(x) {}\n"
             " f() { return this.full + this.a }\n g() { this.full = 2 }\n h() { return this.full.length } }\n"
         },
-        {"A.f ~> A.full:1", "A.h ~> A.full:1"},
+        {"A.f -> A.full:1", "A.h -> A.full:1"},
     ),
     "javascript, by way of what is imported from here": (
         {

@@ -12,7 +12,8 @@
 (export_statement "*" source: (string) @import.all)
 (variable_declarator
   name: (identifier) @import.module
-  value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.from))
+  value: (call_expression function: (identifier) @_require arguments: (arguments . [
+    (string) @import.from (template_string) @import.from (binary_expression left: (string) @import.from)]))
   (#eq? @_require "require"))
 (variable_declarator
   name: (object_pattern (shorthand_property_identifier_pattern) @import.name)
@@ -75,7 +76,11 @@
 (lexical_declaration kind: "const" (variable_declarator
   name: (object_pattern [(shorthand_property_identifier_pattern) @picked
     (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)])
-  value: [(this) (identifier) (member_expression)] @picked.of))
+  value: [(this) (identifier) (member_expression) (call_expression)] @picked.of))
+(lexical_declaration kind: "const" (variable_declarator
+  name: (object_pattern [(shorthand_property_identifier_pattern) @picked
+    (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)])
+  value: (await_expression (call_expression) @picked.of)))
 
 ; What a variable is given later.
 (assignment_expression left: (identifier) @var @assigned right: (new_expression constructor: (_) @type))
@@ -103,7 +108,9 @@
   value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
 (variable_declarator
   name: (identifier) @import.module
-  value: (await_expression (call_expression function: (import) arguments: (arguments . (string) @import.from))))
+  value: (await_expression (call_expression
+    function: (import) arguments: (arguments . [(string) (template_string)] @import.from))))
+(member_expression object: (identifier) @_store (#match? @_store "[sS]tore$")) @read
 
 ; Names that are bound to something.
 (variable_declarator name: (identifier) @bound)
@@ -122,7 +129,7 @@
 (method_definition "get") @property
 (member_expression object: (this)) @read
 (call_expression
-  function: (member_expression property: (_) @_sends) arguments: (arguments . (string) @method)
+  function: [(identifier) @_sends (member_expression property: (_) @_sends)] arguments: (arguments . (string) @method)
   (#any-of? @_sends "commit" "dispatch"))
 (variable_declarator name: (identifier) @var value: (binary_expression
   left: [(call_expression function: (_) @made) (await_expression (call_expression function: (_) @made))
@@ -162,6 +169,53 @@
 (variable_declarator name: (identifier) @var value: (binary_expression left: (this) @same operator: ["||" "??"]))
 (variable_declarator
   name: (identifier) @var value: (assignment_expression left: (member_expression) @same))
-(pair key: (property_identifier) @_key value: (object (method_definition) @property) (#eq? @_key "computed"))
+(pair key: (property_identifier) @_key value: (object [
+    (method_definition) @property
+    (pair value: [(arrow_function) (function_expression)] @property)
+    (pair value: (object [
+      (method_definition name: (_) @_get) @property
+      (pair key: (_) @_get value: [(arrow_function) (function_expression)] @property)] (#eq? @_get "get")))])
+  (#any-of? @_key "computed" "getters"))
+(variable_declarator name: (identifier) @_key value: (object [
+    (method_definition) @property (pair value: [(arrow_function) (function_expression)] @property)])
+  (#eq? @_key "getters"))
+(pair key: (property_identifier) @_computed value: (object (pair key: (property_identifier) @value.name value: (object [
+    (method_definition name: (_) @_is) @value
+    (pair key: (_) @_is value: [(arrow_function) (function_expression)]) @value])))
+  (#eq? @_computed "computed") (#any-of? @_is "get" "set"))
+
+; An object that is a class: a component, a store, what extends another; and what it mixes in.
+(arguments (object) @object)
+(export_statement "default" @value.name value: (object (pair value: [(arrow_function) (function_expression)])) @value)
+(member_expression object: (identifier) @handed property: (property_identifier) @_value (#eq? @_value "value"))
+(variable_declarator name: (identifier) @value.name value: (object
+    (pair key: (property_identifier) @_key value: (object))) @value
+  (#any-of? @_key "methods" "computed" "actions" "mutations" "getters" "watch"))
+(pair key: (property_identifier) @_key value: [(array (identifier) @base) (identifier) @base]
+  (#any-of? @_key "mixins" "extends"))
+(return_statement (class "class" @value.name) @value)
+(arrow_function body: (class "class" @value.name) @value)
+(arguments (class "class" @value.name) @value)
+
+; What a component has of a store, is given, or names by strings.
+(call_expression function: (identifier) @_maps arguments: (arguments) @mapped
+  (#any-of? @_maps "mapActions" "mapMutations" "mapGetters" "mapState"))
+(pair key: (property_identifier) @_maps value: (array) @mapped (#eq? @_maps "inject"))
+(member_expression object: [
+    (identifier) @_getters (member_expression property: (_) @_getters)]
+  (#any-of? @_getters "getters" "rootGetters")) @read
+(subscript_expression object: [(identifier) @_sends (member_expression property: (_) @_sends)] index: (string) @method
+  (#any-of? @_sends "getters" "rootGetters"))
+(pair key: (property_identifier) @_key value: (object (pair value: (string) @method)) (#eq? @_key "events"))
+(method_definition name: (_) @_key body: (_ (return_statement (object (pair value: (string) @method))))
+  (#eq? @_key "events"))
+(return_statement (object (shorthand_property_identifier) @import.alias @import.local))
+(call_expression
+  function: (identifier) @_exposes
+  arguments: (arguments (object (pair key: (property_identifier) @import.alias value: (identifier) @import.local)))
+  (#eq? @_exposes "defineExpose"))
+(export_statement "default" value: (object (shorthand_property_identifier) @import.alias @import.local))
+(export_statement "default" value: (object (pair
+  key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
 [(arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
   (generator_function_declaration)] @function

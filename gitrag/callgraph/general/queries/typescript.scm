@@ -22,6 +22,7 @@
 (optional_parameter pattern: (identifier) @bound)
 (variable_declarator name: (identifier) @var value: (as_expression (_) . (_) @type))
 (type_parameter name: (type_identifier) @var constraint: (constraint (_) @type))
+(type_parameter name: (type_identifier) @var @_any !constraint)
 (if_statement condition: (parenthesized_expression (binary_expression
   left: (identifier) @var operator: "instanceof" right: (identifier) @type)))
 
