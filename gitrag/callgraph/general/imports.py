@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import join, normpath
 
 from msgspec import Struct
@@ -44,11 +44,14 @@ class ImportedName(Struct, frozen=True):
 
 
 def read_imports(  # noqa: C901, PLR0912 - one branch per kind of import
-    rows: Iterable[ImportRow], language: str
+    rows: Sequence[ImportRow], language: str
 ) -> list[ImportedName]:
     """Turn a query's captures into imported names."""
     found: list[ImportedName] = []
+    spread = [row.spread for row in rows if row.spread]  # `export default { ...others }`
     for row in rows:
+        if spread and row.origin is not None and (row.module or row.default) in spread:
+            found.append(ImportedName("*", row.origin, None, "file"))
         if row.local is not None:
             found.append(ImportedName(row.alias or DEFAULT, "", row.local, "local"))
         elif row.origin is not None:

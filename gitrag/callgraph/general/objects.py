@@ -247,7 +247,8 @@ class Objects(Receivers, ABC):
         language = self._tables.language(caller[0])
         if language in SCRIPTS and name not in BUILT_IN:
             wanted = bare(receiver)
-            every = [own for own in self._tables.methods.get(name, ()) if wanted in self._words_for(own)]
+            named = (*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ()))
+            every = [own for own in named if wanted in self._words_for(own)]
             return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
         cls = self._named_after(receiver, caller[0]) if language == "ruby" else None
         if cls is None:
@@ -259,7 +260,9 @@ class Objects(Receivers, ABC):
     def _words_for(self, own: Id) -> set[str]:
         """Return the names of a method's class and of its file, in lower case."""
         owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
-        stem = own[0].rpartition("/")[2].partition(".")[0]
+        *folders, file = own[0].split("/")
+        stem = file.partition(".")[0]
+        stem = folders[-1] if folders and stem == "index" else stem
         return {bare(owner), bare(stem)} - _MAIN
 
 

@@ -121,6 +121,7 @@ class ImportRow(Struct, frozen=True, gc=False, omit_defaults=True, rename={"orig
     all: str | None = None
     local: str | None = None
     public: str | None = None
+    spread: str | None = None
     inner: str | None = None
 
 

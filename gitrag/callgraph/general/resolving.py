@@ -87,7 +87,8 @@ class Resolver(Templates):
         if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"
-        is_told = is_told or (len(parts) > 1 and len(WORDS.findall(parts[-1])) > 2)
+        is_given = len(parts) > 1 and call.rule.rpartition(".")[2] != parts[-1]  # not another's option
+        is_told = is_told or (is_given and len(WORDS.findall(parts[-1])) > 2)
         least = 0.0 if is_told else LIKE_NAMED  # of what is only so called
         functions = [
             (own, sure)
@@ -316,7 +317,8 @@ class Resolver(Templates):
         elif language not in SCRIPTS or name in BUILT_IN:
             return []
         elif is_telling := len(WORDS.findall(name)) > 1:
-            found = found or self._tables.functions.get(name, [])  # of an object, or of a file
+            is_of_file = not found and head[:1].islower()  # of an object in it
+            found = self._tables.functions.get(name, []) if is_of_file else found
         elif not self._is_from_here(head, path):  # of others, mostly
             found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
         found = [own for own in found if own != caller]  # what wraps another calls that one's

@@ -161,6 +161,8 @@ class Tables:
             owner, _, _ = name.rpartition(".")
             if not owner or self.files[path][0] not in SCRIPTS:
                 continue
+            if "." in owner and not owner.rpartition(".")[2][:1].isupper():
+                continue  # a function that is given others, in an object
             for index in self.by_name.get((path, owner), ()):
                 outer, inner = (self.files[path][1].definitions[i] for i in (index, indices[-1]))
                 known = self.classes.setdefault(owner.rpartition(".")[2], [])

@@ -404,6 +404,26 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"A.go -> A.run"},
     ),
     # Which file is meant.
+    "what an object has of others": (
+        {
+            "api/one.js": "function save() {}\nexport default { save }\n",
+            "api/two.js": "const load = () => 1\nmodule.exports = { load }\n",
+            "api/index.js": "import one from './one'\nexport default { ...one }\n",
+            "lib.js": "const two = require('./api/two')\nmodule.exports = { ...two }\n",
+            "a.js": "import api from './api'\nimport lib from './lib'\n"
+            "function f() { api.save(); on(api.save); lib.load() }\n",
+            "z.js": "class Z { save() {} load() {} }\n",
+        },
+        {"f -> save", "f ~> save", "f -> load"},
+    ),
+    "an object that is named after a directory": (
+        {
+            "hooks/s3/index.js": "module.exports = { bucket() {} }\n",
+            "hooks/oidc/index.js": "module.exports = { bucket() {} }\n",
+            "a.js": "function f() { app.hooks.oidc.bucket(); app.other.bucket() }\n",
+        },
+        {"f ~> exports.bucket"},
+    ),
     "any file of a directory": (
         {
             "x/one.js": "exports.run = function () {}\n",

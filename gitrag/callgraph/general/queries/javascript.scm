@@ -197,6 +197,11 @@
 (arrow_function body: (class "class" @value.name) @value)
 (arguments (class "class" @value.name) @value)
 
+(export_statement "default" value: (object (spread_element (identifier) @import.spread)))
+(assignment_expression
+  left: (member_expression) @_exports right: (object (spread_element (identifier) @import.spread))
+  (#eq? @_exports "module.exports"))
+
 ; What a component has of a store, is given, or names by strings.
 (call_expression function: (identifier) @_maps arguments: (arguments) @mapped
   (#any-of? @_maps "mapActions" "mapMutations" "mapGetters" "mapState"))
