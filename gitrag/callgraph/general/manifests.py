@@ -75,6 +75,10 @@ class Manifests:
                 base, patterns = self._options(path, _MOST_PARENTS)
                 if base is not None or patterns:
                     found.append((folder, base, patterns))
+        for folder, data in self._each("package.json", _parsed_json):
+            if isinstance(data.get("imports"), dict):
+                places = {key: [*_paths_in(each, 4)] for key, each in data["imports"].items()}
+                found.append((folder, None, _patterns(places, folder)))
         return sorted(found, key=lambda each: -len(each[0]))
 
     def crates(self) -> dict[str, str]:

@@ -135,7 +135,7 @@ def _names(text: str, *, whole: bool) -> Iterator[tuple[int, tuple[str, ...], bo
     """
     code = _STRING.sub(lambda string: "\0" * len(string[0]), text)
     for found in _CHAIN.finditer(code):
-        parts = tuple(_NAME.findall(found[0]))
+        parts = tuple([each.lstrip("$") or each for each in _NAME.findall(found[0])])
         rest = code[found.end() :].lstrip()
         is_call = rest.startswith(("(", "?.("))
         before = code[max(found.start() - _MOST_BLANKS, 0) : found.start()].rstrip()

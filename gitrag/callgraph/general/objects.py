@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from gitrag.callgraph.edges import Id
@@ -14,7 +14,9 @@ from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import MORE, NUMBERED, PROVIDED, SAME, UNSURE
 from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import SCRIPTS
+from gitrag.late import late_re
 
+WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 COMPONENTS = (".vue", ".svelte", ".astro")
 SCRIPT = "$script"
 """The name under which a component imports the file that its script is in: ``<script src="./x.js">``."""
@@ -33,6 +35,10 @@ class Objects(Receivers, ABC):
         super().__init__(tables, imports, check)
         self._asked: set[tuple[Owner, str]] = set()
         self._alike_found: dict[str, list[Id]] | None = None
+
+    @abstractmethod
+    def _only_one(self, head: str, name: str, caller: Id) -> Found:
+        """Find the only method of a name, with its overrides, where the receiver's type is not written."""
 
     def _step(self, owner: Owner, part: str, caller: Id, depth: int) -> Owner | None:
         found = super()._step(owner, part, caller, depth)
@@ -72,11 +78,16 @@ class Objects(Receivers, ABC):
             return found
         name = type_name.lstrip(UNSURE)
         file = self._module(name, scope[0]) or self._component(name)
+        if any(self._is_class(own) for own in self._tables.named(file, DEFAULT)):
+            return Owner("class", DEFAULT, file)
         return Owner("module", "", file) if file else None  # what the script of another component has
 
     def _component(self, name: str) -> str:
-        """Return the only component of a name, whether it is imported or not; empty if there is none."""
-        return next(filter(None, (self._tables.ending(f"{name}{end}") for end in COMPONENTS)), "")
+        """Return the only component of a name, which may begin with that of its directory; empty if none."""
+        words = WORDS.findall(name)
+        names = ["/".join([*map(str.lower, words[:at]), "".join(words[at:])]) for at in range(len(words))]
+        ends = (self._tables.ending(f"{each}{end}") for each in names for end in COMPONENTS)
+        return next(filter(None, ends), "")
 
     def _given_as(self, owner: Owner, name: str) -> Found:
         """Find what an object of JavaScript has under a name that is another's: ``{ remove: drop }``."""
@@ -195,6 +206,16 @@ class Objects(Receivers, ABC):
             return False
         is_as_deep = len({len(path) for path in paths}) == 1
         return is_as_deep and sum(len(set(each)) > 1 for each in zip(*paths, strict=True)) <= 1
+
+    def _of_all(self, before: Sequence[str], name: str, caller: Id) -> Found:
+        """Find what an object of JavaScript has of what all have: ``Vue.prototype.$x``, or a plug-in."""
+        if before != ["this"] or self._tables.language(caller[0]) not in SCRIPTS:
+            return []
+        found = self._tables.members.get(("Vue", name), ())
+        is_telling = len(WORDS.findall(name)) > 1
+        return [(own, LIKE_NAMED) for own in found] or (
+            self._only_one("this", name, caller) if is_telling else []
+        )
 
     def _of_parent(self, before: Sequence[str], name: str, path: str) -> Found:
         """Find what components have that use this one, which calls them by ``$parent``."""

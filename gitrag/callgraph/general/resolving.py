@@ -13,11 +13,11 @@ from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.objects import COMPONENTS
+from gitrag.callgraph.general.objects import COMPONENTS, WORDS
 from gitrag.callgraph.general.parameters import BLOCK
 from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
-from gitrag.callgraph.general.templating import WORDS, Templates
+from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
     BY_NAME,
@@ -206,7 +206,7 @@ class Resolver(Templates):
             return certain(self._made(inner))
         if name in {"new", "of", "create"} and owner.name in self._tables.classes:
             return [(each, CERTAIN if name == "new" else OVERRIDDEN) for each in self._made(owner)]
-        return self._alike(owner, name)
+        return self._alike(owner, name) or self._of_all(before, name, caller)
 
     def _in_php(self, before: Sequence[str], name: str, caller: Id) -> Found:
         """Find what PHP calls on a receiver of which nothing is known, or makes: ``new Cart()``."""

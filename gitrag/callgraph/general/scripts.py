@@ -106,12 +106,9 @@ class Scripts:
         if mark not in _ROOTS or not inner:
             return None
         parts = folder.split("/")
-        for length in range(len(parts), -1, -1):
-            for source in ("", "src"):
-                found = self._at("/".join(part for part in (*parts[:length], source, inner) if part))
-                if found is not None:
-                    return found
-        return None
+        ends = ((*parts[:at], *source, inner) for at in range(len(parts) + 1) for source in ((), ("src",)))
+        found = {place for end in ends if (place := self._at("/".join(filter(None, end)))) is not None}
+        return found.pop() if len(found) == 1 else None
 
     def _by_manifest(self, origin: str) -> str | None:
         """Find a package of the repository by the name in its manifest."""

@@ -324,6 +324,8 @@ _OF_REQUEST = ("request", "request()", "$this")
 _NAME_GIVEN = late_re(r"[@!\w][\w./:@-]*")
 """What may be the name of a route or a template."""
 
+_CLASS = late_re(rb"[^{]{0,400}?\b(?:class|interface|enum)\b")
+"""How what is no object of JavaScript begins."""
 _OF_FILE = late_re(r"^(?:this\.|module\.(?=exports$)|(?:module\.)?exports\.)")
 """What stands before the name of what a file of JavaScript exports."""
 _MADE_OF = late_re(
@@ -855,6 +857,18 @@ class QueryReader:
             at = self._blocks[at][1]
         return at >= 0 and not _GIVEN_THIS.match(self._source, end)
 
+    def _outer_this(self, own: int, node: tree_sitter.Node) -> str:
+        """Return the class whose ``this`` an arrow function in an object of JavaScript has; empty if none."""
+        while own > 0 and self._rows[own][0] != "class":
+            own = self._rows[own][4]
+        at, (start, _) = self._block_around(node), self._spans[own]
+        if own <= 0 or self._language.name not in SCRIPTS or _CLASS.match(self._source, start):
+            return ""
+        while at >= 0 and self._blocks[at][0].type == "arrow_function":
+            at = self._blocks[at][1]
+        around = self._class_around(self._blocks[at][0]) if at >= 0 else 0
+        return self._rows[around][1].rpartition(".")[2] if around and around < own else ""
+
     def _outlined(self) -> list[Definition]:
         from gitrag.chunking.outline import outline
 
@@ -1007,6 +1021,8 @@ class QueryReader:
             ]
         )
         parts, is_bound = call.parts, False
+        if len(parts) > 1 and parts[0] == "this" and (name := self._outer_this(call.caller, node)):
+            parts = (name, *parts[1:])
         if len(parts) > 1:
             named, is_bound = scopes.named(parts, call.caller, node)
             parts = tuple(named)

@@ -130,6 +130,7 @@ class Tables:
                     continue
                 self.by_name.setdefault((path, each.name), []).append(index)
                 owner, _, name = each.name.rpartition(".")
+                name = name.lstrip("$") or name  # which no call of JavaScript has
                 self._own_names.add((path, name))
                 own = path, index
                 if each.kind == "class":

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import ImportedName, Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.objects import Objects
+from gitrag.callgraph.general.objects import WORDS, Objects
 from gitrag.callgraph.general.records import ELEMENT, NUMBERED, UNSURE, Declaration
 from gitrag.callgraph.general.registering import (
     FILTER,
@@ -30,7 +30,6 @@ _ENDINGS = (".twig", ".blade.php")
 _MOST_INCLUDING = 20
 _FORM = late_re(r"[fF]orm$")
 """How Symfony's templates call a form, which has its fields under their names."""
-WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 _SAME = frozenset(
     f"{FILTER}{each}()" for each in ("default", "filter", "sort", "slice", "reverse", "merge", "e")
 )

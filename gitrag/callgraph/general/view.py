@@ -119,7 +119,7 @@ class GeneralView:
             definition = self._tables.definition(own)
             owner, _, name = definition.name.rpartition(".")
             owner = owner.rpartition(".")[2]
-            names |= {name, DEFAULT} if name == "exports" else {name}
+            names |= {name, DEFAULT} if name == "exports" else {name, name.lstrip("$")}
             if self._tables.language(own[0]) in SCRIPTS and is_main(definition.name):
                 names |= {loaded_as(own[0]), "with"}
             if self._tables.language(own[0]) == "php":  # its templates have other names for it

@@ -128,6 +128,38 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"<module> ~> open", "<module> ~> shut", "go ~> open", "go ~> shut", "too ~> open"},
     ),
+    "refs of components that nothing imports": (
+        {
+            "components/ui/TextInput.vue": KID,
+            "a.vue": "<template><ui-text-input ref='it' /></template>\n<script>\n"
+            "export default { methods: { go() { this.$refs.it.fold() } } }\n</script>\n",
+            "z.vue": OTHER,
+        },
+        {"default.go ~> default.fold"},
+    ),
+    "what all components have": (
+        {
+            "plugin.js": "Vue.prototype.$clean = function () {}\n",
+            "a.vue": "<template><b :x='$clean(1)'/></template>\n<script>\n"
+            "export default { methods: { go() { this.$clean(1) } } }\n</script>\n",
+            "z.js": "class Z { clean() {} }\n",
+        },
+        {"default.go ~> Vue.$clean"},
+    ),
+    "this of an arrow function in an object": (
+        {
+            "a.vue": "<script>\nexport default { methods: {\n ask() {\n"
+            "  const box = { text: 1, done: (yes) => { this.drop() }, own() { this.drop() } }\n },\n"
+            "  drop() {},\n} }\n</script>\n",
+            "b.js": "class B { run() { const box = { done: () => { this.drop() }, drop() {} } }\n"
+            " held = () => this.drop()\n drop() {} }\n",
+        },
+        {
+            "default.ask.box.done -> default.drop",
+            "B.run.box.done -> B.drop",
+            "B.held -> B.drop",
+        },
+    ),
     "a component in two files": (
         {
             "Kid.vue": KID,
@@ -443,6 +475,24 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "async function g() { (await import('./x')).run() }\n",
         },
         {"f -> run", "g -> run"},
+    ),
+    "names of files in a manifest": (
+        {
+            "package.json": '{"imports": {"#tools": "./js/tools.js", "#lib/*": "./js/lib/*.js"}}',
+            "js/tools.js": "exports.cut = function () {}\n",
+            "js/lib/saw.js": "exports.saw = function () {}\n",
+            "a.js": "const { cut } = require('#tools')\nconst { saw } = require('#lib/saw')\n"
+            "function f() { cut(); saw() }\n",
+        },
+        {"f -> cut", "f -> saw"},
+    ),
+    "what a function in brackets gives": (
+        {
+            "a.js": "const MM = (function () { const n = 1; return { start() {}, stop: () => 1 } }())\n",
+            "b.js": "function f() { MM.start() }\n",
+            "z.js": "class Z { start() {} }\n",
+        },
+        {"f -> MM.start"},
     ),
     "where all sources are": (
         {

@@ -147,8 +147,11 @@
     (_ body: (statement_block (return_statement (object) @value))))))
 (variable_declarator
   name: (identifier) @value.name
-  value: (call_expression function: (parenthesized_expression
-    (_ body: (statement_block (return_statement (object) @value))))))
+  value: [
+    (call_expression function: (parenthesized_expression
+      (_ body: (statement_block (return_statement (object) @value)))))
+    (parenthesized_expression (call_expression
+      function: (_ body: (statement_block (return_statement (object) @value)))))])
 (return_statement (object (pair
   key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
 (return_statement (_) @returned)
