@@ -34,6 +34,8 @@ class Objects(Receivers, ABC):
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
         self._asked: set[tuple[Owner, str]] = set()
+        self._named_for: dict[Id, Owner | None] = {}
+        self._words: dict[Id, set[str]] = {}
         self._alike_found: dict[str, list[Id]] | None = None
 
     @abstractmethod
@@ -60,6 +62,17 @@ class Objects(Receivers, ABC):
         if within and self._tables.language(within[0]) in SCRIPTS:  # of any file of a directory
             self._sure = min(self._sure, OVERRIDDEN)
         return super()._exported(module, name, inside)
+
+    def _class_of(self, own: Id) -> Owner | None:
+        found = super()._class_of(own)
+        if found is None and self._tables.language(own[0]) in SCRIPTS:
+            if own not in self._named_for:
+                names = (self._tables.definition(each).name.split(".") for each in self._tables.outwards(own))
+                named = (each[-2] for each in names if len(each) > 1 and each[-2][:1].isupper())
+                self._named_for[own] = next(filter(None, (self._class(each, own[0]) for each in named)), None)
+            if found := self._named_for[own]:  # `(Store) => { Store.prototype.save = … }`
+                self._sure = min(self._sure, OVERRIDDEN)
+        return found
 
     def _find_class_of(self, own: Id) -> Owner | None:
         for each in self._tables.outwards(own) if self._tables.language(own[0]) in SCRIPTS else ():
@@ -103,8 +116,9 @@ class Objects(Receivers, ABC):
     def _same_as(self, owner: Owner, name: str) -> Found:
         """Find what a member is that is no function itself: of a store, or what it is given."""
         key = owner, name
-        if key in self._asked:  # `this.a = this.b` and `this.b = this.a`
-            return []
+        is_alone = name not in self._tables.body(owner.home).field_owners
+        if key in self._asked or (is_alone and next(self._bases(owner), None) is None):
+            return []  # `this.a = this.b` and `this.b = this.a`; or it has no such member
         self._asked.add(key)
         made = (
             (own, declared.made[:-1])
@@ -118,12 +132,14 @@ class Objects(Receivers, ABC):
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
         """Find what is called where a member holds another of the things that it is given."""
-        name = parts[1] if len(parts) > 2 and parts[0] == "this" else ""
+        if len(parts) < 3 or parts[0] != "this":
+            return []
         owners = self._tables.body(caller[0]).field_owners
-        others = [name + MORE * count for count in range(1, _FEW) if name + MORE * count in owners]
+        others = (parts[1] + MORE * count for count in range(1, _FEW))
         return [
             (own, min(sure, OVERRIDDEN))
-            for each in (others if name else ())
+            for each in others
+            if each in owners
             for own, sure in self._resolve(["this", each, *parts[2:]], caller, 3)
         ]
 
@@ -176,7 +192,7 @@ class Objects(Receivers, ABC):
 
     def _by_field(self, before: Sequence[str], name: str, caller: Id) -> Found:
         """Find the method of what a class has that a part of a receiver is named after: ``x.cartStore``."""
-        if self._tables.language(caller[0]) not in SCRIPTS:
+        if name not in self._tables.methods or self._tables.language(caller[0]) not in SCRIPTS:
             return []
         declared = self._tables.body(caller[0]).variables.get((caller[1], before[0]))
         if declared is not None and declared.made and declared.made[-1] == SAME:
@@ -280,11 +296,14 @@ class Objects(Receivers, ABC):
 
     def _words_for(self, own: Id) -> set[str]:
         """Return the names of a method's class and of its file, in lower case."""
-        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
-        *folders, file = own[0].split("/")
-        stem = file.partition(".")[0]
-        stem = folders[-1] if folders and stem == "index" else stem
-        return {bare(owner), bare(stem)} - _MAIN
+        found = self._words.get(own)
+        if found is None:
+            owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+            *folders, file = own[0].split("/")
+            stem = file.partition(".")[0]
+            stem = folders[-1] if folders and stem == "index" else stem
+            found = self._words[own] = {bare(owner), bare(stem)} - _MAIN
+        return found
 
 
 def _ends(full: str, name: str) -> bool:

@@ -84,6 +84,9 @@ class Resolver(Templates):
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
             listed = self._tables.listed
             found = [(own, sure if own in listed else min(sure, ONE_OF_SEVERAL)) for own, sure in found]
+        if call.handed and self._tables.language(caller[0]) in SCRIPTS:  # of a property its value
+            values = [each for each in found if each[0][1] in self._tables.body(each[0][0]).properties]
+            found = ([] if call.given is not None else values) if values else found
         if not call.handed:
             return found
         is_told = parts[0] == "?" or self._tables.language(caller[0]) == "ruby"

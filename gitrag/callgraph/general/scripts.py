@@ -20,8 +20,8 @@ _SUFFIXES = (
 _WRITTEN = (".js", ".mjs", ".cjs", ".jsx", ".d.ts")
 """Suffixes of what a compiler makes, where the source has another one."""
 
-_ROOTS = frozenset({"@", "~", "@@", "~~", "src"})
-"""What imports by custom begin with that name a file from where all sources are."""
+_ROOTS = frozenset({"@", "~", "@@", "~~"})
+"""What by custom stands for where all sources are."""
 
 _BUILT = frozenset({"dist", "build", "out", "lib", "esm", "cjs", "es", "types", "umd"})
 """Directories of what is built of ``src``."""
@@ -72,8 +72,8 @@ class Scripts:
             self._packages, self._aliases = self._manifests.packages(), self._manifests.aliases()
         return (
             self._by_alias(origin, folder)
-            or self._by_root(origin, folder)
             or self._by_manifest(origin)
+            or self._by_root(origin, folder)
             or self._by_folder(origin)
             or self._by_end(origin)
         )
@@ -101,10 +101,11 @@ class Scripts:
         return None
 
     def _by_root(self, origin: str, folder: str) -> str | None:
-        """Follow what by custom stands for the sources that a file is among: ``@/inner``, ``~/inner``."""
+        """Find a file from where the sources are that an importer is among: ``@/inner``, ``comp/inner``."""
         mark, _, inner = origin.partition("/")
-        if mark not in _ROOTS or not inner:
+        if not inner or (mark[:1] == "@" and mark not in _ROOTS):
             return None
+        inner = inner if mark in _ROOTS else origin
         parts = folder.split("/")
         ends = ((*parts[:at], *source, inner) for at in range(len(parts) + 1) for source in ((), ("src",)))
         found = {place for end in ends if (place := self._at("/".join(filter(None, end)))) is not None}

@@ -330,7 +330,8 @@ _OF_FILE = late_re(r"^(?:this\.|module\.(?=exports$)|(?:module\.)?exports\.)")
 """What stands before the name of what a file of JavaScript exports."""
 _MADE_OF = late_re(
     rb"(?:\b(?P<by>extend|define(?:Nuxt)?Component|defineStore|createStore|createApp|component|Store|Vue)"
-    rb"\s*\(\s*(?:[\"'][^\"'\s]*[\"']\s*,\s*)?|\b(?:assign|extend|mixin)\s*\(\s*[\w$.]+\.(?P<to>prototype)\s*,\s*)\Z"
+    rb"\s*\(\s*(?:[\"'][^\"'\s]*[\"']\s*,\s*)?"
+    rb"|\b(?:assign|extend|mixin)\s*\(\s*(?:[\w$.]+\.(?P<to>prototype)|\{\s*\})\s*,\s*(?:[\w$.]+\s*,\s*){0,4})\Z"
 )
 """What stands before an object of which a class is made, or whose members a prototype is given."""
 _SUITE = late_re(rb"(?:\w+\.)?(?:describe|context|suite|feature)\b")
@@ -956,8 +957,8 @@ class QueryReader:
         elif around.type == "export_statement":
             name = next((each for each in around.children if each.type == DEFAULT), None)
         if found["to"] or around.type == "expression_statement":  # of a prototype, or named by a string
-            name = node.prev_named_sibling
-        if name is None or name.type.endswith("pattern"):
+            name = arguments.named_children[0] if arguments is not None else None
+        if name is None or name == node or name.type.endswith("pattern"):
             return {}
         function = call.child_by_field_name("function")
         base = function and function.child_by_field_name("object") if found["by"] == b"extend" else None
@@ -1388,8 +1389,10 @@ class QueryReader:
             if len(parts) == 1 and scopes.hide(parts[0], place, node):
                 only = scopes.only(parts[0], place) if self._picked else None
                 parts = self._picked.get(only.node.start_byte, ()) if only is not None else ()
-                if not parts:
-                    continue
+                if parts:  # where it is picked, its value is read, if it is a property
+                    call = WrittenCall(place, parts, node.start_point[0] + 1, handed=True, given=())
+                    yield call, node
+                continue
             count = arity(self._source[node.end_byte : node.end_byte + _NAME_BYTES]) if is_elixir else None
             given = None if count is None else ("",) * count
             yield WrittenCall(place, parts, node.start_point[0] + 1, handed=True, given=given), node

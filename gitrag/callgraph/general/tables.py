@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from posixpath import dirname, join, normpath, relpath
 
 from msgspec import Struct
@@ -62,6 +63,7 @@ class File(Struct, frozen=True):
     library: str
 
 
+@lru_cache(maxsize=16_384)  # each call of a name asks for it again
 def bare(name: str) -> str:
     """Return a name as variables, classes and files may all have it: ``get-one``, ``getOne``."""
     return name.partition(NUMBERED)[0].removesuffix("()").replace("_", "").replace("-", "").lower()

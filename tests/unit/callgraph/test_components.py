@@ -333,6 +333,21 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"A ~> A.onX", "B.events ~> B.onX"},
     ),
+    "methods that strings name": (
+        {
+            "a.vue": "<script>\nexport default {\n watch: { one: 'first', two: { handler: 'second' } },\n"
+            " methods: { first() {}, second() {}, third() {}, save() {},\n"
+            "  menu() { return [{ func: 'third', text: 'save' }] } },\n}\n</script>\n"
+        },
+        {"default ~> default.first", "default ~> default.second", "default.menu ~> default.third"},
+    ),
+    "members in a list": (
+        {
+            "a.js": "const tasks = { one() {}, two() {} }\n"
+            "function f() { return run([tasks.one, tasks.two, tasks.three]) }\n"
+        },
+        {"f ~> tasks.one", "f ~> tasks.two"},
+    ),
     "what a prototype is given": (
         {
             "a.js": "function Foo() { this.a() }\nObject.assign(Foo.prototype, { a() { this.b() }, b: "
@@ -349,6 +364,30 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             *(f"{name} -> {cls}" for name, cls in zip("fgh", ("Foo", "Bar", "E"), strict=True)),
             *(f"{name} -> {cls}.a" for name, cls in zip("fgh", ("Foo", "Bar", "E"), strict=True)),
         },
+    ),
+    "a prototype that a function is given": (
+        {
+            "store.js": "import keep from './keep'\nclass Store { go() { this.keep() } last() {} "
+            "}\nkeep(Store)\n",
+            "keep.js": "const keep = (Store) => {\n Store.prototype.keep = function () { this.last() }\n}\n"
+            "export default keep\n",
+            "a.js": "class View { f() { this.store.keep() } }\n",
+            "z.js": "class Z { keep() {} last() {} }\n",
+        },
+        {
+            "<module> -> keep",
+            "Store.go -> keep.Store.keep",
+            "keep.Store.keep ~> Store.last",
+            "View.f ~> keep.Store.keep",
+        },
+    ),
+    "an object that is put together": (
+        {
+            "a.js": "const A = Object.assign({}, Base, { run() { this.stop() }, stop() {} })\n"
+            "function E() {}\nObject.assign(E.prototype, Base.prototype, { go() {} })\n"
+            "let later\nif (x) later = { open() {} }\nfunction f() { A.run(); later.open(); new E().go() }\n"
+        },
+        {"A.run -> A.stop", "f ~> A.run", "f -> later.open", "f -> E", "f -> E.go"},
     ),
     "prototypes within a method": (
         {
@@ -455,6 +494,14 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "a.js": "function f() { app.hooks.oidc.bucket(); app.other.bucket() }\n",
         },
         {"f ~> exports.bucket"},
+    ),
+    "names from where the sources are": (
+        {
+            "app/scripts/comp/door.js": "export const Door = { open() {} }\n",
+            "plugins/comp/door.js": "export const Door = { open() {} }\n",
+            "app/scripts/views/a.js": "import { Door } from 'comp/door'\nfunction f() { Door.open() }\n",
+        },
+        {"f -> Door.open"},
     ),
     "any file of a directory": (
         {

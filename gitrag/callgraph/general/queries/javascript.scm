@@ -53,7 +53,7 @@
 (arguments [(identifier) (member_expression)] @handed)
 (pair value: [(identifier) (member_expression)] @handed)
 (object (shorthand_property_identifier) @handed)
-(array (identifier) @handed)
+(array [(identifier) (member_expression)] @handed)
 (assignment_expression right: [(identifier) (member_expression)] @handed)
 (variable_declarator value: [(identifier) (member_expression)] @handed)
 (return_statement (identifier) @handed)
@@ -191,6 +191,8 @@
 (arguments (object) @object)
 (export_statement "default" @value.name value: (object (pair value: [(arrow_function) (function_expression)])) @value)
 (member_expression object: (identifier) @handed property: (property_identifier) @_value (#eq? @_value "value"))
+(assignment_expression left: (identifier) @value.name right: (object
+    [(method_definition) (pair value: [(arrow_function) (function_expression)])]) @value)
 (variable_declarator name: (identifier) @value.name value: (object
     (pair key: (property_identifier) @_key value: (object))) @value
   (#any-of? @_key "methods" "computed" "actions" "mutations" "getters" "watch"))
@@ -214,7 +216,10 @@
   (#any-of? @_getters "getters" "rootGetters")) @read
 (subscript_expression object: [(identifier) @_sends (member_expression property: (_) @_sends)] index: (string) @method
   (#any-of? @_sends "getters" "rootGetters"))
-(pair key: (property_identifier) @_key value: (object (pair value: (string) @method)) (#eq? @_key "events"))
+(pair key: (property_identifier) @_key value: (object (pair value: (string) @method))
+  (#any-of? @_key "events" "watch"))
+(pair key: (property_identifier) @_key value: (string) @method
+  (#any-of? @_key "handler" "func" "fn" "method" "action" "callback"))
 (method_definition name: (_) @_key body: (_ (return_statement (object (pair value: (string) @method))))
   (#eq? @_key "events"))
 (return_statement (object (shorthand_property_identifier) @import.alias @import.local))
