@@ -26,6 +26,8 @@ _REFS = "$refs"
 """What has those that a component's markup gives a name."""
 _MAIN = frozenset({"exports", DEFAULT})
 _FEW = 4
+_MOST_NAMED = 200
+"""Functions of one name among which that of a store is looked for."""
 
 
 class Objects(Receivers, ABC):
@@ -168,6 +170,8 @@ class Objects(Receivers, ABC):
             path: Where it is asked for.
         """
         every = [*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ())]
+        if len(every) > _MOST_NAMED or before[1] == "state":  # which has no functions
+            return []
         kind, wanted = before[1], {bare(each) for each in before[2:]}
         typed = [own for own in every if kind in self._around(own)]
         for found in (typed, every) if wanted else ():

@@ -78,7 +78,7 @@ class Resolver(Templates):
         if len(found) > 1:
             found = self._told_apart(found, call, caller)
         found = list(dict.fromkeys(found))  # a class may be a namespace, too
-        if call.read and len(found) > 1:
+        if call.read and len(found) > 1 and self._tables.language(caller[0]) in SCRIPTS:
             found = [each for each in found if each[0][1] in self._tables.body(each[0][0]).properties]
         several = len(found) > 1 and self._tables.language(caller[0]) not in CHOOSING | {"kotlin"}
         if several and (sum(sure == CERTAIN for _, sure in found) > 1 or caller[0].endswith(".go")):
@@ -344,11 +344,9 @@ class Resolver(Templates):
         if len(above) != len(found):
             return False
         shared = {key: each for key, each in above[0].items() if all(key in others for others in above)}
-        name = self._tables.last_name(found[0])
-        return any(
-            each[1:] in {owner[1:] for owner in owners if owner} or name in self._needs(each)
-            for each in shared.values()
-        )
+        name, own = self._tables.last_name(found[0]), {owner[1:] for owner in owners if owner}
+        is_script = self._tables.language(found[0][0]) in SCRIPTS  # of others the base's own is among them
+        return any(key in own or (is_script and name in self._needs(each)) for key, each in shared.items())
 
     def _is_of_others(self, before: Sequence[str], caller: Id) -> bool:
         """Tell whether a file of JavaScript imports an object, or its written type, from another project."""

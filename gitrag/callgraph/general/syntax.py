@@ -395,7 +395,8 @@ class QueryReader:
         made = [self._made_of(each["object"][0]) for each in matches if "object" in each]
         self._place(tree, found, [each for each in [*matches, *made] if "value" in each])
         for captures in made:
-            if "base" in captures and self._spans[own := self._around(captures["value"][0])][1:]:
+            own = self._around(captures["value"][0]) if "base" in captures else 0
+            if self._rows[own][0] == "class":
                 self._bases.append((own, self._type(captures["base"][0])))
         if self._language.name == "kotlin":
             self._place_blocks(tree)
@@ -492,7 +493,9 @@ class QueryReader:
         calls, properties = self._calls, self._marks["property"]
         if self._language.name in SCRIPTS:  # only getters of the file: members are read everywhere
             getters = {self._rows[own][1].rpartition(".")[2] for own in properties}
-            getters |= {each.name for each in self._fields if each.made and each.made[0] == "?"}
+            getters |= {
+                each.name for each in self._fields if each.made and each.made[0].endswith(("?", "()"))
+            }
             inherit = {own for own, _ in self._bases}
             calls = [
                 (call, node)
@@ -926,7 +929,8 @@ class QueryReader:
     ) -> Iterator[_Row]:
         """Yield the values that no definition is yet, each with its place."""
         taken = {(start, end) for start, end, *_ in rows}
-        defaults, nameless = [row for row in rows if row[3] == DEFAULT], 0
+        defaults = sorted(row[:2] for row in rows if row[2:4] == ("class", DEFAULT))
+        nameless = 0
         is_script = self._language.name in SCRIPTS
         for captures in values:
             node, name = captures["value"][0], self._text(captures["value.name"][0])
@@ -934,7 +938,8 @@ class QueryReader:
             if self._language.name == "kotlin" or (is_script and node.type == "class"):
                 nameless += 1
                 name += str(nameless) * (nameless > 1)
-            is_known = name == DEFAULT and any(row[0] <= node.start_byte < row[1] for row in defaults)
+            at = bisect_right(defaults, node.byte_range) - 1 if name == DEFAULT else -1
+            is_known = at >= 0 and node.start_byte < defaults[at][1]
             if node.byte_range not in taken and not is_known:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 is_class = "static" in captures or node.type in {"object", "class"}

@@ -104,7 +104,7 @@ PROJECTS = {
     "socket.io": Project(
         "typescript", "socketio/socket.io@d2d753fe", True, ("packages/*/lib/*",), ("*/test/*", "*.d.ts")
     ),
-    "got": Project("typescript", "sindresorhus/got@d00d845a", files=("source/*",)),
+    "got": Project("typescript", "sindresorhus/got@d00d845a", True, ("source/*",)),
     "eslint": Project("typescript", "eslint/eslint@c27bc926e", files=("lib/*",), without=("lib/types/*",)),
     "cobra": Project("go", "spf13/cobra@v1.8.1", True, without=_GO_TESTS, path="github.com/spf13/cobra"),
     "chi": Project("go", "go-chi/chi@v5.0.8", True, without=_GO_TESTS, path="github.com/go-chi/chi/v5"),

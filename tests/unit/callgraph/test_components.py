@@ -266,6 +266,16 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"default ~> useCart.put", "default.go ~> useCart.put"},
     ),
+    "getters of pinia, and state of vuex": (
+        {
+            "s.js": "export const useCart = defineStore('cart', { getters: { sum() {} } })\n",
+            "a.vue": "<script>\nimport { useCart } from './s'\nexport default {\n"
+            " computed: { ...mapState(useCart, ['sum']), ...mapState(['other']) },\n"
+            " methods: { go() { return this.sum + this.other } },\n}\n</script>\n",
+            "z.js": "class Z { other() {} }\n",
+        },
+        {"default ~> useCart.sum", "default.go ~> useCart.sum"},
+    ),
     # What functions give.
     "composables": (
         {
