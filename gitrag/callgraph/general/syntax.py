@@ -381,6 +381,7 @@ class QueryReader:
         self._watchers: set[str] = set()
         self._results: list[Result] = []
         self._bases: list[tuple[int, str]] = []
+        self._mixed: list[tuple[int, str]] = []
         self._signatures: dict[int, Signature] = {}
         self._imports: list[dict[str, str]] = []
         self._imported: set[int] = set()
@@ -403,6 +404,7 @@ class QueryReader:
         for captures in matches:
             key = min(captures, key=_rank, default="")
             self.TAKES.get(_family(key), QueryReader._declaration)(self, captures, key)
+        self._bases = [*reversed(self._mixed), *self._bases]  # of what is mixed in the last one holds
         self._read_ruby()
         scopes = self._scopes()
         calls = self._every_call(scopes)
@@ -633,7 +635,8 @@ class QueryReader:
         self._signatures.setdefault(own, read(own, node, self._text))
 
     def _base(self, captures: _Captures, key: str) -> None:
-        self._bases += [(self._class_around(node), self._type(node)) for node in captures[key]]
+        bases = [(self._class_around(node), self._type(node)) for node in captures[key]]
+        (self._mixed if "_mixed" in captures else self._bases).extend(bases)
 
     def _import(self, captures: _Captures, _key: str) -> None:
         self._imported |= {node.start_byte for nodes in captures.values() for node in nodes}

@@ -78,6 +78,15 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "default.shared ~> default.own",
         },
     ),
+    "the last of several mixins, before what is extended": (
+        {
+            "a.js": "const x = { methods: { go() {}, run() {}, end() {} } }\n"
+            "const y = { methods: { go() {}, run() {} } }\nconst z = { methods: { go() {} } }\n"
+            "export default { extends: x, mixins: [y, z], methods: {\n"
+            " f() { this.go(); this.run(); this.end() } } }\n",
+        },
+        {"default.f -> x.end", "default.f -> y.run", "default.f -> z.go"},
+    ),
     "what a mixin computes": (
         {
             "m.js": "export default { computed: { full() {} } }\n",

@@ -197,7 +197,9 @@
     (pair key: (property_identifier) @_key value: (object))) @value
   (#any-of? @_key "methods" "computed" "actions" "mutations" "getters" "watch"))
 (pair key: (property_identifier) @_key value: [(array (identifier) @base) (identifier) @base]
-  (#any-of? @_key "mixins" "extends"))
+  (#eq? @_key "extends"))
+(pair key: (property_identifier) @_mixed value: [(array (identifier) @base) (identifier) @base]
+  (#eq? @_mixed "mixins"))
 (return_statement (class "class" @value.name) @value)
 (arrow_function body: (class "class" @value.name) @value)
 (arguments (class "class" @value.name) @value)
