@@ -11,6 +11,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
+from gitrag.callgraph.general.records import MORE, SAME
 from gitrag.callgraph.general.registering import read_as, template_names
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables, is_main, loaded_as, reached_from
@@ -164,4 +165,9 @@ class GeneralView:
                 for alias, every in self._tables.body(path).imports.items():
                     if any((each.name or DEFAULT).rpartition(".")[2] in names for each in every):
                         found.add(alias)
+                if self._tables.language(path) in SCRIPTS:  # `this.go = this.run`
+                    for (_, name), each in self._tables.body(path).fields.items():
+                        *_, held, kind = ("", "", *(each.made or ()))
+                        if kind == SAME and held in names:
+                            found.add(name.rstrip(MORE))
         return found
