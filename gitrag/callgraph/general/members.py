@@ -35,6 +35,7 @@ class ClassMembers(Naming):
         self._files_imported: dict[str, frozenset[str]] = {}
         self._methods_found: dict[tuple[Owner, str], Found] = {}
         self._bases_found: dict[Owner, tuple[list[Owner], float]] = {}
+        self._homes_found: dict[str, frozenset[str]] = {}
         self._mixed_in: dict[Owner, list[Id]] = {}
 
     def is_a(self, cls: str, wanted: str) -> bool | None:
@@ -259,8 +260,8 @@ class ClassMembers(Naming):
             return self._nearest(found, cls.home) or self._built(found, cls.home)
         if not found or language not in C_FAMILY:
             if language in WHOLE:
-                others = {where for where, _ in self._tables.classes.get(cls.name, ())} - {cls.home}
-                found = [each for each in found if each[0] not in others]
+                homes = self._homes(cls.name)
+                found = [each for each in found if each[0] == cls.home or each[0] not in homes]
             return self._nearest(found, cls.home)
         every = self._tables.classes.get(cls.name, ())
         here = [own for own in every if own[0] == cls.home] or every
@@ -292,8 +293,8 @@ class ClassMembers(Naming):
         while border and len(known) < _MOST_SUBCLASSES:
             each = border.popleft()
             below = self._tables.subclasses.get(each.name, ()) or self._mixing_in(each)
-            every = self._tables.classes.get(each.name, ()) if below else ()
-            alone = len({self._tables.definition(own).name if each.full else own[0] for own in every}) < 2
+            names = self._full_names(each.name) if each.full else self._homes(each.name)
+            alone = len(names) < 2
             for own in below:
                 subclass = self._known_as(own)
                 if subclass in known:
@@ -305,6 +306,12 @@ class ClassMembers(Naming):
         if border:
             self.limits.reached(edges.SUBCLASSES, _MOST_SUBCLASSES, owner.name)
         return sorted(known)
+
+    def _homes(self, name: str) -> frozenset[str]:
+        """Return the files with classes of a name, which in JavaScript each component may have."""
+        if name not in self._homes_found:
+            self._homes_found[name] = frozenset([where for where, _ in self._tables.classes.get(name, ())])
+        return self._homes_found[name]
 
     def _mixing_in(self, owner: Owner) -> list[Id]:
         """Return what inherits from an object of JavaScript that has no name where it is exported."""

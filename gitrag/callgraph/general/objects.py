@@ -11,7 +11,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
-from gitrag.callgraph.general.records import MORE, NUMBERED, PROVIDED, SAME, UNSURE
+from gitrag.callgraph.general.records import MORE, MOST_MORE, NUMBERED, PROVIDED, SAME, UNSURE
 from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import SCRIPTS
 from gitrag.late import late_re
@@ -26,6 +26,8 @@ _REFS = "$refs"
 """What has those that a component's markup gives a name."""
 _MAIN = frozenset({"exports", DEFAULT})
 _FEW = 4
+_MOST_SAME = 8
+"""Members that are each what another is, in one search."""
 _MOST_NAMED = 200
 """Functions of one name among which that of a store is looked for."""
 
@@ -37,7 +39,7 @@ class Objects(Receivers, ABC):
         super().__init__(tables, imports, check)
         self._asked: set[tuple[Owner, str]] = set()
         self._named_for: dict[Id, Owner | None] = {}
-        self._words: dict[Id, set[str]] = {}
+        self._by_words: dict[str, dict[str, list[Id]]] = {}
         self._alike_found: dict[str, list[Id]] | None = None
 
     @abstractmethod
@@ -117,10 +119,13 @@ class Objects(Receivers, ABC):
 
     def _same_as(self, owner: Owner, name: str) -> Found:
         """Find what a member is that is no function itself: of a store, or what it is given."""
+        if len(self._asked) == _MOST_SAME:
+            return []
         key = owner, name
         is_alone = name not in self._tables.body(owner.home).field_owners
         if key in self._asked or (is_alone and next(self._bases(owner), None) is None):
             return []  # `this.a = this.b` and `this.b = this.a`; or it has no such member
+        is_first = not self._asked
         self._asked.add(key)
         made = (
             (own, declared.made[:-1])
@@ -129,7 +134,8 @@ class Objects(Receivers, ABC):
             if declared.made and declared.made[-1] == SAME
         )
         found = next(filter(None, (self._resolve(parts, own, 2) for own, parts in made if parts)), [])
-        self._asked.discard(key)
+        if is_first:  # until then none is asked twice: bases of bases would be without end
+            self._asked.clear()
         return [(own, min(sure, OVERRIDDEN)) for own, sure in found]
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
@@ -137,7 +143,7 @@ class Objects(Receivers, ABC):
         if len(parts) < 3 or parts[0] != "this":
             return []
         owners = self._tables.body(caller[0]).field_owners
-        others = (parts[1] + MORE * count for count in range(1, _FEW))
+        others = (parts[1] + MORE * count for count in range(1, MOST_MORE + 1))
         return [
             (own, min(sure, OVERRIDDEN))
             for each in others
@@ -155,7 +161,8 @@ class Objects(Receivers, ABC):
         if any(self._is_class(own) for own in self._tables.named(path, DEFAULT)):
             it = Owner("class", DEFAULT, path)
             found = self._methods(it, name) or self._given_as(it, name)
-        scripts = self._tables.body(path).imports.get(SCRIPT, ()) if not found else ()
+        is_told = found or not path.endswith(COMPONENTS)
+        scripts = () if is_told else self._tables.body(path).imports.get(SCRIPT, ())
         files = [file for each in scripts for file, _ in self._imports.files(each, path)]
         return found or [
             each for file in files if not file.endswith(COMPONENTS) for each in self._of_component(name, file)
@@ -221,9 +228,9 @@ class Objects(Receivers, ABC):
 
     def _are_beside(self, found: Sequence[Id]) -> bool:
         """Tell whether functions of one name are in files of one kind: ``plugins/*.js``, ``*/plugin.js``."""
-        paths = [own[0].split("/") for own in found]
         if len(found) > MANY_IMPLEMENTATIONS or any(own[0].endswith(COMPONENTS) for own in found):
             return False
+        paths = [own[0].split("/") for own in found]
         is_as_deep = len({len(path) for path in paths}) == 1
         return is_as_deep and sum(len(set(each)) > 1 for each in zip(*paths, strict=True)) <= 1
 
@@ -287,9 +294,12 @@ class Objects(Receivers, ABC):
         """
         language = self._tables.language(caller[0])
         if language in SCRIPTS and name not in BUILT_IN:
-            wanted = bare(receiver)
-            named = (*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ()))
-            every = [own for own in named if wanted in self._words_for(own)]
+            if name not in self._by_words:
+                self._by_words[name] = {}
+                for own in (*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ())):
+                    for word in self._words_for(own):
+                        self._by_words[name].setdefault(word, []).append(own)
+            every = self._by_words[name].get(bare(receiver), ())
             return [(own, LIKE_NAMED) for own in every] if len(every) == 1 else []
         cls = self._named_after(receiver, caller[0]) if language == "ruby" else None
         if cls is None:
@@ -300,14 +310,11 @@ class Objects(Receivers, ABC):
 
     def _words_for(self, own: Id) -> set[str]:
         """Return the names of a method's class and of its file, in lower case."""
-        found = self._words.get(own)
-        if found is None:
-            owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
-            *folders, file = own[0].split("/")
-            stem = file.partition(".")[0]
-            stem = folders[-1] if folders and stem == "index" else stem
-            found = self._words[own] = {bare(owner), bare(stem)} - _MAIN
-        return found
+        owner = self._tables.definition(own).name.rpartition(".")[0].rpartition(".")[2]
+        *folders, file = own[0].split("/")
+        stem = file.partition(".")[0]
+        stem = folders[-1] if folders and stem == "index" else stem
+        return {bare(owner), bare(stem)} - _MAIN
 
 
 def _ends(full: str, name: str) -> bool:

@@ -30,6 +30,8 @@ NUMBERED = "#"
 
 MORE = "+"
 """After the name of a member of JavaScript, once for each thing before that it may hold instead."""
+MOST_MORE = 3
+"""Things that a member is known to hold, beside the first."""
 
 PROVIDED = "provided"
 """What a component of JavaScript is given by those around it, in place of the part of a store."""

@@ -324,6 +324,8 @@ class Resolver(Templates):
             found = self._tables.functions.get(name, []) if is_of_file else found
         elif not self._is_from_here(head, path):  # of others, mostly
             found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
+        if len(found) > MANY_IMPLEMENTATIONS + 1:
+            return []
         found = [own for own in found if own != caller]  # what wraps another calls that one's
         is_telling = is_telling and len(WORDS.findall(name)) > 1 + (WORDS.findall(name)[0] in _USUAL)
         if len(found) > 1 and not (self._are_one_family(found) or (is_telling and self._are_beside(found))):

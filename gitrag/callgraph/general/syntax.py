@@ -77,6 +77,7 @@ from gitrag.callgraph.general.records import (
     ELEMENT,
     INSTANCE,
     MORE,
+    MOST_MORE,
     OBJECT,
     PROVIDED,
     SAME,
@@ -796,7 +797,7 @@ class QueryReader:
                 known = [*typed, *(each for each in made if each.made)]
                 found += [
                     msgspec.structs.replace(each, name=each.name + MORE * at)
-                    for at, each in enumerate(known, 1)
+                    for at, each in enumerate(known[:MOST_MORE], 1)
                 ]
             found += typed or [each for each in made if len(every) == 1]
         return found

@@ -160,17 +160,20 @@ class Tables:
 
     def _add_prototypes(self) -> None:
         """Count as classes JavaScript's functions that are given methods: ``Store.prototype.save = …``."""
-        for (path, name), indices in list(self.by_name.items()):
+        given: dict[tuple[str, str], int] = {}  # the last line at which each is given one
+        for (path, name), indices in self.by_name.items():
             owner, _, _ = name.rpartition(".")
             if not owner or self.files[path][0] not in SCRIPTS:
                 continue
             if "." in owner and not owner.rpartition(".")[2][:1].isupper():
                 continue  # a function that is given others, in an object
-            for index in self.by_name.get((path, owner), ()):
-                outer, inner = (self.files[path][1].definitions[i] for i in (index, indices[-1]))
-                known = self.classes.setdefault(owner.rpartition(".")[2], [])
-                if inner.line_start > outer.line_end and (path, index) not in known:
-                    known.append((path, index))
+            line = self.files[path][1].definitions[indices[-1]].line_start
+            given[path, owner] = max(given.get((path, owner), 0), line)
+        for (path, owner), line in given.items():
+            for own in self.named(path, owner):
+                outer = self.definition(own)
+                if line > outer.line_end and outer.kind != "class":
+                    self.classes.setdefault(owner.rpartition(".")[2], []).append(own)
 
     def loaded(self, place: str) -> list[Id]:
         """Return what files of JavaScript export whose path ends so: ``helpers/boards/getone``."""

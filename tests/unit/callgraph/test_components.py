@@ -6,6 +6,10 @@ import time
 
 import pytest
 
+from gitrag.callgraph.extraction import extract
+from gitrag.callgraph.general.records import unpacked_body
+from tests.support.callgraphs import calls_of
+from tests.support.steps import counted
 from tests.unit.callgraph.test_applications import shown
 
 OTHER = "<script>\nexport default { methods: { open() {}, fold() {}, own() {} } }\n</script>\n"
@@ -601,3 +605,86 @@ def test_markup_without_an_end_takes_time_by_its_length(text: str):
     began = time.process_time()
     shown({"a.vue": text})
     assert time.process_time() - began < 5  # by its square it would be minutes
+
+
+@pytest.mark.parametrize(
+    ("files", "called"),
+    [
+        (
+            {"a.js": "class A {\n constructor() { this.go = this.run }\n run() {}\n f() { this.go() }\n}\n"},
+            "A.run",
+        ),
+        (
+            {
+                "a.vue": "<script>\nexport default { methods: { ...mapActions('cart', { put: 'add' }),\n"
+                " f() { this.put() } } }\n</script>\n",
+                "store/cart.js": "export default { actions: { add() {} } }\n",
+            },
+            "default.add",
+        ),
+    ],
+)
+def test_who_calls_a_member_by_another_name_is_its_caller(files, called):
+    calls = calls_of(files)
+    own = [own for own, node in calls.nodes() if node.name == called]
+    assert {edge.caller.name.rpartition(".")[2] for edge in calls.callers(own)} >= {"f"}
+
+
+def test_scripts_of_components_that_name_each_other_end():
+    assert (
+        shown(
+            {
+                "a.vue": "<template>{{ go() }}</template>\n<script src='./b.js'></script>\n",
+                "b.js": "import $script from './c.js'\nexport default { methods: { x() {} } }\n",
+                "c.js": "import $script from './b.js'\nexport default { methods: { go() {} } }\n",
+            }
+        )
+        == set()
+    )
+
+
+def _chain(count: int, classes: int = 1) -> str:
+    held = "".join(f"this.a{at} = this.a{at + 1}\n" for at in range(count))
+    each = (
+        f"class C{at + 1} extends C{at} {{ constructor() {{ {held} }} f() {{ this.a0() }} }}\n"
+        for at in range(classes)
+    )
+    return "class C0 {}\n" + "".join(each)
+
+
+@pytest.mark.parametrize(
+    "many",
+    [
+        lambda count: {"a.js": _chain(count)},
+        lambda count: {"a.js": _chain(count // 20, 10)},
+        lambda count: {
+            "a.js": "function A() {}\n" * count
+            + "".join(f"A.prototype.x{at} = () => 1\n" for at in range(count))
+        },
+        lambda count: {
+            "a.js": "".join(
+                f"const o{at} = {{ openIt() {{ x.y.openIt(); shop.openIt() }} }}\n" for at in range(count)
+            )
+        },
+    ],
+    ids=["members", "members of bases", "prototypes", "objects"],
+)
+def test_twice_as_many_members_take_twice_the_steps(many):
+    def steps(count: int) -> int:
+        with counted("line") as taken:
+            shown(many(count))
+        return taken["line"]
+
+    steps(8)
+    assert steps(200) < 2.6 * steps(100)
+
+
+def test_a_member_is_known_to_be_a_few_things():
+    many = "".join(f"this.x = new B{at}()\n" for at in range(50))
+    facts = extract(f"class A {{ constructor() {{ {many} }} }}\n".encode(), "javascript")
+    assert sorted({each.name for each in unpacked_body(facts.read_rows()[0]).fields}) == [
+        "x",
+        "x+",
+        "x++",
+        "x+++",
+    ]
