@@ -9,9 +9,9 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import BUILT_IN
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
-from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
+from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
-from gitrag.callgraph.general.records import MORE, MOST_MORE, NUMBERED, PROVIDED, SAME, UNSURE
+from gitrag.callgraph.general.records import ANY_OF, MORE, MOST_MORE, NUMBERED, PROVIDED, SAME, UNSURE
 from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import SCRIPTS
 from gitrag.late import late_re
@@ -37,6 +37,8 @@ class Objects(Receivers, ABC):
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
+        self._caller: Id = "", -1
+        self._found_here: dict[tuple[str, ...], Found] = {}
         self._asked: set[tuple[Owner, str]] = set()
         self._named_for: dict[Id, Owner | None] = {}
         self._by_words: dict[str, dict[str, list[Id]]] = {}
@@ -137,6 +139,27 @@ class Objects(Receivers, ABC):
         if is_first:  # until then none is asked twice: bases of bases would be without end
             self._asked.clear()
         return [(own, min(sure, OVERRIDDEN)) for own, sure in found]
+
+    def _meant(self, parts: tuple[str, ...], caller: Id) -> Found:
+        """Return what is called by an expression, which a definition often has several times."""
+        if caller != self._caller:
+            self._caller, self._found_here = caller, {}
+        found = self._found_here.get(parts)
+        if found is not None:
+            return found
+        head, _, numbers = parts[0].partition(NUMBERED)
+        if ANY_OF in numbers:  # a variable that may hold several things
+            found = [
+                (own, min(sure, OVERRIDDEN))
+                for each in numbers.split(ANY_OF)
+                for own, sure in self._resolve([f"{head}{NUMBERED}{each}", *parts[1:]], caller, DEPTH)
+            ]
+        else:
+            self._sure = CERTAIN
+            found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
+            found += self._otherwise(parts, caller)
+        self._found_here[parts] = found
+        return found
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
         """Find what is called where a member holds another of the things that it is given."""

@@ -12,10 +12,10 @@ from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
-from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
+from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.objects import COMPONENTS, WORDS
 from gitrag.callgraph.general.parameters import BLOCK
-from gitrag.callgraph.general.records import ANY_OF, NUMBERED, SCOPED, WrittenCall
+from gitrag.callgraph.general.records import SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
 from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
@@ -61,17 +61,7 @@ class Resolver(Templates):
         parts = call.parts
         if self._tables.language(caller[0]) == "elixir":
             return elixir.called(parts, caller, self._tables, call.given)
-        head, _, numbers = parts[0].partition(NUMBERED)
-        if ANY_OF in numbers:  # a variable that may hold several things
-            found = [
-                (own, min(sure, OVERRIDDEN))
-                for each in numbers.split(ANY_OF)
-                for own, sure in self._resolve([f"{head}{NUMBERED}{each}", *parts[1:]], caller, DEPTH)
-            ]
-        else:
-            self._sure = CERTAIN
-            found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
-            found += self._otherwise(parts, caller)
+        found = self._meant(parts, caller)
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
         found = [each for each in found if self._tables.can_call(caller, each[0])]
@@ -180,9 +170,7 @@ class Resolver(Templates):
                 return self._of_store(before, name, caller[0])
             if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
                 return []
-            if language in SCRIPTS and self._is_of_others(before, caller):
-                return []
-            return (
+            guessed = (
                 self._extensions(None, name, caller, before)
                 or self._of_object(before, name, caller)
                 or self._of_parent(before, name, caller[0])
@@ -191,6 +179,8 @@ class Resolver(Templates):
                 or self._at_path(before, name, caller)
                 or self._only_one(before[0], name, caller)
             )
+            is_of_others = guessed and language in SCRIPTS and self._is_of_others(before, caller)
+            return [] if is_of_others else guessed
         if owner.kind == "module":
             found = self._exported(owner.home, name)
             return certain(built for own in found for built in self._constructed(own))
