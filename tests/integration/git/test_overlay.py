@@ -11,7 +11,7 @@ import pytest
 from gitrag.errors import RepositoryError
 from gitrag.git import Repository, overlay
 from gitrag.git.overlay import working_state
-from tests.support.repository import GitRepository, Link
+from tests.support.repository import GitRepository, Link, noting_git
 
 BASE = {
     "a.py": "a = 1\n",
@@ -367,11 +367,8 @@ def test_one_process_tells_of_a_new_commit_and_what_differs(
     linked.commit({"b.py": "b = 1\n"}, message="x" * 100_000)  # too long to be read whole
     commit = git.git("rev-parse", "HEAD")
     file = git.path / ".git/objects" / commit[:2] / commit[2:]
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin/git"
-    program.write_text(f'#!/bin/sh\necho "$3" >>"{tmp_path}/asked"\nexec "{shutil.which("git")}" "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    directory, asked = noting_git(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{directory}:{os.environ['PATH']}")
 
     for of, spoil, processes in (
         (git, lambda: None, ["status"]),
@@ -384,10 +381,10 @@ def test_one_process_tells_of_a_new_commit_and_what_differs(
         ),
     ):
         spoil()
-        (tmp_path / "asked").unlink(missing_ok=True)
+        asked()
         found = Repository.discover(of.path)
         head, _ = working_state(found)
-        assert (tmp_path / "asked").read_text().split()[2:] == processes
+        assert asked() == ["rev-parse", "config", *processes]
         assert head == found.head()
 
 
