@@ -136,7 +136,6 @@ class Workspace:
         self._clock = clock
         self._in_background = False
         self.last_seen = LastSeen()
-        self._is_resident = resident
         self._seen: tuple[tuple[bool, bool], float, Snapshot] | None = None
         self._untracked: Untracked[DirtyPath] | None = Untracked(repo) if resident else None
         own = repo.own_store_directory  # its index is read until there is something to write
@@ -301,9 +300,12 @@ class Workspace:
             untracked=self._untracked,
             with_issues=with_issues,
         )
-        if self._is_resident:
-            self._seen = asked, begin, found
+        self._seen = asked, begin, found
         return found
+
+    def look_anew(self) -> None:
+        """Have the next snapshot ask git, however short ago that was done."""
+        self._seen = None
 
     def update(
         self,

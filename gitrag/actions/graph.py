@@ -18,7 +18,7 @@ from gitrag.actions.current_view import CurrentView, tell_absent
 from gitrag.actions.graph_answer import SKIPPED, GraphAnswer, NoCall, Source
 from gitrag.actions.hit_lines import LIKELY_SHARE
 from gitrag.actions.lines import file_lines
-from gitrag.actions.search import SearchOptions
+from gitrag.actions.search import SEEN_S, SearchOptions
 from gitrag.actions.uncalled import left_unresolved, without_callers
 from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
@@ -100,7 +100,8 @@ def call_graph(
         collection = f"{slug(module)}-{CollectionKind.CODE}" if module else None
         if globs:
             question = replace(question, allowed=matcher(globs_meant(workspace.repo.root, globs)))
-        with calls_of(workspace, collection, checked) as (calls, loaded, others):
+        seen_s = SEEN_S if question.places else 0.0  # around the hits of a search: of the files it looked at
+        with calls_of(workspace, collection, checked, seen_s) as (calls, loaded, others):
             if question.target in loaded.failed and not loaded.definitions(question.target):
                 raise UnreadError(question.target, loaded.failed[question.target])
             paths, no_path = None, ""
@@ -328,14 +329,15 @@ def _outside(about: Sequence[Subject]) -> Callable[[Node, str], bool]:
 
 @contextmanager
 def calls_of(
-    workspace: Workspace, collection: str | None, check: Callable[[], None]
+    workspace: Workspace, collection: str | None, check: Callable[[], None], seen_s: float = 0.0
 ) -> Iterator[tuple[ResolvedCalls, Loaded, Callable[[], list[tuple[str, str, str]]]]]:
     """Yield the definitions and calls of the files as they are now, their facts, and what reads the others.
 
-    The inferred types are freed before the garbage collector of cycles runs over them.
+    The inferred types are freed before the garbage collector of cycles runs over them. ``seen_s`` as of
+    `CurrentView`.
     """
     with without_collecting():
-        view = CurrentView(workspace, says_staleness=False)
+        view = CurrentView(workspace, says_staleness=False, seen_s=seen_s)
         read = view.read(
             lambda db, view_id, overlay: (
                 rows_of(db, view_id, overlay, collection),
@@ -426,6 +428,8 @@ def graph_of(
         if not code:
             return CallGraph(graph_filter(answer.query, every) or None, None, NONE_LIKELY, 0)
     pattern = None if unfiltered else graph_filter(answer.query, code) or None
+    if limits.ref or limits.committed_only:  # what was looked at last is another question's
+        workspace.look_anew()
     found = call_graph(
         workspace,
         GraphQuestion(filter=pattern, places=None if unfiltered else tuple(_places(code))),

@@ -116,11 +116,11 @@ def behind(workspace: Workspace, pushed: Iterable[Pushed]) -> list[Behind]:
 
 def note_heads(workspace: Workspace) -> None:
     """Note which commits checked out in the worktrees are fresh; the last step of the background worker."""
-    from gitrag.indexing.snapshot import look
+    from gitrag.indexing.snapshot import rules_key
     from gitrag.store import views
     from gitrag.store.connection import StoreMissingError
 
-    rules = look(workspace.repo, workspace.options, committed_only=True).rules_key
+    rules = rules_key(workspace.repo, workspace.options)
     try:
         with workspace.store.read() as db:
             found = [views.current(db, worktree) for worktree in workspace.repo.worktrees()]

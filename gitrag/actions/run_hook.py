@@ -56,9 +56,20 @@ def run(
     except GitragError:
         return  # without a repository there is no log either
     place = repository.root or repository.git_dir
-    environ = _without_leaks(repository, place, environ)
-    environ = {key: value for key, value in environ.items() if key != _STARTING}
-    _run_logged(name, store, place, environ, starting, keep)
+    own = _without_leaks(repository, place, environ)
+    same = repository if own == environ else None
+    own = {key: value for key, value in own.items() if key != _STARTING}
+
+    def opened(say: Callable[[str], None]) -> Workspace:
+        from gitrag.config.loading import settings_of
+        from gitrag.machine.refusals import require_memory
+        from gitrag.workspace import Workspace
+
+        require_memory()
+        found = same or Repository.discover(place, own)
+        return Workspace(found, settings_of(found, own, {}), own, say)
+
+    _run_logged(name, store, opened, starting, keep)
 
 
 def detach(keep: int | None = None) -> None:
@@ -112,8 +123,7 @@ def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, st
 def _run_logged(
     name: str,
     store: Path,
-    start: Path,
-    environ: Mapping[str, str],
+    opened: Callable[[Callable[[str], None]], Workspace],
     starting: int | None,
     keep: Callable[[Workspace], None],
 ) -> None:
@@ -136,9 +146,8 @@ def _run_logged(
         from gitrag.actions.catch_up import run_worker
         from gitrag.actions.gc import collect_rarely
         from gitrag.actions.push_check import note_heads
-        from gitrag.workspace import Workspace
 
-        workspace = Workspace.open(start, environ=environ, say=log.info)
+        workspace = opened(log.info)
         if run_worker(workspace, settled, keep):
             collect_rarely(workspace)
             note_heads(workspace)

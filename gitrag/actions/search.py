@@ -52,7 +52,7 @@ def language_named(given: str) -> str:
 
 
 SEEN_S = 2.0
-"""How old a look at the files may be that answers an unfinished question."""
+"""How old a look at the files may be that answers an unfinished question, or is drawn from around hits."""
 
 
 class SearchOptions(SearchRequest, frozen=True):

@@ -132,7 +132,7 @@ def read_status(workspace: Workspace) -> WorkspaceStatus:
         store=store,
         size_bytes=workspace.store.size_bytes() + workspace.older.size_bytes(),
         worker=running(workspace.store.directory),
-        model=local_model.status(workspace.model_dir, workspace.model),
+        model=local_model.status(workspace.model_dir, workspace.model, thorough=False),
         collections=tuple(
             replace(each, updated=max(each.updated or 0.0, _issues_changed(workspace)))
             if kind_of(each.name) is CollectionKind.ISSUES

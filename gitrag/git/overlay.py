@@ -12,11 +12,15 @@ clean filters. Those of the repository's own configuration are not run: its file
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import stat
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +41,7 @@ from gitrag.git.repository import (
     Repository,
 )
 from gitrag.git.untracked import Untracked
+from gitrag.machine.files import read_regular
 from gitrag.model import Head, Skip, TreeEntry
 
 if TYPE_CHECKING:
@@ -53,6 +58,9 @@ _STATUS = (
     "--no-renames",
     "--ignore-submodules=dirty",  # changes inside a submodule do not appear in this tree
 )
+
+_TREE = re.compile(rb"commit [0-9]+\0tree ([0-9a-f]+)\n")
+_COMMIT_BYTES = 1 << 16  # of a longer one git is asked
 
 _READ_ATTEMPTS = 2  # retry once: a file may be read while it is being written
 
@@ -137,8 +145,6 @@ def working_state(
     """
     if repository.root is None:
         return head or repository.head(), ()
-    if head is None and not repository.trees:
-        head = repository.head()
     since_ns = time.time_ns()
     done, remembered = _ask_git(repository, untracked)
     if done.returncode:
@@ -175,13 +181,14 @@ def _together(
 
 
 def _known_head(repository: Repository, output: bytes) -> Head | None:
-    """Return HEAD as `git status` says, if its tree is known: that saves a process."""
+    """Return HEAD as `git status` says, if its tree is known without another process."""
     said = dict(
         record.removeprefix(b"# branch.").split(b" ", 1)
         for record in output.split(b"\0", 2)[:2]
         if record.startswith((b"# branch.oid ", b"# branch.head "))
     )
-    tree = repository.trees.get(said.get(b"oid", b"").decode())
+    commit = said.get(b"oid", b"").decode()
+    tree = repository.trees.get(commit) or _tree_in_file(repository, commit)
     if tree is None or b"head" not in said:
         return None
     branch: str | None = os.fsdecode(said[b"head"])
@@ -189,7 +196,18 @@ def _known_head(repository: Repository, output: bytes) -> Head | None:
         if repository.is_on_branch():
             return None
         branch = None
-    return Head(said[b"oid"].decode(), tree, branch)
+    return Head(commit, tree, branch)
+
+
+def _tree_in_file(repository: Repository, commit: str) -> str | None:
+    """Read a commit's tree where the commit has a file of its own, as those of the last days have."""
+    with suppress(OSError, zlib.error):
+        stored = read_regular(repository.common_dir / "objects" / commit[:2] / commit[2:], _COMMIT_BYTES)
+        content = zlib.decompressobj().decompress(stored, _COMMIT_BYTES)
+        digest = hashlib.new(repository.object_format, content, usedforsecurity=False).hexdigest()
+        if digest == commit and (found := _TREE.match(content)):
+            return found[1].decode()
+    return None
 
 
 def _ask_git(

@@ -290,9 +290,10 @@ class Repository:
             UsageError: The repository has no such revision.
         """
         if rev and "\0" not in rev:
-            found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
-            oid = found.stdout.strip()
-            if found.returncode == 0 and oid:
+            is_id = identity.is_commit(rev) and len(rev) == len(self.blob_id(b""))
+            found = None if is_id else self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev)
+            oid = rev.encode() if found is None else b"" if found.returncode else found.stdout.strip()
+            if oid:
                 peel = b"%b^{tree}\n%b^{commit}\n" % (oid, oid)
                 done = self.git("cat-file", "--batch-check=%(objectname)", stdin=peel)
                 tree, commit = ("missing", "") if done.returncode else done.stdout.decode().splitlines()

@@ -139,7 +139,7 @@ def look(
     """
     if repo.root is None or committed_only:
         return Snapshot(
-            repo, options, repo.worktree, repo.head(), (), 0, _rules_key(repo, options), ContentReader(repo)
+            repo, options, repo.worktree, repo.head(), (), 0, rules_key(repo, options), ContentReader(repo)
         )
     overlay = git_overlay(repo, working_state(repo, untracked=untracked), is_too_large=options.is_too_large)
     dirty = len(overlay.changes)
@@ -152,7 +152,7 @@ def look(
         overlay.head,
         overlay.changes,
         dirty,
-        _rules_key(repo, options, overlay.changes),
+        rules_key(repo, options, overlay.changes),
         ContentReader(repo, overlay),
     )
 
@@ -164,7 +164,7 @@ def look_at(repo: Repository, options: Options, revision: str) -> Snapshot:
         UsageError: There is no such revision.
     """
     head = repo.resolve(revision)
-    return Snapshot(repo, options, REVISION, head, (), 0, _rules_key(repo, options), ContentReader(repo))
+    return Snapshot(repo, options, REVISION, head, (), 0, rules_key(repo, options), ContentReader(repo))
 
 
 def _issues(repo: Repository, options: Options, overlay: Overlay) -> Iterator[Change]:
@@ -174,7 +174,7 @@ def _issues(repo: Repository, options: Options, overlay: Overlay) -> Iterator[Ch
     yield from (change for change in found if change.path not in listed)
 
 
-def _rules_key(repo: Repository, options: Options, changes: Sequence[Change] = ()) -> str:
+def rules_key(repo: Repository, options: Options, changes: Sequence[Change] = ()) -> str:
     """Hash what the rules depend on besides HEAD's tree, and what is readable; views are looked up by it.
 
     An object that a partial clone lacked, such as a rule file, may have been fetched since.

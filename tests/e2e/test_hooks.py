@@ -14,7 +14,7 @@ from gitrag.hooking.config_hooks import SINCE
 from gitrag.machine.locks import is_held
 from tests.support.command import SOURCES, Gitrag, Project, program, user_environment, wait_until
 from tests.support.gitversion import needs_git
-from tests.support.repository import create_repository
+from tests.support.repository import create_repository, noting_git
 
 
 def standing(project):
@@ -59,6 +59,15 @@ def hooked(installed, environment) -> Project:
     """The like of ``installed``, whose hooks run what is quick to start."""
     installed.let_hooks_run(program(environment))
     return installed
+
+
+def test_a_hook_finds_its_repository_once(installed, environment, tmp_path):
+    """And asks for no name of a commit that it has."""
+    directory, asked = noting_git(tmp_path / "bin")
+    told = Gitrag(installed.git.path, environment | {"PATH": f"{directory}:{environment['PATH']}"})
+    assert told("hook", "run", "post-commit").status == 0
+    found = asked()
+    assert [found.count(each) for each in ("rev-parse", "config", "rev-list")] == [1, 1, 0]
 
 
 def test_every_way_to_move_head_is_noticed(hooked):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from contextlib import contextmanager
 from textwrap import dedent
 
@@ -27,7 +28,7 @@ from gitrag.store.connection import Store
 from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app
 from tests.support.mermaid import assert_parses
-from tests.support.repository import GitRepository, made_once
+from tests.support.repository import GitRepository, made_once, noting_git
 
 FILES = {
     "shop/__init__.py": "",
@@ -622,6 +623,22 @@ def test_the_graph_of_a_search_is_about_what_it_found(make_repository):
     assert {path for path, _, _ in drawn} == {"shop/retry.py", "shop/api.py", "tests/test_retry.py"}
     assert "tick" not in found.mermaid
     assert "url" not in found.mermaid
+
+
+def test_the_graph_of_a_search_is_of_the_files_that_it_looked_at(make_repository, tmp_path):
+    """git is asked once for both; a graph of its own is of the files as they are then."""
+    repository = make_repository({path: dedent(text) for path, text in SHOP.items()}, indexed=True)
+    directory, asked = noting_git(tmp_path / "bin")
+    repository.environment["PATH"] = f"{directory}:{os.environ['PATH']}"
+    workspace = open_app(repository)
+    answer = search(workspace, "backoff retry", SearchOptions(min_score=0.0, limit=1, with_issues=True))
+    assert graph_of(workspace, answer).calls
+    assert asked().count("status") == 1
+    assert graph_of(workspace, answer, SearchOptions(ref="HEAD")).calls
+    assert asked().count("status") == 1
+    repository.write({"shop/new.py": "from shop.retry import retry\n\ndef anew():\n    retry(1)\n"})
+    found = call_graph(workspace, GraphQuestion(target="retry")).graph
+    assert "anew" in {node.name for node in found.nodes}
 
 
 def test_the_graph_of_a_report_is_about_what_likely_answers(make_repository):

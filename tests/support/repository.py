@@ -180,6 +180,27 @@ class GitRepository:
         (directory / name).chmod(0o755)
 
 
+def noting_git(place: Path) -> tuple[Path, Callable[[], list[str]]]:
+    """Make a git that notes what it is asked.
+
+    Returns:
+        Its directory, to stand first on PATH, and what names the commands asked since it was called last.
+    """
+    place.mkdir()
+    asked = place / "asked"
+    asked.touch()
+    program = place / "git"
+    program.write_text(f'#!/bin/sh\necho "$3" >>"{asked}"\nexec "{shutil.which("git")}" "$@"\n')
+    program.chmod(0o755)
+
+    def commands() -> list[str]:
+        found = asked.read_text().split()
+        asked.write_text("")
+        return found
+
+    return place, commands
+
+
 _kept: dict[str, GitRepository] = {}
 
 

@@ -17,7 +17,7 @@ from gitrag.callgraph.python.confidence import (
     UNNEEDED,
 )
 from gitrag.callgraph.python.frames import Frame
-from gitrag.callgraph.python.names import is_known_decorator
+from gitrag.callgraph.python.names import PROPERTIES, is_known_decorator
 from gitrag.callgraph.python.records import (
     Attribute,
     Expression,
@@ -50,8 +50,10 @@ from gitrag.callgraph.python.values import (
     TupleOf,
     Value,
     Values,
+    bound_to,
     dict_of,
     elements,
+    instances_in,
     is_wrapped,
     limited,
     list_of,
@@ -81,35 +83,36 @@ class Attributes(Classes):
                 count.
             on: The name of what it is read of; empty for none.
         """
-        found: set[Value] = set()
+        found = NOTHING
         before = self._program.ceiling
         if len(values) > 1:
             self._program.ceiling = min(before, self._likely(values, (name,)))
         for value in ordered(values):
             if type(value) is Instance:
-                found |= self._of_instance(value, name, frame, line, special=special)
+                got = self._of_instance(value, name, frame, line, special=special)
             elif type(value) is ClassObject:
-                found |= self._of_class(value, name, frame, line) | self._of_model(value, name)
+                got = self._of_class(value, name, frame, line) | self._of_model(value, name)
             elif type(value) is ModuleObject:
-                found |= self.in_module(value.path, name)
+                got = self.in_module(value.path, name)
             elif type(value) is Outside:
-                dotted = f"{value.name}.{name}"
-                found.add(self.outside(dotted, frame.own[0]))
-                found |= self._program.held_outside(dotted, frame.own[0])
+                got = self.outside(f"{value.name}.{name}", frame.own[0])
             elif type(value) is Super:
-                found |= self._of_super(value, name, frame, line)
+                got = self._of_super(value, name, frame, line)
             elif type(value) is ListOf or type(value) is TupleOf or type(value) is DictOf:
-                found.add(OutsideWith(f"{name}.container", frozenset([value])))
+                got = frozenset([OutsideWith(f"{name}.container", frozenset([value]))])
             elif type(value) is Text and name in _TEXT_METHODS:
-                found.add(Returning(frozenset([value])))
+                got = frozenset([Returning(frozenset([value]))])
             elif type(value) is Function and name in {"__get__", "__call__"}:
-                found.add(value)
+                got = frozenset([value])
             elif name in _SENDING and (type(value) is Function or type(value) is OutsideWith):
-                found |= self._sent(value)
+                got = self._sent(value)
             elif type(value) is Property and name in {"fget", "fset", "fdel"}:
-                found |= {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
+                got = {"fget": value.getter, "fset": value.setter, "fdel": value.deleter}[name]
+            else:
+                continue
+            found = found | got if found else got
         self._program.ceiling = before
-        if not special and _MADE_OUTSIDE.issuperset(map(type, found)):
+        if not special and self._program.is_last_pass and _MADE_OUTSIDE.issuperset(map(type, found)):
             found |= self.read_namesakes(values, name, frame, line, on)
         return limited(found)
 
@@ -131,10 +134,10 @@ class Attributes(Classes):
         cls = value.cls
         if name == "__class__":
             return frozenset([ClassObject(cls, value.exact)])
-        found: set[Value] = set()
+        found = NOTHING
         member = self.find(cls, name)
         if member is not None:
-            found |= self.bound(member[1], value, frame, line)
+            found = self.bound(member[1], value, frame, line)
             if not value.exact and not any(type(each) is Function for each in member[1]):
                 for own in self.overrides(cls, name):
                     if self.is_property(own):
@@ -143,12 +146,11 @@ class Attributes(Classes):
             if not value.exact:
                 for subclass, theirs in self.put_in_place(cls, name):
                     found |= self.bound(theirs, Instance(subclass, exact=False), frame, line)
-            for each in self.order(cls):
-                found |= self._assigned(each, name)
+            found = self._assigned_along(cls, name, found)
             if not value.exact and member is None and not found:
                 found |= self._of_mixed_in(cls, name, frame, line)
             if not found and name in models.NARROWING and self._is_query(cls):
-                found.add(Returning(frozenset([value])))
+                found = frozenset([Returning(frozenset([value]))])
             unset = not found if member is None else self.is_only_declared(member[0], name)
             if unset and not self.has_assigned(cls, name):
                 found |= self._fallen_back(value, frame, line)
@@ -178,8 +180,11 @@ class Attributes(Classes):
     def _of_mixed_in(self, cls: Id, name: str, frame: Frame, line: int) -> Values:
         found: set[Value] = set()
         having: dict[Id, Value] = {}
-        for subclass in self.subclasses(cls):
-            found |= self._assigned(subclass, name)
+        subclasses = self.subclasses(cls)
+        is_assigned = name in (self._frames_of.get(id(subclasses)) or self._along(subclasses))[2]
+        for subclass in subclasses:
+            if is_assigned or name in self._program.assigned:
+                found |= self._assigned(subclass, name)
             theirs = self.find(subclass, name)  # of what they inherit, too: this is a mixin
             if theirs is not None:
                 having[theirs[0]] = having.get(theirs[0]) or Instance(subclass, exact=False)
@@ -190,11 +195,19 @@ class Attributes(Classes):
         self._program.ceiling = before
         return frozenset(found)
 
+    def _assigned_along(self, cls: Id, name: str, found: Values) -> Values:
+        """Add what methods of a class, and of those it inherits from, assign to an attribute."""
+        order = self.order(cls)
+        if self.has_assigned(cls, name):
+            return found.union(*(self._assigned(each, name) for each in order))
+        known = self._program.assigned.get(name)
+        return found.union(*(known[each] for each in order if each in known)) if known else found
+
     def _assigned(self, cls: Id, name: str) -> Values:
         """Return what methods of a class assign to an attribute of its instances."""
         for index in self._program.scope(cls).assigners.get(name, ()):
             self.evaluate((cls[0], index))
-        return self._program.assigned.get((cls, name), NOTHING)
+        return self._program.assigned_to(cls, name)
 
     def _of_class(self, value: ClassObject, name: str, frame: Frame, line: int) -> Values:
         member = self.find(value.cls, name)
@@ -257,10 +270,10 @@ class Attributes(Classes):
         found: set[Value] = set()
         for member in ordered(models.opened(members)):
             if type(member) is Function and member.bound is None:
-                own = member.function
-                if self.is_property(own):
+                own, decorators = member.function, self.decorators(member.function)
+                if not PROPERTIES.isdisjoint(decorators):
                     found |= self._of_property(own, to, frame, line)
-                elif self.is_static(own):
+                elif "staticmethod" in decorators:
                     found.add(member)
                 elif self.is_of_class(own):
                     found.add(Function(own, ClassObject(to.cls, to.exact) if type(to) is Instance else to))
@@ -273,7 +286,7 @@ class Attributes(Classes):
                         method = frozenset([Function(each.function, member)])
                         found |= self.call(method, given, frame, line)
             elif type(member) is Property:
-                found |= self.call(_bound_to(member.getter, to), NO_ARGUMENTS, frame, line)
+                found |= self.call(bound_to(member.getter, to), NO_ARGUMENTS, frame, line)
             else:
                 found.add(member)
         return frozenset(found)
@@ -330,9 +343,9 @@ class Attributes(Classes):
         found: list[tuple[Values, Arguments]] = []
         for each in ordered(member[1]) if member is not None else ():
             if type(each) is Property:
-                found.append((_bound_to(each.setter, value), Arguments([given])))
+                found.append((bound_to(each.setter, value), Arguments([given])))
             elif type(each) is Instance and (method := self.find(each.cls, "__set__")) is not None:
-                found.append((_bound_to(method[1], each), Arguments([frozenset([value]), given])))
+                found.append((bound_to(method[1], each), Arguments([frozenset([value]), given])))
         return found
 
     def delete_attribute(self, values: Values, name: str, frame: Frame, line: int) -> None:
@@ -351,7 +364,7 @@ class Attributes(Classes):
             member = self.find(value.cls, name)
             for each in ordered(member[1]) if member is not None else ():
                 if type(each) is Property:
-                    self.call(_bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
+                    self.call(bound_to(each.deleter, value), NO_ARGUMENTS, frame, line)
             for own in self.deleters(value.cls, name):
                 self.call(frozenset([Function(own, value)]), NO_ARGUMENTS, frame, line)
             self._program.ceiling = before
@@ -362,7 +375,7 @@ class Attributes(Classes):
         self, values: Values, methods: Sequence[str], arguments: Sequence[Values], frame: Frame, line: int
     ) -> Values:
         """Call the first of the special methods that an instance's class has."""
-        instances = _instances(values)
+        instances = instances_in(values)
         if not instances:
             return NOTHING
         found: set[Value] = set()
@@ -408,7 +421,7 @@ class Attributes(Classes):
     def iterated(self, values: Values, frame: Frame, line: int) -> Values:
         """Return what iterating yields; ``__iter__`` and ``__next__`` are called."""
         found: set[Value] = set(elements(values))
-        if _instances(values):
+        if instances_in(values):
             iterators = self.operator(values, ("__iter__", "__aiter__", "__getitem__"), [], frame, line)
             found |= elements(iterators)
             found |= self.operator(iterators, ("__next__", "__anext__"), [], frame, line)
@@ -485,15 +498,3 @@ class Attributes(Classes):
             frame.bind(target.name, values)
         elif type(target) is Subscript:  # a container in one
             self.store(target.base, dict_of(values), frame, line)
-
-
-def _bound_to(members: Values, to: Value) -> Values:
-    """Bind the functions among values."""
-    return frozenset(
-        Function(each.function, to) if type(each) is Function and each.bound is None else each
-        for each in members
-    )
-
-
-def _instances(values: Values) -> Values:
-    return frozenset(value for value in values if type(value) is Instance)

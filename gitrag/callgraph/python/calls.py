@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.python import models
@@ -208,7 +209,7 @@ class CallEvaluator(Attributes):
         """Note the functions that are handed to something outside the view."""
         if name in _SAME or name in _ONLY_LOOKING or name in _UNDOING:
             return
-        for values in [*arguments.positional, *(each for _, each in arguments.keywords)]:
+        for values in chain(arguments.positional, (each for _, each in arguments.keywords)):
             if _HOLDING.isdisjoint(map(type, values)):
                 continue
             likely = HANDED_ON if sum(type(value) is Function for value in values) <= MANY else UNLIKELY
@@ -216,7 +217,7 @@ class CallEvaluator(Attributes):
             for value in ordered(values | (held if len(held) <= MANY else NOTHING)):
                 if type(value) is Function:
                     own = value.function
-                    self._program.edge(frame, own, line, likely, self._program.taker)
+                    self._program.edge(frame, own, line, likely, self._program.rule)
                     given = matched(own, self._program.scope(own), value.bound, Arguments([iterated]))
                     for argument, flowing in given.items():
                         self._program.flow(argument, flowing)
@@ -249,7 +250,7 @@ class CallEvaluator(Attributes):
         self, called: Values, arguments: Arguments, frame: Frame, line: int
     ) -> Values:
         """Call values: note the calls, let the arguments flow into the parameters, return the results."""
-        found: set[Value] = set()
+        found = NOTHING
         program = self._program
         before = program.ceiling
         if not called and program.is_last_pass:
@@ -262,9 +263,8 @@ class CallEvaluator(Attributes):
         ceiling = program.ceiling
         for value in ordered(called):
             if type(value) is Function:
-                if called == {value} or self._is_accepted(
-                    value.function, arguments, bound=value.bound is not None
-                ):
+                bound = value.bound is not None
+                if len(called) == 1 or self._is_accepted(value.function, arguments, bound=bound):
                     found |= self._function(value, arguments, frame, line)
             elif type(value) is Outside:
                 found |= self.call_outside(value, arguments, frame, line)
@@ -335,7 +335,7 @@ class CallEvaluator(Attributes):
             others = self.overrides(bound.cls, scope.own_name)
         likely = ONE_OF_SEVERAL if others else CERTAIN
         first = frame.scope.parameters[0].name if others and frame.scope.parameters else ""
-        if first and program.taker == f"{first}.{scope.own_name}" and self.owner(frame.own):
+        if first and program.rule == f"{first}.{scope.own_name}" and self.owner(frame.own):
             others = [other for other in others if self.may_run(frame.own, other)]
         if bound is not None and self.is_abstract(own):
             likely = ABSTRACT

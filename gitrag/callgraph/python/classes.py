@@ -208,6 +208,13 @@ class Classes(Names):
             families.append(line.union(*joined))
         return len(families)
 
+    def _along(self, classes: list[Id]) -> tuple[list[Id], list[Frame], frozenset[str]]:
+        """Remember of an order, or of subclasses: what is known of each, and to what their methods assign."""
+        frames = [self._program.frame(each) for each in classes]
+        names = frozenset[str]().union(*(frame.scope.assigners for frame in frames))
+        found = self._frames_of[id(classes)] = classes, frames, names  # which keeps the number its own
+        return found
+
     # members
 
     def find(self, cls: Id, name: str, *, after: Id | None = None) -> tuple[Id, Values] | None:
@@ -221,24 +228,24 @@ class Classes(Names):
         if after is None and key in self._lacking:
             return None
         order = self.order(cls)
+        _, frames, _ = self._frames_of.get(id(order)) or self._along(order)
         if after is not None and after in order:
-            order = order[order.index(after) + 1 :]
-        frames = self._program.frames
-        for each in order:
-            frame = frames.get(each) or self._program.frame(each)
+            frames = frames[order.index(after) + 1 :]
+        for frame in frames:
             if frame.settled.get(name) == turn:
-                return each, frame.names.get(name, NOTHING)
+                return frame.own, frame.names.get(name, NOTHING)
             if name in frame.bindings or name in frame.names or "*" in frame.bindings:
-                values = self.member(each, name)
+                values = self.member_of(frame, name)
                 if values is not None:
-                    return each, values
+                    return frame.own, values
         if after is None:
             self._lacking.add(key)
         return None
 
     def has_assigned(self, cls: Id, name: str) -> bool:
         """Tell whether methods of a class or what it inherits assign to an attribute, whatever it is."""
-        return any(name in self._program.scope(each).assigners for each in self.order(cls))
+        order = self.order(cls)
+        return name in (self._frames_of.get(id(order)) or self._along(order))[2]
 
     def is_only_declared(self, cls: Id, name: str) -> bool:
         """Tell whether a class's own body gives an attribute a type, but no value."""

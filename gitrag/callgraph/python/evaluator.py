@@ -112,7 +112,7 @@ class Evaluator(Expressions):
         self._calling = 0
         self._depth = 0
         self._program.ceiling = CERTAIN
-        self._program.taker = ""
+        self._program.taker = "", None
 
     def forget(self) -> None:
         """Drop all that is known, which holds itself: the collector need not walk it."""
@@ -135,7 +135,7 @@ class Evaluator(Expressions):
                 frame.step(statement, place)
             else:
                 self.execute(statement, frame, visible=True)
-        frame.begin()
+        frame.end()
         nesting.bodies -= 1
         program.ceiling = ceiling
         return frame
@@ -157,11 +157,11 @@ class Evaluator(Expressions):
             if place == 0 and first is not None:
                 frame.rebind(name, first)
             else:
-                frame.names[name] = frame.now[name] = self._parameter(frame.own, parameter)
+                around = frame.parent or frame
+                frame.names[name] = frame.now[name] = self._parameter(frame.own, parameter, around)
 
-    def _parameter(self, own: Id, parameter: Parameter) -> Values:
+    def _parameter(self, own: Id, parameter: Parameter, scope: Frame) -> Values:
         """Return what a parameter may be: by its annotation, or what is given to it, and its default."""
-        scope = self._program.around(own)
         argument = Argument(own, parameter.name)
         values = self.described(parameter.annotation, scope)
         given = self._program.flows.get(argument, NOTHING)
@@ -319,7 +319,7 @@ class Evaluator(Expressions):
             function = self.value(decorator, frame, line)
             if not any(map(self._is_own_decorator, function)):
                 self._program.handed_out.add(own)
-            before, self._program.taker = self._program.taker, f"@{written_name(decorator)}".rstrip("@")
+            before, self._program.taker = self._program.taker, ("@", decorator)
             made = self.call(function, Arguments([values]), frame, line)
             self._program.taker = before
             values = frozenset(value for value in made if type(value) in _MADE or is_wrapped(value)) or values

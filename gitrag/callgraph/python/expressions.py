@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from sys import stdlib_module_names
 from typing import ClassVar
 
 from gitrag.callgraph.edges import Id
@@ -36,11 +35,11 @@ from gitrag.callgraph.python.records import (
     Yield,
     YieldFrom,
     bare_name,
-    written_name,
 )
 from gitrag.callgraph.python.values import (
     HANDED,
     MAX_DEPTH,
+    NO_ARGUMENTS,
     NOTHING,
     WRAPPED,
     YIELDED,
@@ -62,7 +61,7 @@ from gitrag.callgraph.python.values import (
     TupleOf,
     Value,
     Values,
-    built_in,
+    constant,
     depth,
     dict_of,
     elements,
@@ -100,8 +99,7 @@ _STRING = BuiltinInstance("str")
 _OPEN = frozenset({ListOf, TupleOf, DictOf})
 """Kinds of value that an instance of a class may be besides: a list, if the class inherits from it."""
 _OF_THE_VIEW = frozenset({Function, ClassObject})
-_NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
-"""Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
+
 
 _MAX_DEPTH = 120
 """Expressions evaluated for one another's sake, across bodies. In django and sympy they are 30 at most."""
@@ -115,7 +113,8 @@ class Expressions(CallEvaluator):
         if expression is None or self._depth >= _MAX_DEPTH:
             return NOTHING
         if type(expression) is Name and not frame.guessed:
-            return self.lookup(expression.name, frame)
+            known = frame.now.get(expression.name)
+            return self.lookup(expression.name, frame) if known is None else known
         self._depth += 1
         found = self._READERS[type(expression)](self, expression, frame, line)
         self._depth -= 1
@@ -128,7 +127,8 @@ class Expressions(CallEvaluator):
     def _attribute(self, expression: Attribute, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
         called = expression.base.function if type(expression.base) is Call else expression.base
-        return self.read_attribute(base, expression.name, frame, expression.line, on=bare_name(called))
+        on = called.name if type(called) is Name or type(called) is Attribute else ""
+        return self.read_attribute(base, expression.name, frame, expression.line, on=on)
 
     def _subscript(self, expression: Subscript, frame: Frame, line: int) -> Values:
         base = self.value(expression.base, frame, line)
@@ -194,8 +194,7 @@ class Expressions(CallEvaluator):
         return dict_of(found)
 
     def _constant(self, expression: Constant, _frame: Frame, _line: int) -> Values:
-        made = built_in(expression.type_name)
-        return made | {Text(expression.text, whole=True)} if expression.text else made
+        return constant(expression.type_name, expression.text)
 
     def _operation(self, expression: BinaryOperation, frame: Frame, line: int) -> Values:
         left = self.value(expression.left, frame, line)
@@ -338,33 +337,43 @@ class Expressions(CallEvaluator):
             found = self._getattr(expression.positional, frame, line)
             return found if named == "getattr" else NOTHING
         arguments = self._arguments(expression, frame, line)
-        if type(function) is Attribute and arguments.positional:
-            if function.name in ADDING_TO_LIST:
-                self.store(function.base, list_of(arguments.positional[-1]), frame, line)
-            elif function.name in ADDING_TO_DICT:
-                self.store(function.base, dict_of(arguments.positional[-1]), frame, line)
-        if named == "isinstance" and expression.positional:
+        if type(function) is Attribute:
+            self._change(function, called, arguments, frame, line)
+        elif named == "isinstance" and expression.positional:
             self._guess(bare_name(expression.positional[0]), arguments.positional[1:], frame)
-        if type(function) is Attribute and function.name == "format" and not called:
-            given = [*arguments.positional, *(values for _, values in arguments.keywords)]
-            self.formatted(NOTHING.union(*given), frame, line)
-        if named == "setattr" and len(arguments.positional) == 3:
+        elif named == "setattr" and len(arguments.positional) == 3:
             self._setattr(arguments.positional, frame, line)
         found = self._call_named(expression, called, arguments, frame)
         if not called and frame.scope.kind == "class" and bare_name(function) in models.RELATIONS:
             return self.related(arguments, frame)
-        return found or _queried(function, arguments) or _handed(function, called, arguments)
+        if found or not (arguments.positional or arguments.keywords):
+            return found
+        return models.queried_by(function, arguments) or models.handed(function, called, arguments)
+
+    def _change(
+        self, function: Attribute, called: Values, arguments: Arguments, frame: Frame, line: int
+    ) -> None:
+        """Let a container hold what its method is given; format what a string's is."""
+        name, given = function.name, arguments.positional
+        if name in ADDING_TO_LIST and given:
+            self.store(function.base, list_of(given[-1]), frame, line)
+        elif name in ADDING_TO_DICT and given:
+            self.store(function.base, dict_of(given[-1]), frame, line)
+        elif name == "format" and not called:
+            every = NOTHING.union(*given, *(values for _, values in arguments.keywords))
+            self.formatted(every, frame, line)
 
     def _call_named(self, expression: Call, called: Values, arguments: Arguments, frame: Frame) -> Values:
         program, function = self._program, expression.function
         before = program.ceiling, program.taker
-        program.taker = written_name(function)
+        program.taker = "", function
         if program.is_last_pass and not _OF_THE_VIEW.isdisjoint(map(type, called)):
+            rule = program.rule
             given = () if arguments.is_open else arguments.positional
             for each, values in zip(expression.positional, given, strict=False):
-                self.named_as_value(each, values, frame, expression.line, program.taker)
+                self.named_as_value(each, values, frame, expression.line, rule)
             for keyword, (_, values) in zip(expression.keywords, arguments.keywords, strict=True):
-                self.named_as_value(keyword.value, values, frame, expression.line, program.taker)
+                self.named_as_value(keyword.value, values, frame, expression.line, rule)
         if self._is_handed_down(function, called, frame):
             program.ceiling = min(before[0], ONE_OF_SEVERAL)
         found = self.call(called, arguments, frame, expression.line)
@@ -399,6 +408,8 @@ class Expressions(CallEvaluator):
                 starred |= self.iterated(value(each.value, frame, line), frame, line)
             else:
                 positional.append(value(each, frame, line))
+        if not (positional or is_open or expression.keywords):
+            return NO_ARGUMENTS
         keywords = [(keyword.name, value(keyword.value, frame, line)) for keyword in expression.keywords]
         return Arguments(positional, keywords, starred, is_open)
 
@@ -476,25 +487,3 @@ def _is_known_class(value: Value) -> bool:
     if type(value) is Outside:
         return value.name.startswith("builtins.")
     return type(value) is ClassObject or type(value) is TupleOf or type(value) is ListOf
-
-
-def _handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
-    """Return what another library makes that is handed classes: one with their methods, it may be."""
-    classes = [each for values in arguments.positional for each in values if type(each) is ClassObject]
-    for _, values in arguments.keywords:
-        classes += [each for each in values if type(each) is ClassObject]
-    if not classes or not (called or type(function) is Attribute):
-        return NOTHING
-    for value in called:
-        module, dot, _ = value.name.partition(".") if type(value) is Outside else ("", "", "")
-        if not dot or module in stdlib_module_names:
-            return NOTHING
-    name = bare_name(function).lower()
-    is_none = name.startswith("__") or any(each in name for each in _NO_MAKERS)
-    return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
-
-
-def _queried(function: Expression | None, arguments: Arguments) -> Values:
-    """Return what ``session.query(Class)`` finds."""
-    is_query = type(function) is Attribute and function.name == "query" and arguments.positional
-    return models.queried(arguments.positional[0]) if is_query else NOTHING

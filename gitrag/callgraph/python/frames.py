@@ -92,15 +92,19 @@ class Frame:
         self.begin()
 
     def begin(self) -> None:
-        """Begin to read the body, or end it."""
-        self.now: dict[str, Values] = {}
-        self.guessed: dict[str, Values] = {}
-        self._before: dict[str, Values] = {}
+        """Begin to read the body."""
+        self.end()
         self._forks: list[tuple[_State, list[_State]]] = []
         self._loops: list[tuple[int, _State, list[_State], list[_State]]] = []
         self._tried: list[dict[str, Values]] = []
         self._is_left = False
         self._is_ordered = len(self.scope.body) <= _MOST_STATEMENTS
+
+    def end(self) -> None:
+        """End it: no name is at any place."""
+        self.now: dict[str, Values] = {}
+        self.guessed: dict[str, Values] = {}
+        self._before: dict[str, Values] = {}
 
     def bind(self, name: str, values: Values) -> None:
         """Let a name be one of these, too."""

@@ -1,12 +1,18 @@
-"""What object-relational mappers make of a class: names of Django, SQLAlchemy, peewee and others. Pure."""
+"""What libraries make of a class, mappers to tables most: Django, SQLAlchemy, peewee and others. Pure."""
 
 from __future__ import annotations
 
+from sys import stdlib_module_names
+
+from gitrag.callgraph.python.records import Attribute, Expression, bare_name
 from gitrag.callgraph.python.values import (
+    HANDED,
     NOTHING,
+    Arguments,
     ClassObject,
     Instance,
     ListOf,
+    Outside,
     OutsideWith,
     TupleOf,
     Values,
@@ -27,6 +33,8 @@ QUERIES = frozenset({"objects", "query", "_default_manager", "_base_manager"})
 ONE_OR_404 = frozenset({"get_object_or_404", "aget_object_or_404", "get_one_or_404"})
 FACTORIES = frozenset("Factory DjangoModelFactory SQLAlchemyModelFactory MongoEngineFactory".split())
 """Bases of what makes an instance of another class, which its ``Meta`` names."""
+_NO_MAKERS = ("mock", "patch", "spec", "isinstance", "issubclass", "raises", "hasattr", "setattr", "register")
+"""Parts of the names of what is handed classes and returns none of their instances, or an imitation."""
 METHOD_OF_FIELD = {"SerializerMethodField": "get_{}"}
 """What in a class's body calls a method by the name that it is given itself."""
 MANAGERS = ("Manager", "QuerySet", "Query")
@@ -83,3 +91,25 @@ def result(name: str, held: Values) -> Values | None:
 
 def _instances(classes: Values) -> Values:
     return frozenset(Instance(each.cls, exact=False) for each in classes if type(each) is ClassObject)
+
+
+def handed(function: Expression | None, called: Values, arguments: Arguments) -> Values:
+    """Return what another library makes that is handed classes: one with their methods, it may be."""
+    classes = [each for values in arguments.positional for each in values if type(each) is ClassObject]
+    for _, values in arguments.keywords:
+        classes += [each for each in values if type(each) is ClassObject]
+    if not classes or not (called or type(function) is Attribute):
+        return NOTHING
+    for value in called:
+        module, dot, _ = value.name.partition(".") if type(value) is Outside else ("", "", "")
+        if not dot or module in stdlib_module_names:
+            return NOTHING
+    name = bare_name(function).lower()
+    is_none = name.startswith("__") or any(each in name for each in _NO_MAKERS)
+    return NOTHING if is_none else frozenset([OutsideWith(HANDED, frozenset(classes))])
+
+
+def queried_by(function: Expression | None, arguments: Arguments) -> Values:
+    """Return what ``session.query(Class)`` finds."""
+    is_query = type(function) is Attribute and function.name == "query" and arguments.positional
+    return queried(arguments.positional[0]) if is_query else NOTHING

@@ -53,6 +53,7 @@ from gitrag.callgraph.python.values import (
     dict_of,
     limited,
     list_of,
+    outside,
 )
 
 PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
@@ -126,6 +127,7 @@ class Evaluation:
         self._below: dict[tuple[Id, str, int], tuple[Id, ...]] = {}
         self._in_place: dict[tuple[Id, str, int], Sequence[tuple[Id, Values]]] = {}
         self._running: dict[tuple[Id, Id, int], bool] = {}
+        self._frames_of: dict[int, tuple[list[Id], list[Frame], frozenset[str]]] = {}
         self._lacking: set[tuple[Id, str, int]] = set()
         self._few: dict[str, bool] = {}
         self._called_so: dict[Id, set[str]] = {}
@@ -199,11 +201,8 @@ class Names(Evaluation):
 
     def owner(self, own: Id) -> Id | None:
         """Find the class that a function is a method of."""
-        parent = self._program.scope(own).parent
-        if parent < 0:
-            return None
-        above = (own[0], parent)
-        return above if self._program.scope(above).kind == "class" else None
+        above = (self._program.frames.get(own) or self._program.frame(own)).parent
+        return above.own if above is not None and above.scope.kind == "class" else None
 
     def first_parameter(self, own: Id) -> Values | None:
         """Return what a method's first parameter is; None for what is no method."""
@@ -237,13 +236,13 @@ class Names(Evaluation):
                 if found is not None:
                     return found
             elif scope.parent is None or scope is frame:
-                found = self.member(scope.own, name)
+                found = self.member_of(scope, name)
                 if found is not None:
                     return found
             scope = scope.parent
         if frame.own[0] in self._program.templates and (found := self._of_library(name)):
             return found
-        return frozenset([Outside(f"builtins.{name}")])
+        return outside(f"builtins.{name}")
 
     def _of_library(self, name: str) -> Values:
         """Find what only one library of tags has under a name: its templates need not load it."""
@@ -259,21 +258,24 @@ class Names(Evaluation):
 
     def _given_to_templates(self, name: str) -> Values:
         """Find the functions that templates of Jinja are given under a name: ``filters["name"] = …``."""
-        given = (
-            self.lookup(each, self._program.frame(own)) for own, each in self._program.given(name)[:MOST]
-        )
-        functions = frozenset(value for values in given for value in values if type(value) is Function)
+        if not (given := self._program.given(name)):
+            return NOTHING
+        every = (self.lookup(each, self._program.frame(own)) for own, each in given[:MOST])
+        functions = frozenset(value for values in every for value in values if type(value) is Function)
         return frozenset([OutsideWith(WRAPPED, functions)]) if functions else NOTHING
 
     def member(self, own: Id, name: str) -> Values | None:
         """Find what a name of a module's or class's body may be; None where it has none of that name."""
-        frame = self._program.frames.get(own) or self._program.frame(own)
+        return self.member_of(self._program.frames.get(own) or self._program.frame(own), name)
+
+    def member_of(self, frame: Frame, name: str) -> Values | None:
+        """Find what a name of a module's or class's body may be, of which this is known so far."""
         if frame.settled.get(name) == self._program.turn:
             return frame.names.get(name, NOTHING)
         statements = frame.bindings.get(name)
         if statements is None:
             found = frame.names.get(name)  # nothing: a parameter of a lambda
-            return self._starred(own, name) if not found and "*" in frame.bindings else found
+            return self._starred(frame.own, name) if not found and "*" in frame.bindings else found
         if self._bind(frame, statements):
             frame.settled[name] = self._program.turn
         return frame.names.get(name, NOTHING)
@@ -329,7 +331,7 @@ class Names(Evaluation):
                 self._stars[own] = frames
         for frame in frames:
             if name in frame.bindings or frame.names.get(name):
-                return self.member(frame.own, name)
+                return self.member_of(frame, name)
         return None
 
     def _starred_by(self, own: Id) -> Iterator[Frame]:
@@ -364,11 +366,12 @@ class Names(Evaluation):
                 return frozenset([ModuleObject(inside)])
         return found or NOTHING
 
-    def outside(self, dotted: str, path: str) -> ModuleObject | Outside:
+    def outside(self, dotted: str, path: str) -> Values:
         """Return what a dotted name means that begins outside: of a namespace package, its module."""
         packages = self._program.packages
         found = packages.find(dotted, path) if packages.is_namespace(dotted.partition(".")[0]) else None
-        return ModuleObject(found) if found else Outside(dotted)
+        own = frozenset([ModuleObject(found)]) if found else outside(dotted)
+        return own | self._program.held_outside(dotted, path) if dotted in self._program.put else own
 
     def execute_import(self, statement: Import, frame: Frame) -> None:
         """Bind what ``import`` imports."""

@@ -10,7 +10,7 @@ from gitrag.callgraph.edges import Edges, Id, Limits, note
 from gitrag.callgraph.python.frames import Frame
 from gitrag.callgraph.python.mentions import GIVING, given_to_templates
 from gitrag.callgraph.python.modules import PythonModule
-from gitrag.callgraph.python.records import Lambda, Scope, Statement
+from gitrag.callgraph.python.records import Expression, Lambda, Scope, Statement, written_name
 from gitrag.callgraph.python.values import (
     CERTAIN,
     MOST,
@@ -154,6 +154,8 @@ _FEW_FILES = 5
 """Files that may mention a name of one word for its only method to be likely: of netbox's 300 that call
 ``all``, one means the only class that has it."""
 
+_UNCARRIED = UNTRACED | {Argument}
+
 _MAX_DECORATORS = 4
 """Decorators applied for one another's sake that may read bodies as if nothing else were being read."""
 
@@ -171,10 +173,10 @@ class Program:
     Attributes:
         turn: The number of the pass over the bodies, from 1.
         flows: What parameters are given.
-        assigned: What methods assign to the attributes of a class's instances.
+        assigned: What methods assign to the attributes of instances, by name and class.
         edges: Highest confidence and lines of each call, by caller and callee.
         ceiling: How sure the calls that are noted may be at most.
-        taker: What is being called, as it is written: what it is handed may be called by it.
+        taker: What is being called, behind ``@`` as a decorator: what it is handed may be called by it.
         limits: What was not looked at so far.
         lambda_flows: What parameters of lambdas are given.
         naming: The parameters that name an attribute to be read.
@@ -201,13 +203,13 @@ class Program:
         self.turn = 1
         self.frames: dict[Id, Frame] = {}
         self.flows: dict[Argument, Values] = {}
-        self.assigned: dict[tuple[Id, str], Values] = {}
+        self.assigned: dict[str, dict[Id, Values]] = {}
         self.naming: set[Argument] = set()
         self.put: dict[str, dict[str, Values]] = {}
         self.handed_out: set[Id] = set()
         self.edges: Edges = {}
         self.ceiling = CERTAIN
-        self.taker = ""
+        self.taker: tuple[str, Expression | None] = "", None
         self.limits = Limits()
         self.is_last_pass = False
         self._namesakes = methods_named
@@ -229,8 +231,8 @@ class Program:
         self._assigned_names = None
 
     def namesakes(self, name: str) -> tuple[Id, ...] | None:
-        """Return the methods of a name; None if they are many, or more will be known."""
-        return self._namesakes(name) if self.is_last_pass else None
+        """Return the methods of a name; None if they are many."""
+        return self._namesakes(name)
 
     def is_rare(self, name: str) -> bool:
         """Tell whether only a few files mention a name."""
@@ -253,13 +255,11 @@ class Program:
     def holders(self, name: str) -> Sequence[Id]:
         """Return the classes that were seen to have something under a name in their bodies or instances."""
         if self._holders is None:
-            self._holders = {}
-            seen = dict.fromkeys(self.assigned)
+            seen = {name: set(classes) for name, classes in self.assigned.items()}
             for own, frame in self.frames.items():
-                if frame.scope.kind == "class":
-                    seen |= {(own, each): None for each in frame.names}
-            for cls, each in sorted(seen):
-                self._holders.setdefault(each, []).append(cls)
+                for each in frame.names if frame.scope.kind == "class" else ():
+                    seen.setdefault(each, set()).add(own)
+            self._holders = {name: sorted(classes) for name, classes in seen.items()}
         return self._holders.get(name, ())
 
     def is_assigned(self, name: str) -> bool:
@@ -275,7 +275,7 @@ class Program:
 
     def held(self, cls: Id, name: str) -> Values:
         """Return what a class was seen to have under a name in its body or instances."""
-        return self.frames[cls].names.get(name, NOTHING) | self.assigned.get((cls, name), NOTHING)
+        return self.frames[cls].names.get(name, NOTHING) | self.assigned_to(cls, name)
 
     def frame(self, own: Id) -> Frame:
         """Return what is known of a scope so far."""
@@ -308,23 +308,25 @@ class Program:
 
     def flow(self, argument: Argument, values: Values) -> None:
         """Note what a parameter is given; of too much the first that comes, since nothing is taken back."""
-        known = self.flows.get(argument, NOTHING)
+        useful = frozenset(each for each in values if type(each) not in _UNCARRIED)
+        if any(type(each) is Text for each in values) and argument in self.naming:
+            useful |= {each for each in values if type(each) is Text}
+        known = self.flows.get(argument, NOTHING) if useful else NOTHING
         room = MOST - len(known)
-        useful = [
-            value
-            for value in ordered(values - known)
-            if (type(value) not in UNTRACED or (type(value) is Text and argument in self.naming))
-            and type(value) is not Argument
-        ]
-        if useful and room:
-            self.flows[argument] = known | frozenset(useful[:room])
+        if room and not useful <= known:
+            new = useful - known
+            self.flows[argument] = known | (new if len(new) <= room else frozenset([*ordered(new)][:room]))
 
     def assign(self, cls: Id, name: str, values: Values) -> None:
         """Note what an attribute of a class's instances may be."""
         useful = frozenset(each for each in values if type(each) not in UNTRACED)
         if useful:
-            known = self.assigned.get((cls, name), NOTHING)
-            self.assigned[cls, name] = limited(known | useful)
+            of_name = self.assigned.setdefault(name, {})
+            of_name[cls] = limited(of_name.get(cls, NOTHING) | useful)
+
+    def assigned_to(self, cls: Id, name: str) -> Values:
+        """Return what methods assign to an attribute of a class's instances."""
+        return self.assigned[name].get(cls, NOTHING) if name in self.assigned else NOTHING
 
     def put_outside(self, name: str, path: str, values: Values) -> None:
         """Note what a file lets an attribute of something outside be: ``threading.local().database``."""
@@ -335,9 +337,15 @@ class Program:
 
     def held_outside(self, name: str, path: str) -> Values:
         """Return what such an attribute may be in a file: another source root has another of its name."""
-        root = self.packages.root(path) if name in self.put else ""
-        near = (put for other, put in self.put.get(name, {}).items() if _is_below(other, root))
-        return NOTHING.union(*near)
+        root = self.packages.root(path)
+        return NOTHING.union(*(put for other, put in self.put[name].items() if _is_below(other, root)))
+
+    @property
+    def rule(self) -> str:
+        """What is being called, as it is written."""
+        mark, called = self.taker
+        name = written_name(called)
+        return f"{mark}{name}" if name else ""
 
     def edge(self, frame: Frame, callee: Id, line: int, confidence: float = CERTAIN, rule: str = "") -> None:
         """Note a call, made by the function that a frame lies in, or by what it hands the function to."""

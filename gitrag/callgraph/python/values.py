@@ -76,6 +76,12 @@ class Outside(_Value, frozen=True):
     name: str
 
 
+@lru_cache(maxsize=4096)
+def outside(name: str) -> Values:
+    """Return something outside the view."""
+    return frozenset([Outside(name)])
+
+
 class OutsideWith(_Value, frozen=True):
     """Something outside the view, and what it was given."""
 
@@ -103,18 +109,19 @@ class BuiltinInstance(_Value, frozen=True):
     type_name: str
 
 
-@lru_cache(maxsize=64)
-def built_in(type_name: str) -> Values:
-    """Return an instance of a built-in type."""
-    return frozenset([BuiltinInstance(type_name)])
-
-
 class Text(_Value, frozen=True):
     """A string that is, or begins like, a name."""
 
     mark: ClassVar[str] = "q"
     text: str
     whole: bool
+
+
+@lru_cache(maxsize=4096)
+def constant(type_name: str, text: str = "") -> Values:
+    """Return an instance of a built-in type, and the text that it is known to have."""
+    made: Values = frozenset([BuiltinInstance(type_name)])
+    return made | {Text(text, whole=True)} if text else made
 
 
 class ListOf(_Value, frozen=True):
@@ -258,6 +265,9 @@ MOST_PICKED = 4
 MAX_DEPTH = 3
 """Containers within containers."""
 
+_MOST_KEPT = 32_768
+"""Sets of which order and depth are remembered."""
+
 
 def limited(values: Iterable[Value]) -> Values:
     """Return values, or the first of them in a fixed order where they are too many.
@@ -277,12 +287,12 @@ def ordered(values: Values) -> Collection[Value]:
     return _sorted(values) if len(values) > 1 else values
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_MOST_KEPT)
 def _sorted(values: Values) -> tuple[Value, ...]:
     return tuple(sorted(values, key=_shown))
 
 
-@lru_cache(maxsize=8192)  # most sets that are sorted differ by one value from one that was
+@lru_cache(maxsize=_MOST_KEPT)  # most sets that are sorted differ by one value from one that was
 def _shown(value: Value) -> str:
     """Return what a value is sorted by: its fields as text, sets among them in order."""
     return f"('{value.mark}', {', '.join(map(_shown_field, astuple(value)))})"
@@ -304,9 +314,11 @@ def forget() -> None:
     _is_settled.cache_clear()
     _sorted.cache_clear()
     _shown.cache_clear()
+    outside.cache_clear()
+    constant.cache_clear()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_MOST_KEPT)
 def depth(values: Values) -> int:
     """Measure how deep containers lie in containers."""
     deepest = 0
@@ -366,6 +378,24 @@ def items(values: Iterable[Value]) -> Values:
             else:
                 found |= value.held
     return frozenset(found)
+
+
+def bound_to(members: Values, to: Value) -> Values:
+    """Bind the functions among values."""
+    return frozenset(
+        Function(each.function, to) if type(each) is Function and each.bound is None else each
+        for each in members
+    )
+
+
+_INSTANCE = frozenset({Instance})
+
+
+def instances_in(values: Values) -> Values:
+    """Return the instances of classes of the view among values."""
+    if _INSTANCE.isdisjoint(map(type, values)):
+        return NOTHING
+    return frozenset(value for value in values if type(value) is Instance)
 
 
 def substituted(  # noqa: C901, PLR0912 - a branch a kind of value

@@ -11,7 +11,7 @@ import pytest
 from gitrag.errors import RepositoryError
 from gitrag.git import Repository, overlay
 from gitrag.git.overlay import working_state
-from tests.support.repository import GitRepository, Link
+from tests.support.repository import GitRepository, Link, noting_git
 
 BASE = {
     "a.py": "a = 1\n",
@@ -357,8 +357,39 @@ def test_overlay_of_an_unborn_branch_is_everything(make_repository):
     assert_exact(repository)
 
 
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_one_process_tells_of_a_new_commit_and_what_differs(
+    make_repository, tmp_path, monkeypatch, object_format
+):
+    """A commit that is packed, or whose file is not what its name says, is asked for."""
+    git = make_repository({"a.py": "a = 1\n"}, object_format=object_format)
+    linked = git.worktree(tmp_path / "linked", "-b", "other")
+    linked.commit({"b.py": "b = 1\n"}, message="x" * 100_000)  # too long to be read whole
+    commit = git.git("rev-parse", "HEAD")
+    file = git.path / ".git/objects" / commit[:2] / commit[2:]
+    directory, asked = noting_git(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{directory}:{os.environ['PATH']}")
+
+    for of, spoil, processes in (
+        (git, lambda: None, ["status"]),
+        (linked, lambda: None, ["status", "rev-list"]),
+        (git, lambda: git.git("repack", "-adq"), ["status", "rev-list"]),
+        (
+            git,
+            lambda: (file.parent.mkdir(exist_ok=True), file.write_bytes(b"no commit")),
+            ["status", "rev-list"],
+        ),
+    ):
+        spoil()
+        asked()
+        found = Repository.discover(of.path)
+        head, _ = working_state(found)
+        assert asked() == ["rev-parse", "config", *processes]
+        assert head == found.head()
+
+
 def test_head_is_the_same_where_its_tree_is_known(make_repository):
-    """A long-lived process asks only `git status` where HEAD is at a commit that it has seen."""
+    """Only `git status` is asked where HEAD's commit has a file of its own, or was seen before."""
     git = make_repository({"a.py": "a = 1\n"})
     kept = Repository.discover(git.path)
     moves = [
@@ -378,7 +409,6 @@ def test_head_is_the_same_where_its_tree_is_known(make_repository):
             git.git(*move)
         for _ in range(2):
             assert working_state(kept)[0] == Repository.discover(git.path).head(), move
-    assert set(kept.trees.values()) == {git.git("rev-parse", "HEAD^{tree}")}
     (git.path / ".git/refs/heads/main").write_text("0" * 39 + "1\n")
     with pytest.raises(RepositoryError, match=r"HEAD of .* is damaged"):
         working_state(kept)

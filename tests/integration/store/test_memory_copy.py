@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gitrag.model import Chunk
-from gitrag.store import candidates, content, vectors
+from gitrag.store import candidates, content, held_texts, vectors
 from gitrag.store import memo as memo_module
 from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
@@ -499,3 +499,23 @@ def test_what_is_pinned_stays():
     for key in range(100):
         memo.get(key, object)
     assert memo.get("a", lambda: 2) == 1
+
+
+@pytest.mark.parametrize("few", [0, 8])
+def test_texts_of_groups_are_counted_alike_one_by_one_and_all_at_once(tmp_path, monkeypatch, few):
+    monkeypatch.setattr(held_texts, "_FEW_GROUPS", few)
+    files = {"a.py": BLOB, "b.py": OTHER, "sub/c.py": OTHER}
+    store = filled(tmp_path)
+    with store.read() as db:
+        rows = db.execute(
+            "SELECT path, path_id, content_id FROM entries JOIN paths USING (path_id)"
+        ).fetchall()
+        assert sorted(path.decode() for path, *_ in rows) == sorted(files)
+        rows.sort()
+        paths, contents = (np.array([row[place] for row in rows], np.int32) for place in (1, 2))
+        groups = np.array([0, 1, 2], np.intp)
+        every = np.array([0, 1, 1, 1, 1, 1, 1], bool)
+        for counted, expected in ((every, [3, 2, 2]), (every[:2], [3, 2, 2]), (~every, [0, 0, 0])):
+            found = held_texts.count_by_group(db, paths, contents, groups, counted, Memo())
+            assert found.tolist() == expected
+        assert held_texts.count_by_group(db, paths[:0], contents[:0], groups[:0], every, Memo()).size == 0
