@@ -194,11 +194,14 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
     Raises:
         OSError: It is not a regular file, or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | NO_WAIT | OURS)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with open(path, "rb", opener=_at_once) as file:  # which closes a directory, as os.fdopen does not
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "Not a regular file", str(path))
         return file.read() if most_bytes is None else file.read(most_bytes)
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | NO_WAIT | OURS)
 
 
 def existing(path: Path) -> Path | None:
