@@ -194,14 +194,15 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
     Raises:
         OSError: It is not a regular file, or cannot be read.
     """
-    with open(path, "rb", opener=_at_once) as file:  # which closes a directory, as os.fdopen does not
+    with open_at_once(path) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "Not a regular file", str(path))
         return file.read() if most_bytes is None else file.read(most_bytes)
 
 
-def _at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | NO_WAIT | OURS)
+def open_at_once(path: Path, more: int = 0) -> IO[bytes]:
+    """Open a file to be read: no FIFO blocks, and a directory is closed again, as not by `os.fdopen`."""
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | more | NO_WAIT | OURS))
 
 
 def existing(path: Path) -> Path | None:

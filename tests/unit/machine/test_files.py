@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from gitrag.git import BlobError
+from gitrag.git.conversion import read_file
 from gitrag.machine.files import read_regular
 
 
@@ -18,6 +20,8 @@ def test_what_is_no_regular_file_is_refused_and_closed(tmp_path):
     for place in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(OSError, match=r"Is a directory|Not a regular file"):
             read_regular(place)
+    with pytest.raises(BlobError):
+        read_file(tmp_path.parent, tmp_path.name)
     assert read_regular(tmp_path / "file", 4) == b"cont"
     last = os.dup(0)
     os.close(last)
