@@ -24,7 +24,7 @@ from gitrag.callgraph import answering
 from gitrag.callgraph.answering import Direction, GraphQuestion
 from gitrag.callgraph.extraction import unsupported
 from gitrag.callgraph.graph import MODULE, Followed, Graph, Node, graph
-from gitrag.callgraph.loading import Deadline, Loaded, TimeoutReachedError
+from gitrag.callgraph.loading import MISSING, Deadline, Loaded, TimeoutReachedError
 from gitrag.callgraph.neighbourhood import Place
 from gitrag.callgraph.paths import MOST_CALLS, Paths, shortest_paths
 from gitrag.callgraph.reach import Reach, Uncalled, no_callee, no_caller, reach, unresolved_in
@@ -337,15 +337,18 @@ def calls_of(
     `CurrentView`.
     """
     with without_collecting():
-        view = CurrentView(workspace, says_staleness=False, seen_s=seen_s)
-        read = view.read(
-            lambda db, view_id, overlay: (
-                rows_of(db, view_id, overlay, collection),
-                manifests_of(db, view_id, overlay),
+        for age_s in (seen_s, 0.0):
+            view = CurrentView(workspace, says_staleness=False, seen_s=age_s)
+            read = view.read(
+                lambda db, view_id, overlay: (
+                    rows_of(db, view_id, overlay, collection),
+                    manifests_of(db, view_id, overlay),
+                )
             )
-        )
-        rows, manifests = read.found
-        loaded = facts_of(workspace.store, read.now, rows, check=check)
+            rows, manifests = read.found
+            loaded = facts_of(workspace.store, read.now, rows, check=check)
+            if not age_s or all(loaded.failed.get(each.path) != MISSING for each in read.now.changes):
+                break  # else a file has changed since it was looked at, and was not read yet
         blobs = {row.path: row.blob for row in rows}
         compiled = compiled_calls(workspace.config.scip_index, read.now, loaded.files, blobs, check)
         calls = ResolvedCalls(loaded.files, check, texts_of(read.now, manifests), compiled)

@@ -20,6 +20,9 @@ _STARTING = "GITRAG_START"
 """The variable with the file descriptor through which the hook keeps ``worker.start`` locked; this process
 closes it once it holds the worker's own lock."""
 
+_NAMING = ("GIT_DIR", "GIT_WORK_TREE")
+"""What of git's variables decides which repository is found."""
+
 _WANDERINGS = {"rebase", "bisect"}  # HEAD moves many times, and each intermediate tree is soon replaced
 _FILE_CHECKOUT = "0"  # the third argument of post-checkout: paths were checked out, HEAD stayed
 
@@ -43,6 +46,7 @@ def run(
     if name != WORKER and (environ.get("GITRAG") == "0" or not _moves_head(name, args)):
         return
     value = environ.get(_STARTING, "")
+    environ = {key: value for key, value in environ.items() if key != _STARTING}
     starting = int(value) if value.isdecimal() else None
     detach(keep=starting)
     from gitrag.git import Repository
@@ -57,8 +61,7 @@ def run(
         return  # without a repository there is no log either
     place = repository.root or repository.git_dir
     own = _without_leaks(repository, place, environ)
-    same = repository if own == environ else None
-    own = {key: value for key, value in own.items() if key != _STARTING}
+    same = repository if all(own.get(name) == environ.get(name) for name in _NAMING) else None
 
     def opened(say: Callable[[str], None]) -> Workspace:
         from gitrag.config.loading import settings_of
@@ -111,7 +114,7 @@ def _without_leaks(repository: Repository, place: Path, environ: Mapping[str, st
     from gitrag.git import Repository
     from gitrag.git.environment import LEAKING
 
-    if "GIT_DIR" in environ or "GIT_WORK_TREE" in environ:
+    if any(name in environ for name in _NAMING):
         try:
             if Repository.discover(place).git_dir != repository.git_dir:
                 return environ

@@ -19,6 +19,9 @@ _POOL_FROM_BYTES = 3 << 20
 _BATCH_BYTES = 8 << 20
 """Bytes of source read between two writes."""
 
+MISSING = "its content is missing"
+"""Why a file could not be read that a partial clone lacks, or that has changed meanwhile."""
+
 
 class TimeoutReachedError(Exception):
     """The time limit for a graph is exceeded."""
@@ -94,8 +97,7 @@ def load(
     no_script = {path for path, (name, each) in files.items() if name == "html" and not each.definitions}
     files = {path: each for path, each in files.items() if path not in no_script or each[1].failure}
     failed = {path: why for path, (_, each) in files.items() if (why := each.failure or each.partly)}
-    # A partial clone lacks contents, which cannot be fetched here.
-    failed |= {row.path: "its content is missing" for row in rows if row.content_id not in facts}
+    failed |= {row.path: MISSING for row in rows if row.content_id not in facts}
     return Loaded(files, len(missing), failed)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from gitrag.git.environment import GitTimeoutError
 from gitrag.git.repository import FILE_MODE, BlobError, Change, Repository
-from gitrag.machine.files import NO_LINK, NO_WAIT, OURS
+from gitrag.machine.files import NO_LINK, open_at_once
 from gitrag.model import TreeEntry
 
 # A warning or a refusal of `git add`; what would be stored is the same.
@@ -102,9 +102,8 @@ def read_file(root: Path | None, path: str, max_bytes: int | None = None) -> byt
     if root is None:
         raise BlobError(f"There is no working tree to read {path!r} from.")
     try:
-        descriptor = os.open(root / path, os.O_RDONLY | NO_LINK | NO_WAIT | OURS)
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
+        with open_at_once(root / path, NO_LINK) as file:
+            status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise BlobError(f"{path!r} is not a regular file.")
             if max_bytes is not None and status.st_size > max_bytes:

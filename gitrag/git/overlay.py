@@ -192,7 +192,7 @@ def _known_head(repository: Repository, output: bytes) -> Head | None:
     if tree is None or b"head" not in said:
         return None
     branch: str | None = os.fsdecode(said[b"head"])
-    if branch == "(detached)":  # which may be a branch's name
+    if branch in {"(detached)", "(null)"}:  # which may be a branch's name; or HEAD is of no branch
         if repository.is_on_branch():
             return None
         branch = None

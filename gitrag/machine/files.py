@@ -194,11 +194,15 @@ def read_regular(path: Path, most_bytes: int | None = None) -> bytes:
     Raises:
         OSError: It is not a regular file, or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | NO_WAIT | OURS)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with open_at_once(path) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "Not a regular file", str(path))
         return file.read() if most_bytes is None else file.read(most_bytes)
+
+
+def open_at_once(path: Path, more: int = 0) -> IO[bytes]:
+    """Open a file to be read: no FIFO blocks, and a directory is closed again, as not by `os.fdopen`."""
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | more | NO_WAIT | OURS))
 
 
 def existing(path: Path) -> Path | None:

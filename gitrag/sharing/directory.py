@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gitrag.errors import DiskFullError
-from gitrag.machine.files import NO_LINK, NO_WAIT, OURS, replace
+from gitrag.machine.files import NO_LINK, open_at_once, replace
 from gitrag.sharing.packs import LISTING, is_of_a_pack
 from gitrag.sharing.place import MOST_FILES, GoneError, NoPlaceError, SharingError, TooLargeError
 
@@ -64,8 +64,7 @@ class Directory:
 
     def _read(self, name: str, start: int, length: int) -> bytes:
         try:
-            flags = os.O_RDONLY | NO_LINK | NO_WAIT | OURS
-            with os.fdopen(os.open(self._path / name, flags), "rb") as file:
+            with open_at_once(self._path / name, NO_LINK) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise SharingError(f"{name} at {self.address} is not a file.")
                 file.seek(start)

@@ -64,7 +64,8 @@ def hooked(installed, environment) -> Project:
 def test_a_hook_finds_its_repository_once(installed, environment, tmp_path):
     """And asks for no name of a commit that it has."""
     directory, asked = noting_git(tmp_path / "bin")
-    told = Gitrag(installed.git.path, environment | {"PATH": f"{directory}:{environment['PATH']}"})
+    of_git = {"GIT_INDEX_FILE": ".git/index", "GIT_PREFIX": "", "PATH": f"{directory}:{environment['PATH']}"}
+    told = Gitrag(installed.git.path, environment | of_git)
     assert told("hook", "run", "post-commit").status == 0
     found = asked()
     assert [found.count(each) for each in ("rev-parse", "config", "rev-list")] == [1, 1, 0]

@@ -641,6 +641,19 @@ def test_the_graph_of_a_search_is_of_the_files_that_it_looked_at(make_repository
     assert "anew" in {node.name for node in found.nodes}
 
 
+def test_the_graph_of_a_search_is_of_a_file_that_has_changed_again(make_repository):
+    """What the search looked at is gone, and its calls were not read yet."""
+    repository = make_repository({path: dedent(text) for path, text in SHOP.items()}, indexed=True)
+    text = (repository.path / "shop/retry.py").read_text()
+    repository.write({"shop/retry.py": text + "\n\ndef once(): pass\n"})
+    workspace = open_app(repository)
+    answer = search(workspace, "backoff retry", SearchOptions(min_score=0.0, limit=1, with_issues=True))
+    repository.write({"shop/retry.py": text + "\n\ndef twice(): pass\n"})
+    found = graph_of(workspace, answer)
+    assert found.error is None
+    assert found.calls
+
+
 def test_the_graph_of_a_report_is_about_what_likely_answers(make_repository):
     """Without tests, which it counts, and only where some code is likely."""
     workspace = open_app(make_repository({path: dedent(text) for path, text in SHOP.items()}))

@@ -403,6 +403,9 @@ def test_head_is_the_same_where_its_tree_is_known(make_repository):
         ("checkout", "-q", "--detach", "other"),
         ("checkout", "-q", "--orphan", "new"),
         ("checkout", "-q", "-f", "main"),
+        ("update-ref", "refs/other/one", "main"),
+        ("symbolic-ref", "HEAD", "refs/other/one"),  # which git status calls (null)
+        ("checkout", "-q", "-f", "main"),
     ]
     for move in moves:
         if move:
