@@ -3,7 +3,7 @@
     .venv/bin/python scripts/training/tune_pairs.py CLONES WORK
 
 CLONES has the repositories of `tune_repositories.txt`, a git directory with its history each, as NAME or
-NAME.git; none of them is one that search is measured on. A pair is
+NAME.git; of them search is measured on hyper, jq, Kingfisher, Polly and umami alone. A pair is
 
 - the subject of a commit and a function that it changed (which is in HEAD's tree still),
 - the first sentence of a docstring and its function without it,
