@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import time
+from datetime import UTC, datetime
 from threading import Event
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.support.mcp_client import over_stdio
-from tests.support.tracker_fakes import FAKES, Fault, GiteaFake, GitHubFake, JiraFake, Ticket
+from tests.support.tracker_fakes import FAKES, NOON, Fault, GiteaFake, GitHubFake, JiraFake, Ticket
 
 DEGRADED = "Issues sync failed — degrading to live tracker queries for this run"
 
@@ -54,6 +55,14 @@ def test_reading_syncs_first_unless_that_was_done_in_the_last_five_minutes(track
     done = tracked.project.gitrag("issues", "show", "#1")
     assert done.said == ["Syncing 2 issues from github…"]  # the newest of before, and what changed
     assert "status: closed" in done.out
+
+
+def test_an_issue_of_a_clock_that_is_ahead_hides_no_later_change(tracked):
+    tracked.fake.touch("3", 60 * 24 * 36_500)
+    tracked.sync()
+    tracked.fake.touch("1", (datetime.now(UTC) - NOON).total_seconds() / 60 + 1, closed=True)
+    tracked.sync()
+    assert "status: closed" in tracked.project.gitrag("issues", "show", "#1", "--no-sync").out
 
 
 def test_a_failed_sync_is_told_and_blocks_nothing(tracked):
