@@ -144,8 +144,7 @@ class Objects(Receivers, ABC):
         """Return what is called by an expression, which a definition often has several times."""
         if caller != self._caller:
             self._caller, self._found_here = caller, {}
-        found = self._found_here.get(parts)
-        if found is not None:
+        if (found := self._found_here.get(parts)) is not None:
             return found
         head, _, numbers = parts[0].partition(NUMBERED)
         if ANY_OF in numbers:  # a variable that may hold several things
@@ -261,11 +260,9 @@ class Objects(Receivers, ABC):
         """Find what an object of JavaScript has of what all have: ``Vue.prototype.$x``, or a plug-in."""
         if before != ["this"] or self._tables.language(caller[0]) not in SCRIPTS:
             return []
-        found = self._tables.members.get(("Vue", name), ())
-        is_telling = len(WORDS.findall(name)) > 1
-        return [(own, LIKE_NAMED) for own in found] or (
-            self._only_one("this", name, caller) if is_telling else []
-        )
+        if found := self._tables.members.get(("Vue", name), ()):
+            return [(own, LIKE_NAMED) for own in found]
+        return self._only_one("this", name, caller) if len(WORDS.findall(name)) > 1 else []
 
     def _of_parent(self, before: Sequence[str], name: str, path: str) -> Found:
         """Find what components have that use this one, which calls them by ``$parent``."""

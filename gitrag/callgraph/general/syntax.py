@@ -853,11 +853,16 @@ class QueryReader:
             at = block[1]
         return len(functions) == 1 and not any(each.type == "*" for each in functions[0].children)
 
-    def _is_lost(self, node: tree_sitter.Node) -> bool:
-        """Tell whether JavaScript's ``this`` is that of a plain function in a method, not the method's."""
+    def _this_around(self, node: tree_sitter.Node) -> int:
+        """Return the block of JavaScript whose ``this`` a node has: no arrow function."""
         at = self._block_around(node)
         while at >= 0 and self._blocks[at][0].type == "arrow_function":
             at = self._blocks[at][1]
+        return at
+
+    def _is_lost(self, node: tree_sitter.Node) -> bool:
+        """Tell whether JavaScript's ``this`` is that of a plain function in a method, not the method's."""
+        at = self._this_around(node)
         if at < 0 or self._blocks[at][0].type == "method_definition":
             return False
         end = self._blocks[at][0].end_byte
@@ -869,11 +874,9 @@ class QueryReader:
         """Return the class whose ``this`` an arrow function in an object of JavaScript has; empty if none."""
         while own > 0 and self._rows[own][0] != "class":
             own = self._rows[own][4]
-        at, (start, _) = self._block_around(node), self._spans[own]
-        if own <= 0 or self._language.name not in SCRIPTS or _CLASS.match(self._source, start):
+        if own <= 0 or self._language.name not in SCRIPTS or _CLASS.match(self._source, self._spans[own][0]):
             return ""
-        while at >= 0 and self._blocks[at][0].type == "arrow_function":
-            at = self._blocks[at][1]
+        at = self._this_around(node)
         around = self._class_around(self._blocks[at][0]) if at >= 0 else 0
         return self._rows[around][1].rpartition(".")[2] if around and around < own else ""
 
