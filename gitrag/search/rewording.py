@@ -1,4 +1,4 @@
-"""Ask again in other words: where a word is misspelt, or the question is in a language the model cannot read.
+"""Ask again in other words: a word is misspelt, or spelt as elsewhere; the model cannot read the language.
 
 Only for words that occur nowhere in what was searched; where every word occurs, nothing is read here.
 """
@@ -19,6 +19,7 @@ from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.search.wording import Occurrences
 from gitrag.store.memo import Memo
 from gitrag.words import terms
+from gitrag.words.spelling import other_spellings
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
@@ -185,8 +186,9 @@ def reword(
 ) -> tuple[str, bool] | None:
     """Return what to ask instead of a question; None where it can stay.
 
-    That has its misspelt words replaced; or, as is said beside it, the question is in a language that the
-    model does not read: then it has the words that occur, or is the user's where nothing better is known.
+    That has its misspelt words replaced, and British or American ones by those that occur; or, as is said
+    beside it, the question is in a language that the model does not read: then it has the words that occur,
+    or is the user's where nothing better is known.
 
     Args:
         occurrences: Where its terms occur, in each scope that was searched.
@@ -206,7 +208,9 @@ def reword(
     wrong = {
         word: pieces for word in words if (pieces := _misspelt_pieces(word, question.words, there, is_known))
     }
-    if not language and not 0 < len(wrong) <= _MOST:
+    wrong = wrong if language or len(wrong) <= _MOST else {}
+    spelt = {word: others for word in words if (others := _spelt_otherwise(word, there))}
+    if not language and not wrong and not spelt:
         return None
     content_ids = np.unique(np.concatenate([each.files.content_id for each in occurrences])).tolist()
     if language:
@@ -227,6 +231,8 @@ def reword(
         for word, pieces in wrong.items()
         if (corrected := _corrected(source, word, pieces, content_ids, is_known, memo))
     }
+    there_so = _each_most_frequent(source, spelt.values(), content_ids, memo)
+    better |= {word: other for word, other in zip(spelt, there_so, strict=True) if other}
     if not better:
         return None
     return re.sub(r"\w+", lambda found: better.get(found.group(), found.group()), question.text), False
@@ -308,6 +314,12 @@ _ANY_FUNCTION_WORD = frozenset().union(*_FUNCTION_WORDS.values())
 
 def _is_latin(character: str) -> bool:
     return character.isascii() or unicodedata.name(character, "").startswith("LATIN")
+
+
+def _spelt_otherwise(word: str, there: Collection[str]) -> list[str]:
+    """List how a word that occurs nowhere is spelt in American English, or in British."""
+    is_there = any(form in there for form in terms.split_asked(word))
+    return other_spellings(word) if word.islower() and len(word) <= _LONGEST and not is_there else []
 
 
 def _misspelt_pieces(

@@ -1,8 +1,21 @@
-"""What a mistyped name was meant to be, and how many letters two words differ in. Pure."""
+"""What a mistyped name was meant to be, how words are spelt elsewhere, in how many letters they differ."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_BOTH_ENGLISHES = (
+    ("our", "or", "s?|ed|ing|ful|less|able|ites?"),
+    ("is", "iz", "e[srd]?|ers|ing|able|ations?"),
+    ("ys", "yz", "e[srd]?|ers|ing"),
+    ("tre", "ter", "s?"),
+    ("ogue", "og", "s?"),
+    ("ence", "ense", "[sd]?"),
+    ("ll", "l", "ed|ing|ers?|able|ations?"),
+    ("gre", "gra", "y.*"),
+)
+"""What British English has where American English has other letters, and what may follow: ``colour``."""
 
 _COMPARED_CHARACTERS = 60
 """A name is compared up to here: the time of a comparison grows with the square of the length."""
@@ -38,3 +51,14 @@ def distance(one: str, other: str, most: int) -> int:
             return most + 1
         before, last = last, own
     return last[-1]
+
+
+def other_spellings(word: str) -> list[str]:
+    """List what a lower-case word may be in the other English, American or British; of most words none."""
+    begin = "^" if word.startswith("gr") else "(?<=...)"
+    found = (
+        re.sub(f"{begin}{own}(?=(?:{ends})$)", other, word)
+        for british, american, ends in _BOTH_ENGLISHES
+        for own, other in ((british, american), (american, british))
+    )
+    return [other for other in found if other != word]

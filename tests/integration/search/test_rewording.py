@@ -37,6 +37,7 @@ FILES = {
             return connection
         """,
     "src/web.py": "def serve(page):\n    return page\n",
+    "src/behavior.py": "def set_behavior(catalogue):\n    return 'it synchronizes what is cancelled'\n",
     "src/client.py": "class ClientSession:\n    def follow(self):\n        return 'redirected twice'\n",
 }
 
@@ -93,6 +94,16 @@ def test_a_pasted_word_of_thousands_of_letters_takes_no_memory(workspace):
         ("jsno", "json", "src/wire.py"),
         ("ginn contxt", "gin context", "src/wire.py"),  # or one is doubled
         ("webhok of the conection", "webhook of the connection", "src/wire.py"),  # "web" is no form of it
+        (
+            "behaviour when it synchronises",
+            "behavior when it synchronizes",
+            "src/behavior.py",
+        ),  # in American English
+        (
+            "catalog of what is cancelled",
+            "catalogue of what is cancelled",
+            "src/behavior.py",
+        ),  # and in British
     ],
 )
 def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_so(
