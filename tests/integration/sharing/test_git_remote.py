@@ -75,6 +75,18 @@ def test_of_a_remote_that_filters_only_what_is_needed_is_fetched(team):
     assert bob.vectors().keys() >= ann.vectors().keys() | eve.vectors().keys()
 
 
+def test_what_is_here_is_known_whatever_is_asked_for_with_it(team):
+    """Asked for single objects, git ends at the first that is not here and may not be fetched."""
+    team.origin.git("config", "uploadpack.allowFilter", "true")
+    pushed(team)
+    bob = team.clone("bob")
+    url, side = f"file://{team.origin.path}", side_of(bob).path
+    files = remote_files.RemoteFiles(url, url, side, bob.git.environment)
+    one, other = files.look()[1].values()
+    files.fetch({one: 100_000})
+    assert files.sizes([one, other]).keys() == files.sizes([other, one]).keys() == {one}
+
+
 def test_a_server_that_lets_no_ref_be_replaced_is_pushed_to(team):
     team.origin.git("config", "receive.denyNonFastForwards", "true")
     ann = pushed(team)
