@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import gc
+import hashlib
 import os
 import shutil
 import signal
@@ -36,6 +37,9 @@ from tests.support.repository import (
 
 TESTS = Path(__file__).parent
 STATE = Path(tempfile.mkdtemp(prefix="gitrag-tests-state-"))
+VECTORS = Path(os.environ.get("TESTS_VECTORS") or tempfile.mkdtemp(prefix="gitrag-tests-vectors-"))
+"""Vectors that the processes of a run have computed; its workers are told of the place by who starts them."""
+VECTOR_BYTES = 384 * 4
 SLOW = ("e2e", "golden", "hostile")
 """Folders whose tests all start processes of gitrag or index whole repositories: seconds each."""
 
@@ -60,6 +64,9 @@ def pytest_configure() -> None:
     An example of Hypothesis may take as long as a busy machine needs for it.
     """
     atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+    if "TESTS_VECTORS" not in os.environ:
+        os.environ["TESTS_VECTORS"] = str(VECTORS)
+        atexit.register(shutil.rmtree, VECTORS, ignore_errors=True)
     os.environ["XDG_STATE_HOME"] = str(STATE)
     worker._NICENESS, worker._IOPRIO_SET = 0, {}
     users, turn = platformdirs.user_cache_path("gitrag") / "turn", catch_up.EmbeddingTurn
@@ -114,7 +121,7 @@ def pytest_collection() -> Iterator[None]:
     found = yield
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000)
+    gc.set_threshold(50_000)
     gc.enable()
     return found
 
@@ -180,20 +187,42 @@ def model_dir() -> Path:
 
 
 def _keep_vectors(directory: Path) -> None:
-    """Have the model compute a text's vector once for all tests of this process: it has but one."""
+    """Have the model compute a text's vector once for all tests of a run: it has but one."""
+    import numpy as np  # late: see pytest_configure
+
     _, session, tokenizer = encoder._kept[directory, encoder.MAX_TOKENS]
     kept: dict[str, Any] = {}
     compute = Encoder._encode_one
+
+    def shared(own: Encoder, text: str) -> Any:
+        path = VECTORS / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if path.exists() and len(found := path.read_bytes()) == VECTOR_BYTES:  # else it is being written
+            return np.frombuffer(found, np.float32)
+        vector = compute(own, text)
+        path.write_bytes(vector.tobytes())
+        return vector
 
     @functools.wraps(compute)
     def encode_one(self: Encoder, text: str) -> Any:
         if self._session is not session or self._tokenizer is not tokenizer:
             return compute(self, text)
         if text not in kept:
-            kept[text] = compute(self, text)
+            kept[text] = shared(self, text)
         return kept[text].copy()
 
     Encoder._encode_one = encode_one  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def quick_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that gives any text some vector in no time: for what is done with many, whatever they say."""
+    import numpy as np
+
+    def encode_one(_self: Encoder, text: str) -> Any:
+        drawn = np.random.default_rng(list(text.encode("utf-8", "replace"))).standard_normal(384, np.float32)
+        return drawn / np.linalg.norm(drawn)
+
+    monkeypatch.setattr(Encoder, "_encode_one", encode_one)
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ def lasting(done: Done) -> Done:
     return dataclasses.replace(done, out=CHANGING.sub("…", done.out), err=CHANGING.sub("…", done.err))
 
 
-@pytest.mark.sweep(keep=4)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_says_the_same(ways, command):
     """So each is started as users start it at least once."""

@@ -81,7 +81,7 @@ def test_the_pages_have_examples():
     assert sum(len(examples(page)) for page in PAGES) > 80
 
 
-@pytest.mark.sweep(keep=4)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=lambda page: page.stem)
 def test_the_examples_of(page, shell):
     for line in examples(page):

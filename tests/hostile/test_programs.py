@@ -67,7 +67,7 @@ def test_no_program_of_the_repository_is_run(tmp_path, model_dir, traces, some):
 
     first = [A_FEW[0], A_FEW[2], A_FEW[-1]]
     run_everything(Project(git, started), seen, commands=first, commit=False)  # what they load may run any
-    run_everything(Project(git, gitrag), seen, commands=[*A_FEW, *some(THE_OTHERS, keep=8)])
+    run_everything(Project(git, gitrag), seen, commands=[*A_FEW, *some(THE_OTHERS, keep=4)])
     for tracker in TRACKERS:
         git.git("remote", "remove", "origin", check=False)
         git.git("remote", "add", "origin", f"https://{tracker}.test/team/project.git")

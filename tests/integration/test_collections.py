@@ -38,7 +38,7 @@ ALL_KINDS = Wanted(tuple(CollectionKind))
 @pytest.fixture
 def own(make_repository, model_dir, git_environment) -> GitRepository:
     git_environment["GITRAG_MODEL_DIR"] = str(model_dir)
-    return make_repository(FILES, name="Parcel Watch")
+    return make_repository(FILES, name="Parcel Watch", indexed=True)
 
 
 @pytest.fixture(scope="module")

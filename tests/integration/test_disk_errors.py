@@ -134,7 +134,7 @@ def test_each_error_at_each_open_is_told(run, some):
         for turn, error in enumerate(ERRNOS if name.startswith(index) else ["EACCES", "ENOSPC"])
         if name in written or getattr(errno, error) not in OF_WRITES
     ]
-    for name, error, command in some(cases, keep=12):
+    for name, error, command in some(cases, keep=6):
         number = getattr(errno, error)
 
         def refuse(path: Path, writes: bool, name: str = name, number: int = number) -> int | None:

@@ -15,12 +15,12 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.watch import fuzz
 
 SEED = 14
-INPUTS = {"contents": 30, "streams": 6, "walks": 2, "kills": 1}
+INPUTS = {"contents": 15, "streams": 4, "walks": 2, "kills": 1}
 """Of the others so many:"""
 OTHERS = 2
 
 
-@pytest.mark.sweep(keep=4)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_inputs_of_every_kind_are_survived(target, tmp_path):
     count = INPUTS.get(target, OTHERS)

@@ -84,7 +84,7 @@ def twins(tmp_path_factory, model_dir) -> list[GitRepository]:
     return [made(tmp_path_factory.mktemp(each), model_dir, each) for each in ("sha1", "sha256")]
 
 
-@pytest.mark.sweep(keep=6)
+@pytest.mark.sweep(keep=3)
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_command_answers_as_with_sha1_ids(twins, capfd, asked):
     told = []
@@ -106,7 +106,7 @@ def test_the_same_steps_lead_to_the_same_index(tmp_path, model_dir):
         place = tmp_path / object_format / "project"
         git = create_repository(place, environment, WALKED, object_format=object_format)
         walk = Walk(git, random.Random(4), tmp_path / object_format)
-        walk.go(8, compare_every=8)
+        walk.go(6, compare_every=6)
         ends.append((walk.done, logical(open_app(git))))
     assert ends[0] == ends[1]
 

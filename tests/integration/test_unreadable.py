@@ -63,6 +63,7 @@ def never() -> bool:
     return False
 
 
+@pytest.mark.usefixtures("quick_model")
 def test_files_that_cannot_be_read_cost_themselves_only(project):
     project.commit(HEAVY)
     workspace = open_app(project)
@@ -128,7 +129,7 @@ def test_any_failure_of_one_worktrees_work_leaves_the_others_theirs(tmp_path):
 
 def test_a_worker_that_begins_while_one_asks_has_not_failed(tmp_path):
     def work() -> None:
-        for _ in range(2000):
+        for _ in range(300):
             Worker(tmp_path).run(tmp_path, lambda _path, _asked: None)
 
     thread = threading.Thread(target=work)

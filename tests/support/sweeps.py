@@ -5,6 +5,8 @@ them from the fixture ``some``: ``for case in some(CASES, keep=4)``. A case that
 case of a sweep. A day has the same cases on every machine; ``--day`` has those of another. Who names a case
 on the command line gets it, and so does ``--lf`` what failed on another day.
 
+Of inputs that Hypothesis draws, a run has as few: ``@examples(keep=150, of=400)``.
+
 ``keep=0`` is for what takes many seconds, and what a release needs more than a change: every night, before a
 release, and where it is named. No promise of `tests/requirements.toml` is held by such a test alone.
 """
@@ -19,6 +21,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
 
 Case = TypeVar("Case")
 Some = Callable[..., list[Case]]
@@ -46,6 +49,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run all cases of sweeps, of which each day has some")
     today = os.environ.setdefault(DAY, str(datetime.now(UTC).toordinal()))
     parser.addoption("--day", type=int, default=int(today), help="which cases; today's by default")
+
+
+_all = {"are run": False}  # known before any test is imported
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _all["are run"] = config.getoption("--all")
+
+
+def examples(keep: int, of: int) -> settings:
+    """Return settings of a test with inputs that are drawn: how many a run has, and one with ``--all``."""
+    return settings(max_examples=of if _all["are run"] else keep, deadline=None)
 
 
 def _day(config: pytest.Config) -> int | None:

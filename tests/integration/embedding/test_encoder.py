@@ -104,11 +104,11 @@ def test_the_card_s_example_is_ordered_as_published(encoder):
 
 
 def test_a_vector_does_not_depend_on_its_company(model_dir, encoder, texts):
-    together = encoder.encode(texts[:20])
-    np.testing.assert_array_equal(encoder.encode(texts[:20][::-1])[::-1], together)
-    np.testing.assert_array_equal(np.stack([encoder.encode_query(text) for text in texts[:20]]), together)
+    together = encoder.encode(texts[:8])
+    np.testing.assert_array_equal(encoder.encode(texts[:8][::-1])[::-1], together)
+    np.testing.assert_array_equal(np.stack([encoder.encode_query(text) for text in texts[:8]]), together)
     with Encoder.load(model_dir, threads=1) as alone:
-        np.testing.assert_array_equal(alone.encode(texts[:20]), together)
+        np.testing.assert_array_equal(alone.encode(texts[:8]), together)
 
 
 def test_batches_come_in_order_and_are_read_as_they_are_needed(encoder):

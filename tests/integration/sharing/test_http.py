@@ -128,6 +128,7 @@ def test_what_was_pushed_to_the_directory_is_pulled_over_http(web, tmp_path, mod
     assert len([path for path, *_ in web.asked if path.endswith(".rows")]) == 1
 
 
+@pytest.mark.usefixtures("quick_model")
 def test_of_a_large_pack_only_ranges_are_fetched(web, tmp_path, model_dir):
     team = make_team(tmp_path, model_dir, web.root.as_uri(), count=600)
     ann = team.clone("ann")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +34,19 @@ NO_OVERLAY = ViewOverlay()
 def open_store(directory: Path, said: list[str] | None = None, **options: object) -> Store:
     say = (lambda _line: None) if said is None else said.append
     return Store(directory, recipe="test", say=say, **options)  # type: ignore[arg-type]
+
+
+@functools.cache
+def _made(fill_store: Callable[[Store], None], recipe: str) -> Path:
+    place = Path(tempfile.mkdtemp(prefix="gitrag-store-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    fill_store(Store(place, recipe=recipe, say=lambda _line: None))
+    return place
+
+
+def copy_filled(fill_store: Callable[[Store], None], directory: Path, recipe: str = "test") -> None:
+    """Have what a function fills a store with in a directory: it is filled once, and copied."""
+    shutil.copytree(_made(fill_store, recipe), directory, dirs_exist_ok=True)
 
 
 def unit(count: int, seed: int) -> np.ndarray:

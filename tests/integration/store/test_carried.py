@@ -17,7 +17,7 @@ from gitrag.indexing import recipe
 from gitrag.store import garbage, shared, vectors
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.garbage import Keep
-from tests.integration.store.filling import BLOB, OTHER, fill, key, unit
+from tests.integration.store.filling import BLOB, OTHER, copy_filled, fill, key, unit
 from tests.support.indexes import open_app
 
 OLD, NEW = (f"chunker {number}, encoder small/1, layout 1" for number in (1, 2))
@@ -30,7 +30,11 @@ def open_store(directory: Path, recipe: str = NEW, said: list[str] | None = None
 
 def embedded(directory: Path, recipe: str = OLD) -> Store:
     """An index of which two texts have vectors, one of them a pack's, and one could not be embedded."""
-    store = open_store(directory, recipe)
+    copy_filled(_fill, directory, recipe)
+    return open_store(directory, recipe)
+
+
+def _fill(store: Store) -> None:
     fill(store, {"a.py": BLOB}, {BLOB: PIECES})
     with store.write("test") as db:
         ids = [
@@ -39,7 +43,6 @@ def embedded(directory: Path, recipe: str = OLD) -> Store:
         vectors.write(db, ids[:1], unit(1, 7))
         shared.take(db, np.array(ids[1:2], np.int32), vectors.shrink(unit(1, 8)), "pack")
         vectors.settle_for_drafts(db, {ids[2]: "too odd"})
-    return store
 
 
 def known(store: Store) -> dict[bytes, bytes]:

@@ -23,15 +23,26 @@ from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.engine import _ParsingOnce
 from gitrag.store.memo import Memo
 from gitrag.store.vector_cache import VectorCache
-from tests.integration.store.filling import BLOB, OTHER, draft, fill, open_scope, open_store
+from tests.integration.store.filling import (
+    BLOB,
+    OTHER,
+    copy_filled,
+    draft,
+    fill,
+    open_scope,
+    open_store,
+)
 
 CHUNKS = {BLOB: [("send", "one", [1, 2]), ("recv", "two", [2, 3])], OTHER: [("close", "three", [4, 2])]}
 
 
 def filled(directory: Path) -> Store:
-    store = open_store(directory)
+    copy_filled(_fill, directory)
+    return open_store(directory)
+
+
+def _fill(store: Store) -> None:
     fill(store, {"a.py": BLOB, "b.py": OTHER, "sub/c.py": OTHER}, CHUNKS)
-    return store
 
 
 def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[object]]:

@@ -6,13 +6,14 @@ import random
 from collections import defaultdict
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitrag.chunking import chunk, decode
 from gitrag.chunking.languages import LANGUAGES
 from gitrag.chunking.line_pieces import MAX_CHUNK_CHARS
 from tests.support.samples import SAMPLES
+from tests.support.sweeps import examples
 
 PARSED = sorted(row.name for row in LANGUAGES if row.grammar)
 ALL = [*sorted(row.name for row in LANGUAGES), None, "no such language"]
@@ -51,7 +52,7 @@ code = st.text(
 
 
 @given(st.one_of(st.binary(max_size=300), code.map(str.encode)), st.sampled_from(ALL))
-@settings(max_examples=500)
+@examples(keep=200, of=500)
 def test_any_bytes_are_covered_whatever_the_language(data, language):
     """Nothing in a file is unreachable, however short."""
     assert_sound(data, language)
@@ -60,7 +61,7 @@ def test_any_bytes_are_covered_whatever_the_language(data, language):
 @pytest.mark.slow
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 2**32))
 @example("vue", 485337)  # a tag above a line too long for one text
-@settings(max_examples=400, deadline=None)
+@examples(keep=150, of=400)
 def test_damaged_sources_are_covered(language, seed):
     dice = random.Random(seed)
     source = SAMPLES[language].source * dice.choice((1, 1, 5))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitrag.errors import ConfigError
 from gitrag.memory.core_text import CannotEditError, with_entry, without_entries
 from gitrag.words.bounded_yaml import parse_mapping
+from tests.support.sweeps import examples
 
 MOST = 1 << 20
 HAND_EDITED = """\
@@ -187,7 +188,7 @@ ACTS = st.lists(st.tuples(st.booleans(), st.sampled_from("pqr"), NAMES, NAMES.ma
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@examples(keep=25, of=50)
 @given(
     begin=st.sampled_from(["", HAND_EDITED, "{}", "p: [{path: a}, {path: b}]\n", "p:\n  - path: a"]),
     acts=ACTS,

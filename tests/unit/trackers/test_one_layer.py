@@ -45,7 +45,8 @@ def test_nothing_outside_mentions_a_field_of_an_interface():
     known = fields()
     inside = PACKAGE / "trackers"
     for path in PACKAGE.rglob("*.py"):
-        if not path.is_relative_to(inside) and path != COMMENTS:
+        source = path.read_text("utf-8")
+        if not path.is_relative_to(inside) and path != COMMENTS and any(each in source for each in known):
             assert not texts(path) & known, path
 
 
