@@ -169,7 +169,7 @@ def key_signatures(workspace: Workspace, paths: Iterable[str]) -> dict[str, list
 
 def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]]:
     """Return the indexed chunks of files, by path, in the order of their lines."""
-    from gitrag.store import candidates, content, views
+    from gitrag.store import content, scopes, views
 
     wanted = set(paths)
     now = workspace.snapshot()
@@ -178,9 +178,9 @@ def outline(workspace: Workspace, paths: Iterable[str]) -> dict[str, list[Chunk]
         view = views.current(db, workspace.repo.worktree)
         if view is None:
             return {}
-        ids = [path_id for path_id, path in candidates.all_paths(db) if path in wanted]
-        scope = candidates.open_scope(db, view.view_id, recorded(db, now, view), path_ids=ids)
-        names = candidates.read_paths(db, scope.files.path_id.tolist())
+        ids = [path_id for path_id, path in scopes.all_paths(db) if path in wanted]
+        scope = scopes.open_scope(db, view.view_id, recorded(db, now, view), path_ids=ids)
+        names = scopes.read_paths(db, scope.files.path_id.tolist())
         chunks = content.read_chunks(db, scope.chunk_id.tolist())
         for chunk_id, file in zip(scope.chunk_id.tolist(), scope.file.tolist(), strict=True):
             found.setdefault(names[int(scope.files.path_id[file])], []).append(chunks[chunk_id])

@@ -60,11 +60,7 @@ def calls_at(workspace: Workspace, cursor: Cursor, check: Callable[[], None] = l
 def named_at(
     workspace: Workspace, cursor: Cursor, calls: Graph, check: Callable[[], None] = lambda: None
 ) -> list[Reference]:
-    """Return who certainly means, besides by calls, what is at a cursor; none where that is in doubt.
-
-    Args:
-        calls: What `calls_at` returns.
-    """
+    """Return who certainly means, besides by calls, what is at a cursor; none where that is in doubt."""
     found = references(workspace, cursor.word, calls if calls.matches else None, check=check)
     sure = [each for each in found.found if each.is_sure] if found is not None else []
     if calls.matches:

@@ -20,7 +20,6 @@ class EmbeddedHere(Struct, frozen=True):
     """Texts were embedded in this process.
 
     Attributes:
-        texts: Texts that got their vector.
         left: How many texts have no vector yet; the background worker has been started for them.
     """
 
@@ -34,7 +33,6 @@ class EmbeddingInBackground(Struct, frozen=True):
     """The background worker has been started.
 
     Attributes:
-        texts: How many texts have no vector yet.
         download_bytes: Size of what it downloads first; 0 if the model is there.
         strain: What it waits for now; empty for nothing.
     """
@@ -62,7 +60,6 @@ def embed_waiting(
     Where vectors are shared, those that others have computed are taken first, as the worker does.
 
     Args:
-        waiting: How many texts have no vector.
         seconds: In this process: for so long at most; the rest is left to the worker.
         entries: Path and content ids of the uncommitted changes to embed too.
     """

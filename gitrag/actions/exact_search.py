@@ -20,13 +20,13 @@ from gitrag.search.engine import Hit, Scoped
 from gitrag.search.exact import ExactLines, Pattern, find_lines
 from gitrag.search.sections import AnswerSection, Wanted, choose
 from gitrag.search.snippet import Line
-from gitrag.store import candidates
+from gitrag.store import scopes
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gitrag.store.candidates import LeftOutRow
     from gitrag.store.connection import Connection
+    from gitrag.store.scopes import LeftOutRow
     from gitrag.store.views import ViewOverlay
 
 LIMIT = 200
@@ -138,9 +138,9 @@ def search_exactly(workspace: Workspace, pattern: Pattern, options: SearchOption
         filters = replace(options.filters, collections=names)
         found = find_lines(db, Scoped(view_id, overlay, filters), pattern, limit, workspace.store.memo)
         may_be_there = not (found.lines or pattern.is_regex)
-        rows = candidates.left_out(db, view_id, overlay) if may_be_there else []
+        rows = scopes.left_out(db, view_id, overlay) if may_be_there else []
         shown = {hit.content_id for hit in found.hits}
-        return found, candidates.outlined(db, shown, workspace.store.memo), rows
+        return found, scopes.outlined(db, shown, workspace.store.memo), rows
 
     result = view.read(ask)
     found, outlined, rows = result.found

@@ -119,7 +119,6 @@ def sync_issues(
     Args:
         full: Ask for every issue, and remove the copies of deleted ones.
         tracker: Which tracker; None for the one of the settings.
-        since: Sync only issues updated since then.
     """
     place = _place(workspace, tracker=tracker, may_ask=True)
     if place is None:

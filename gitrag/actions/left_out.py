@@ -21,8 +21,8 @@ from gitrag.machine.files import existing
 from gitrag.model import Skip
 from gitrag.search.engine import Hit
 from gitrag.search.lookup import Tail, names_a_path, read
-from gitrag.store import candidates, views
-from gitrag.store.candidates import NO_FILTERS, Filters, LeftOutRow
+from gitrag.store import scopes, views
+from gitrag.store.scopes import NO_FILTERS, Filters, LeftOutRow
 from gitrag.store.views import ViewOverlay
 from gitrag.words.numbers import count, size
 from gitrag.words.typed_paths import composed, typed
@@ -70,7 +70,7 @@ class LeftOut:
     """What is left out of what a question looked at.
 
     Args:
-        rows: What is left out: `candidates.left_out`.
+        rows: What is left out: `scopes.left_out`.
     """
 
     def __init__(self, workspace: Workspace, rows: Sequence[LeftOutRow], state: ReadResult[Any]) -> None:
@@ -79,7 +79,7 @@ class LeftOut:
     @classmethod
     def read(cls, workspace: Workspace, view: CurrentView) -> LeftOut:
         """Read which files the index leaves out of a view."""
-        result = view.read(candidates.left_out)
+        result = view.read(scopes.left_out)
         return cls(workspace, result.found, result)
 
     def named(self, text: str, directory: str = "", found: Sequence[str] = ()) -> tuple[str, ...] | None:
@@ -173,7 +173,7 @@ def of_paths(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """Say why searches do not find some committed files, or only their outlines, a sentence each."""
     with suppress(StoreError, BusyError), workspace.store.read() as db:
         if paths and (view := views.current(db, workspace.repo.worktree)):
-            rows = candidates.left_out(db, view.view_id, ViewOverlay(), paths)
+            rows = scopes.left_out(db, view.view_id, ViewOverlay(), paths)
             reader = ContentReader(workspace.repo)
             return tuple(f"{path}: {_why(Skip(why), blob, reader)}" for path, why, _, blob in rows)
     return ()
@@ -187,7 +187,7 @@ def of_path(workspace: Workspace, path: str) -> tuple[str, ...]:
         view = views.current(db, workspace.repo.worktree)
         if view is None:
             return ()
-        rows = {row[0]: row for row in candidates.left_out(db, view.view_id, ViewOverlay(), places)}
+        rows = {row[0]: row for row in scopes.left_out(db, view.view_id, ViewOverlay(), places)}
         if row := next((rows[place] for place in places if place in rows), None):
             return (f"{row[0]}: {_why(Skip(row[1]), row[3], ContentReader(workspace.repo))}",)
         if not views.look_up(db, view.view_id, ViewOverlay(), [path]):

@@ -24,7 +24,7 @@ from gitrag.indexing.history import MOST_COMMITS
 from gitrag.late import np
 from gitrag.search.question import STOP_WORDS
 from gitrag.search.sections import Wanted, choose
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from gitrag.words import commit_message
 from gitrag.words.bulk_files import bulk
 from gitrag.words.numbers import count

@@ -29,9 +29,9 @@ from gitrag.git.meant import followed
 from gitrag.indexing.call_facts import facts_of, rows_of
 from gitrag.late import np
 from gitrag.machine.files import existing, within
-from gitrag.store import candidates, content
+from gitrag.store import candidates, content, scopes
 from gitrag.store.call_facts import FileFacts
-from gitrag.store.candidates import SearchScope
+from gitrag.store.scopes import SearchScope
 from gitrag.words.typed_paths import typed
 from gitrag.workspace import Workspace
 
@@ -52,7 +52,7 @@ def files_naming(db: Connection, scope: SearchScope, name: str) -> list[NamingFi
     found = candidates.contents_with_word(db, name)
     files = np.flatnonzero(np.isin(scope.files.content_id, found))
     texts = content.read_texts(db, scope.files.content_id[files].tolist())
-    paths = candidates.read_paths(db, scope.files.path_id[files].tolist())
+    paths = scopes.read_paths(db, scope.files.path_id[files].tolist())
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     naming = []
     for file in files.tolist():
@@ -159,7 +159,7 @@ def references(
     view = CurrentView(workspace, says_staleness=False)
 
     def read(db: Connection, view_id: int, overlay: ViewOverlay) -> tuple[list[NamingFile], list[FileFacts]]:
-        scope = candidates.open_scope(db, view_id, overlay)
+        scope = scopes.open_scope(db, view_id, overlay)
         naming = [each for each in files_naming(db, scope, name) if allowed(each[0])]
         paths = {path for path, *_ in naming}
         rows = rows_of(db, view_id, overlay)

@@ -20,7 +20,7 @@ from gitrag.indexing.worker import running
 from gitrag.late import np
 from gitrag.search import lookup, wording
 from gitrag.search.wording import Wording
-from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.scopes import NO_FILTERS, Filters
 from gitrag.words.spelling import did_you_mean
 from gitrag.workspace import Workspace
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from gitrag.search.engine import Scoped
     from gitrag.search.question import Question
     from gitrag.search.sections import Sections, Wanted
-    from gitrag.store.candidates import LeftOutRow
     from gitrag.store.connection import Connection
     from gitrag.store.memo import Memo
+    from gitrag.store.scopes import LeftOutRow
     from gitrag.store.source import Source
     from gitrag.store.views import ViewOverlay
 
@@ -123,7 +123,7 @@ def search(
         UsageError: The query has no words.
     """
     from gitrag.search.sections import Wanted
-    from gitrag.store import candidates
+    from gitrag.store import scopes
     from gitrag.store.source import IndexFile
 
     led = "" if options.as_it_is else led_by_links(workspace, query, options.directory)
@@ -150,8 +150,8 @@ def search(
         rows: Sequence[LeftOutRow] | None = None
         if _may_be_left_out(question, options, found):
             key = "left out", view_id, overlay
-            rows = memo.get(key, lambda: tuple(candidates.left_out(db, view_id, overlay)))
-        return replace(found, outlined=candidates.outlined(db, shown, memo), left_out=rows)
+            rows = memo.get(key, lambda: tuple(scopes.left_out(db, view_id, overlay)))
+        return replace(found, outlined=scopes.outlined(db, shown, memo), left_out=rows)
 
     result = view.read(ask, encoder)
     refine_s = workspace.config.refine_s if options.refine_s is None else options.refine_s
@@ -266,16 +266,16 @@ def with_meant_globs(workspace: Workspace, filters: Filters) -> Filters:
 def _count_files(view: CurrentView, options: SearchOptions, found: Sections) -> int:
     """Count the files that a search without any hit has looked at."""
     from gitrag.git import matcher
-    from gitrag.store import candidates
+    from gitrag.store import scopes
 
     filters = replace(options.filters, collections=found.collections)
     allowed = matcher(filters.globs) if filters.globs else None
 
     def counted(db: Connection, view_id: int, overlay: ViewOverlay) -> int:
-        path_ids = candidates.open_scope(db, view_id, overlay, filters).files.path_id.tolist()
+        path_ids = scopes.open_scope(db, view_id, overlay, filters).files.path_id.tolist()
         if allowed is None:
             return len(path_ids)
-        return sum(map(allowed, candidates.read_paths(db, path_ids).values()))
+        return sum(map(allowed, scopes.read_paths(db, path_ids).values()))
 
     return view.read(counted).found
 

@@ -33,7 +33,7 @@ from gitrag.search.features import BY
 from gitrag.search.passages import LIKELY
 from gitrag.search.question import Question, looks_like_code, read
 from gitrag.search.sections import Wanted
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from gitrag.words.terms import query_terms
 from gitrag.workspace import Workspace
 

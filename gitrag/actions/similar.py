@@ -22,9 +22,9 @@ from gitrag.search.lookup import Named
 from gitrag.search.sections import AnswerSection
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
 from gitrag.search.snippet import Line
-from gitrag.store import candidates, content, vectors
-from gitrag.store.candidates import NO_FILTERS, SearchScope
+from gitrag.store import content, scopes, vectors
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import NO_FILTERS, SearchScope
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
@@ -96,7 +96,7 @@ def similar(workspace: Workspace, given: str, options: SearchOptions, *, at_leas
     options = replace(options, filters=with_meant_globs(workspace, options.filters))
 
     def ask(db: Connection, view_id: int, overlay: ViewOverlay) -> _Near:
-        whole = candidates.open_scope(db, view_id, overlay, NO_FILTERS)
+        whole = scopes.open_scope(db, view_id, overlay, NO_FILTERS)
         try:
             path, own = _at(db, whole, given, options.directory)
         except UsageError as error:  # another view may have it: the first one asked is a guess

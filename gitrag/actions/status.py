@@ -162,15 +162,15 @@ def collection_names(workspace: Workspace) -> list[str]:
 
 def count_indexed(workspace: Workspace, directory: str = "") -> tuple[int, int]:
     """Count the indexed files and their chunks: all, or those at or below a path."""
-    from gitrag.store import candidates, views
+    from gitrag.store import scopes, views
 
     now = workspace.snapshot()
     with workspace.store.read() as db:
         view = views.current(db, workspace.repo.worktree)
         if view is None:
             return 0, 0
-        files = candidates.open_scope(db, view.view_id, recorded(db, now, view)).files
-        names = candidates.read_paths(db, files.path_id.tolist())
+        files = scopes.open_scope(db, view.view_id, recorded(db, now, view)).files
+        names = scopes.read_paths(db, files.path_id.tolist())
         counts = [
             int(chunks)
             for path_id, chunks in zip(files.path_id.tolist(), files.chunks.tolist(), strict=True)

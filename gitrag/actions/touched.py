@@ -326,8 +326,8 @@ def _defined(
     """
     from gitrag.actions.current_view import CurrentView
     from gitrag.search.lookup import look_up_name
-    from gitrag.store.candidates import NO_FILTERS, open_scope
     from gitrag.store.export import tree_of
+    from gitrag.store.scopes import NO_FILTERS, open_scope
     from gitrag.store.source import IndexFile
 
     tree = workspace.repo.resolve(commit).tree

@@ -105,8 +105,8 @@ def _read(data: bytes, language: str) -> Facts:
         return failed(f"it is not in {row.name}")
     row, tree = parsed(source, row)
     if row.grammar == "python":
-        from gitrag.callgraph.python.facts import python_facts
         from gitrag.callgraph.python.module_reader import ModuleReader
+        from gitrag.callgraph.python.modules import python_facts
 
         facts = python_facts(ModuleReader(source).read(tree.root_node))
     else:

@@ -142,8 +142,6 @@ def imports(text: str, place: str, path: str, language: str) -> bool:
 
     Args:
         text: The line, which has the file's ``stem_of``.
-        place: The file that it is in.
-        path: The file that may be imported.
     """
     own = _ENDING.sub("", f"/{path}")
     stem = re.escape(own.rpartition("/")[2])
@@ -184,9 +182,7 @@ def is_exported(line: str, name: str, others: list[str]) -> bool:
     """Tell whether a file of JavaScript lets others have a definition.
 
     Args:
-        line: Its first line.
         name: The name at the file's top level that it is, or is in.
-        others: The file's lines.
     """
     word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
     exporting = ((each, _EXPORTING.match(each)) for each in others)

@@ -29,7 +29,6 @@ def around(calls: ResolvedCalls, places: Sequence[Place], allowed: Callable[[str
     """Return the calls around places; nothing where no definition of theirs calls or is called.
 
     Args:
-        calls: The calls among the files.
         places: The places, the best first.
         allowed: Tells whether a path may be in the answer.
     """

@@ -43,7 +43,6 @@ def shortest_paths(
     starts: Collection[Node],
     ends: Collection[Node],
     allowed: Callable[[str], bool] = lambda _path: True,
-    most: int = MOST_PATHS,
 ) -> Paths:
     """Find the shortest chains of calls between two groups of definitions; none if there is no chain.
 
@@ -51,7 +50,7 @@ def shortest_paths(
     """
     ids = {node: own for own, node in calls.nodes()}
     for ruled in (False, True):
-        found, is_all = _shortest(calls, ids, starts, ends, allowed, most, ruled=ruled)
+        found, is_all = _shortest(calls, ids, starts, ends, allowed, ruled=ruled)
         if found.shown or is_all:
             break
     return found
@@ -63,7 +62,6 @@ def _shortest(
     starts: Collection[Node],
     ends: Collection[Node],
     allowed: Callable[[str], bool],
-    most: int,
     *,
     ruled: bool,
 ) -> tuple[Paths, bool]:
@@ -104,13 +102,11 @@ def _shortest(
         else:
             rear = border
         if ahead.keys() & behind.keys():
-            return _traced(edges, ahead, behind, most), is_all
+            return _traced(edges, ahead, behind), is_all
     return Paths(), is_all
 
 
-def _traced(
-    edges: dict[Node, dict[Node, Edge]], ahead: dict[Node, int], behind: dict[Node, int], most: int
-) -> Paths:
+def _traced(edges: dict[Node, dict[Node, Edge]], ahead: dict[Node, int], behind: dict[Node, int]) -> Paths:
     """Return the shortest paths through the definitions where both sides have met."""
     length = min(ahead[node] + behind[node] for node in ahead.keys() & behind.keys())
     onward: dict[Node, list[Edge]] = {}
@@ -144,8 +140,8 @@ def _traced(
                 for (unsure, path), end in zip(best, ends, strict=True)
                 for edge in onward.get(end, ())
             ]
-            best = sorted(grown)[:most]
+            best = sorted(grown)[:MOST_PATHS]
             ends = [path[-1].callee for _, path in best]
         found += best
-    shown = tuple(path for _, path in sorted(found)[:most])
+    shown = tuple(path for _, path in sorted(found)[:MOST_PATHS])
     return Paths(shown, total - len(shown))

@@ -20,7 +20,7 @@ from gitrag.callgraph.general.imports import read_imports
 from gitrag.callgraph.general.manifests import GO_MODULE, MOST_BYTES
 from gitrag.callgraph.general.records import unpacked_body
 from gitrag.callgraph.general.traits import family_of
-from gitrag.callgraph.python.facts import unpacked_scope
+from gitrag.callgraph.python.modules import unpacked_scope
 from gitrag.callgraph.python.records import Import, ImportFrom
 from gitrag.words import bounded_toml
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits

@@ -142,7 +142,6 @@ def no_caller(looked_at: str, found: Uncalled, where: str = "") -> str:
     """Return what is known of who calls a definition: ``no caller in 412 files``, only if nothing may.
 
     Args:
-        looked_at: What was looked at.
         found: What else has its name.
         where: Of what this is said, if not of all: `` outside of tests``.
     """

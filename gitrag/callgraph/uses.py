@@ -192,7 +192,6 @@ def interface_outside(lines: Sequence[str], line: str, module: str) -> str:
     """Return a package of others that a file of Go imports, an interface of which may list a method.
 
     Args:
-        lines: The file.
         line: The first of the method; of one that is not exported only its own package knows.
         module: The path of the module that the file is of.
     """
@@ -211,7 +210,6 @@ def may_use(path: str, text: str, name: str, language: str, own: str = "") -> bo
     """Tell whether a line may call a definition, or hand it on.
 
     Args:
-        path: The line's file.
         name: The definition's last name.
         language: Its language: code in others that have a call graph cannot call it.
         own: The language of the file, where its path does not tell.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
+from gitrag.store.columns import runs
 from gitrag.store.commit_evidence import FEW_PATHS, BranchHistory, Messages, nearness
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def messages(
     rows, at = np.unique(both[:, 0], return_inverse=True)
     begin = np.searchsorted(history.commit, rows, "left")
     many = np.searchsorted(history.commit, rows, "right") - begin
-    changes = np.repeat(begin - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
+    changes = runs(begin, many)
     file = file_of[history.place[changes]]
     own = np.bincount(np.repeat(np.arange(len(rows)), many)[file >= 0], minlength=len(rows))
     there = np.flatnonzero(file_of >= 0)

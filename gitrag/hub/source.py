@@ -18,24 +18,13 @@ from gitrag.hub.copying import read_columns
 from gitrag.hub.hub import Hub
 from gitrag.late import np
 from gitrag.model import DIMENSIONS, Chunk, Kind
-from gitrag.store.candidates import (
-    NO_FILTERS,
-    NO_OVERLAY,
-    PATH_WEIGHT,
-    SURPLUS,
-    DefinitionSite,
-    Files,
-    Filters,
-    NamedSite,
-    NameWords,
-    Near,
-    Postings,
-    SearchScope,
-)
-from gitrag.store.columns import decode_path, encode_path
+from gitrag.store.candidates import DefinitionSite, NamedSite, NameWords, Postings
+from gitrag.store.columns import decode_path, encode_path, runs
 from gitrag.store.commit_evidence import BranchHistory, Messages
 from gitrag.store.content import ChunkPlace, joined_texts
 from gitrag.store.memo import Memo
+from gitrag.store.nearby import PATH_WEIGHT, SURPLUS, Near
+from gitrag.store.scopes import NO_FILTERS, NO_OVERLAY, Files, Filters, SearchScope
 from gitrag.store.vectors import Vectors
 from gitrag.store.views import ViewOverlay
 from gitrag.words.spelling import distance
@@ -290,7 +279,7 @@ class HubSource:
     def _likeliest(
         self, scope: SearchScope, rows: NDArray[np.intp], question: NDArray[np.float32], many: int
     ) -> NDArray[np.intp]:
-        """Preselect rows by sign bits, as `gitrag/store/candidates.py` does."""
+        """Preselect rows by sign bits, as `gitrag/store/nearby.py` does."""
         bits = np.packbits(question > 0)
         written = "".join(f"{byte:08b}" for byte in bits.tolist())
         # Of few chunks all distances are read; of many, those of the nearest by their own sign bits.
@@ -618,8 +607,7 @@ def _joined(wanted: NDArray[Any], keys: NDArray[Any]) -> tuple[NDArray[np.intp],
     ordered = keys[order]
     first = np.searchsorted(ordered, wanted, "left")
     many = np.searchsorted(ordered, wanted, "right") - first
-    places = np.repeat(first - np.cumsum(many) + many, many) + np.arange(int(many.sum()))
-    return np.repeat(np.arange(len(wanted)), many), order[places]
+    return np.repeat(np.arange(len(wanted)), many), order[runs(first, many)]
 
 
 def _signed(terms: Sequence[int]) -> list[int]:

@@ -232,7 +232,6 @@ def decide(
     """Decide for each change what the view records. Pure.
 
     Args:
-        rules: Which paths are left out.
         first_line: Reads the first line of a file whose name does not tell its language.
         is_too_large: Tells whether a file is larger than the view's limit and so many bytes. Then the path is
             left out, not the content: another view may have a higher limit.

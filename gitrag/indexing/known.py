@@ -31,7 +31,6 @@ class Refreshed(Struct, frozen=True):
     """State of a view after a refresh.
 
     Attributes:
-        view: The view of HEAD's tree.
         overlay: The uncommitted changes on top of it.
         documents: How many of those indexed are new, changed and deleted since the last refresh.
         dirty: Paths with uncommitted changes.

@@ -172,7 +172,6 @@ def bind(bench: Workbench, function: Callable[..., Reply], hints: Hints, *, core
 
     Args:
         function: Takes the workbench, the call, and the tool's arguments; returns a ``Reply``.
-        hints: What to tell clients about it.
         core: Whether clients that look tools up only when they need them are to load it at the start.
     """
     name = function.__name__

@@ -26,7 +26,7 @@ from gitrag.memory.projects import Project, home_directory, project_called
 from gitrag.model import Chunk
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.question import Question
-from gitrag.store.candidates import PATH_WEIGHT
+from gitrag.store.nearby import PATH_WEIGHT
 from gitrag.words.numbers import count
 
 if TYPE_CHECKING:

@@ -18,8 +18,10 @@ from gitrag.search.question import Question, looks_like_code, other_forms
 from gitrag.search.templates import filled
 from gitrag.search.verbatim import reexports, verbatim
 from gitrag.store import candidates
-from gitrag.store.candidates import DefinitionSite, Filters, Near, Postings, SearchScope
+from gitrag.store.candidates import DefinitionSite, Postings
 from gitrag.store.memo import Memo
+from gitrag.store.nearby import Near
+from gitrag.store.scopes import Filters, SearchScope
 from gitrag.words import terms
 
 if TYPE_CHECKING:

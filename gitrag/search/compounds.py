@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from gitrag.late import np
 from gitrag.search.question import Question
-from gitrag.store.candidates import NameWords, Postings, SearchScope
+from gitrag.store.candidates import NameWords, Postings
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 from gitrag.words import terms
 from gitrag.words.stems import stem
 

@@ -21,7 +21,7 @@ from gitrag.search.ranking import Ranked, chunks_of, largest, total, without_twi
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gitrag.store.candidates import Files
+    from gitrag.store.scopes import Files
 
     Facts: TypeAlias = dict[str, NDArray[np.float64]]
 

@@ -21,9 +21,9 @@ from gitrag.search.question import Question
 from gitrag.search.ranking import Ranked
 from gitrag.search.snippet import Line, lines_at, snippet
 from gitrag.search.wording import Occurrences
-from gitrag.store.candidates import Files, Filters, SearchScope
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import Files, Filters, SearchScope
 from gitrag.store.views import ViewOverlay
 from gitrag.words.path_traits import Trait
 

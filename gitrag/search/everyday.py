@@ -20,8 +20,8 @@ from gitrag.words.stems import stem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gitrag.store.candidates import SearchScope
     from gitrag.store.memo import Memo
+    from gitrag.store.scopes import SearchScope
     from gitrag.store.source import Source
 
 _FALL = 0.15

@@ -19,8 +19,10 @@ from gitrag.search.history import message_features
 from gitrag.search.outside import is_beside_the_product, is_product_code, traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
-from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
+from gitrag.store.candidates import DefinitionSite, NameWords, Postings
 from gitrag.store.columns import runs
+from gitrag.store.nearby import Near
+from gitrag.store.scopes import Files
 from gitrag.words import terms as word_terms
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 

@@ -17,10 +17,10 @@ from gitrag.model import Chunk
 from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Hit, Scoped
 from gitrag.search.snippet import Line
-from gitrag.store import candidates, content
-from gitrag.store.candidates import SearchScope
+from gitrag.store import candidates, content, scopes
 from gitrag.store.columns import distinct
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 from gitrag.store.source import IndexFile
 from gitrag.words import terms
 from gitrag.words.regular_expressions import compiled
@@ -96,7 +96,7 @@ def find_lines(
     """
     memo = memo or Memo()
     filters = scoped.filters
-    scope = candidates.open_scope(
+    scope = scopes.open_scope(
         db,
         scoped.view_id,
         scoped.overlay,
@@ -108,7 +108,7 @@ def find_lines(
     pattern.matches("")  # an expression that is none is refused, whatever there is to search
     found = _matching_lines(db, scope, pattern, memo)
     places = [place for place in range(len(files)) if int(files.content_id[place]) in found]
-    paths = candidates.read_paths(db, [int(files.path_id[place]) for place in places])
+    paths = scopes.read_paths(db, [int(files.path_id[place]) for place in places])
     hits: list[Hit] = []
     counted = 0
     for place in sorted(places, key=lambda place: paths[int(files.path_id[place])]):
@@ -116,7 +116,7 @@ def find_lines(
         shown = found[content_id][: max(limit - counted, 0)]
         counted += len(found[content_id])
         hits += _hits(paths[int(files.path_id[place])], content_id, str(files.language[place]), shown)
-    rest = candidates.unsearched(db, scoped.view_id, scoped.overlay, filters.collections)
+    rest = scopes.unsearched(db, scoped.view_id, scoped.overlay, filters.collections)
     return ExactLines(tuple(hits), counted, len(places), len(files), rest, filters.collections or ())
 
 

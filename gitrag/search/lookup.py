@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from gitrag.chunking.languages import language_of
 from gitrag.corpus import issues
 from gitrag.search.question import looks_like_code
-from gitrag.store import candidates
-from gitrag.store.candidates import SearchScope
+from gitrag.store import scopes
+from gitrag.store.scopes import SearchScope
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, traits
 from gitrag.words.typed_paths import composed, forms, of_url, typed
 
@@ -101,7 +101,6 @@ class LookedUp(Struct, frozen=True):
     """What a scope has of what a question names.
 
     Attributes:
-        named: Its files, the likeliest first.
         by_name: Whether a definition's name led to them, and the ranker knows their order better.
     """
 
@@ -299,7 +298,7 @@ def _folded(path: str) -> str:
 
 def _pattern(path: str) -> str:
     """Return the pattern of a path in either form of Unicode."""
-    return f"(?:{'|'.join(map(candidates.path_pattern, forms(path)))})"
+    return f"(?:{'|'.join(map(scopes.path_pattern, forms(path)))})"
 
 
 def _inside(source: Source, scope: SearchScope, tails: Sequence[Tail]) -> list[tuple[int, str]]:

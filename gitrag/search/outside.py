@@ -11,7 +11,7 @@ from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT, Trait
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gitrag.store.candidates import Files
+    from gitrag.store.scopes import Files
 
 _MOST = {Trait.TEST: 0.95, Trait.EXAMPLE: 2 / 3, Trait.DOCUMENT: 2 / 3, Trait.SUPPORT: 2 / 3}
 """Share of the code above which a name says nothing. Tests may be most of a repository; where most of the

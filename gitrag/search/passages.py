@@ -143,25 +143,25 @@ def shares(values: Sequence[float]) -> list[float]:
     return [each / sum(odds) for each in odds]
 
 
-def window(chunk: Chunk, information: Mapping[str, float], most: int = MOST_LINES) -> Chunk:
+def window(chunk: Chunk, information: Mapping[str, float]) -> Chunk:
     """Return a chunk, or if it is long, the consecutive lines of it that say most about the question.
 
     Args:
         information: The information of each of the question's terms.
     """
     lines = chunk.text.split("\n")
-    if len(lines) <= most:
+    if len(lines) <= MOST_LINES:
         return chunk
     said = [sum(information.get(term, 0.0) for term in terms.query_terms(line)) for line in lines]
-    here = best = sum(said[:most])
+    here = best = sum(said[:MOST_LINES])
     start = 0
-    for first in range(1, len(lines) - most + 1):
-        here += said[first + most - 1] - said[first - 1]
+    for first in range(1, len(lines) - MOST_LINES + 1):
+        here += said[first + MOST_LINES - 1] - said[first - 1]
         if here > best + 1e-6:  # of equals the first, which is nearer to the definition's own line
             best, start = here, first
     return replace(
         chunk,
-        text="\n".join(lines[start : start + most]),
+        text="\n".join(lines[start : start + MOST_LINES]),
         line_start=chunk.line_start + start,
-        line_end=chunk.line_start + start + most - 1,
+        line_end=chunk.line_start + start + MOST_LINES - 1,
     )

@@ -22,9 +22,11 @@ from gitrag.search.report_names import Name, Place
 from gitrag.search.report_reading import Reading
 from gitrag.search.templates import filled
 from gitrag.search.tracebacks import Frame
-from gitrag.store import candidates
-from gitrag.store.candidates import NamedSite, Near, Postings, SearchScope
+from gitrag.store import scopes
+from gitrag.store.candidates import NamedSite, Postings
 from gitrag.store.memo import Memo
+from gitrag.store.nearby import Near
+from gitrag.store.scopes import SearchScope
 from gitrag.words import terms
 from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
@@ -183,7 +185,7 @@ class _Paths:
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._by_module: dict[str, list[int]] = defaultdict(list)
         if stems := {stem for stem in stems if stem}:
-            either = "|".join(map(candidates.path_pattern, sorted(stems)))
+            either = "|".join(map(scopes.path_pattern, sorted(stems)))
             pattern = rf"(?i)(^|/)({either})(/({'|'.join(_INDEX)}))?\.[^/]*$"
             self._files = {file: path.lower() for file, path in source.files_matching(scope, pattern)}
         for file, path in self._files.items():

@@ -25,8 +25,8 @@ from gitrag.search.passages import relevance
 from gitrag.search.question import Question
 from gitrag.search.ranking import LEAST_ALONE
 from gitrag.search.wording import NOTHING_TO_SAY, Occurrences, Wording
-from gitrag.store.candidates import Filters, LeftOutRow
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import Filters, LeftOutRow
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:

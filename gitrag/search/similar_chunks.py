@@ -19,9 +19,9 @@ from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.collecting import allowed_paths
 from gitrag.search.engine import Scoped
 from gitrag.search.sections import Wanted, choose, with_ids_of_folders
-from gitrag.store import candidates, content, vectors
-from gitrag.store.candidates import Filters, SearchScope
+from gitrag.store import content, scopes, vectors
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import Filters, SearchScope
 from gitrag.store.source import IndexFile
 from gitrag.store.views import ViewOverlay
 
@@ -60,7 +60,7 @@ def similar_chunks(
         For each text its chunks, best first; those of equal cosine by path and line.
     """
     allowed = allowed_paths(IndexFile(db), scoped.filters, Memo())
-    scope = candidates.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed)
+    scope = scopes.open_scope(db, scoped.view_id, scoped.overlay, scoped.filters, path_ids=allowed)
     rows = np.flatnonzero(scope.text_id)
     known = vectors.read(db, np.unique(scope.text_id[rows]), Memo())
     there, place = known.find(scope.text_id[rows])
@@ -76,7 +76,7 @@ def similar_chunks(
         chosen.append([(int(rows[at]), float(row[at])) for at in best if row[at] >= at_least])
     chunks = content.read_chunks(db, {int(scope.chunk_id[at]) for own in chosen for at, _ in own})
     path_ids = {at: int(scope.files.path_id[scope.file[at]]) for own in chosen for at, _ in own}
-    paths = candidates.read_paths(db, sorted(set(path_ids.values())))
+    paths = scopes.read_paths(db, sorted(set(path_ids.values())))
     found = [
         [
             SimilarChunk(
@@ -102,9 +102,9 @@ def read_with_parts(
     parts: list[DocumentPart] = []
     known: list[NDArray[np.float32]] = []
     for kind, names in choose(Wanted(tuple(kinds)), present).items():
-        scope = candidates.open_scope(db, view_id, overlay, Filters(collections=names))
+        scope = scopes.open_scope(db, view_id, overlay, Filters(collections=names))
         path_ids, content_ids = (column.tolist() for column in (scope.files.path_id, scope.files.content_id))
-        paths = candidates.read_paths(db, path_ids)
+        paths = scopes.read_paths(db, path_ids)
         texts = content.read_texts(db, content_ids)
         order = sorted(range(len(path_ids)), key=lambda file: paths[path_ids[file]])
         documents = [READERS[kind](paths[path_ids[file]], texts.get(content_ids[file], "")) for file in order]

@@ -11,6 +11,8 @@ from gitrag.words import terms
 _LONGEST_LINE = 400
 """Characters shown of a line."""
 
+_MOST_LINES = 3
+
 
 class Line(Struct, frozen=True):
     """A line of a file.
@@ -31,7 +33,7 @@ def shown(line: str) -> str:
     return line.rstrip() if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
 
 
-def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]:
+def snippet(chunk: Chunk, question: Question) -> tuple[Line, ...]:
     """Return the lines of a chunk that say most about the question, in file order.
 
     The definition's own line comes first; then the lines with most distinct words of the question.
@@ -43,15 +45,15 @@ def snippet(chunk: Chunk, question: Question, most: int = 3) -> tuple[Line, ...]
     places = sorted(
         (i for i, line in enumerate(lines) if line.strip()), key=lambda i: (i != head, -shared[i], i)
     )
-    best = [i for i in places if shared[i] or i == head][:most] or places[:1]
+    best = [i for i in places if shared[i] or i == head][:_MOST_LINES] or places[:1]
     return tuple(Line(chunk.line_start + i, shown(lines[i]), shared[i] > 0) for i in sorted(best))
 
 
-def lines_at(chunk: Chunk, first: int, last: int, most: int = 3) -> tuple[Line, ...]:
+def lines_at(chunk: Chunk, first: int, last: int) -> tuple[Line, ...]:
     """Return the lines of a chunk that a question names by number; the first where it has none of them."""
     lines = chunk.text.split("\n")
     start = max(first, chunk.line_start)
-    numbers = range(start, min(last, chunk.line_end, start + most - 1) + 1)
+    numbers = range(start, min(last, chunk.line_end, start + _MOST_LINES - 1) + 1)
     asked = tuple(
         Line(number, shown(lines[number - chunk.line_start]), matches=True)
         for number in numbers

@@ -20,8 +20,9 @@ from gitrag.late import np
 from gitrag.search.bm25 import highest, idf, saturated
 from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
-from gitrag.store.candidates import Postings, SearchScope
+from gitrag.store.candidates import Postings
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 from gitrag.words import terms
 from gitrag.words.bulk_files import Bulk, bulk
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT

@@ -16,9 +16,9 @@ from posixpath import commonpath
 from typing import TYPE_CHECKING
 
 from gitrag.search.question import Question
-from gitrag.store import candidates
-from gitrag.store.candidates import SearchScope
+from gitrag.store import scopes
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 from gitrag.words import terms
 from gitrag.words.bulk_files import untranslated
 from gitrag.words.stems import stem
@@ -401,7 +401,7 @@ def _offered(source: Source, scope: SearchScope, paths: Sequence[str]) -> str | 
     around = [commonpath([path.rpartition("/")[0] for path in paths])]
     while around[-1]:
         around.append(around[-1].rpartition("/")[0])
-    either = "|".join(map(candidates.path_pattern, filter(None, around)))
+    either = "|".join(map(scopes.path_pattern, filter(None, around)))
     there = defaultdict(list)
     for file, path in source.files_matching(scope, rf"^(?:(?:{either})/)?{_ENTRY}$"):
         if path not in paths:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gitrag.late import late_re, np
-from gitrag.store.candidates import DefinitionSite, Postings, SearchScope
+from gitrag.store.candidates import DefinitionSite, Postings
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 from gitrag.words.declarations import LANGUAGES
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from gitrag.chunking.languages import is_prose
 from gitrag.late import np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
-from gitrag.store.candidates import Files
+from gitrag.store.scopes import Files
 from gitrag.words import terms
 from gitrag.words.path_traits import Trait
 from gitrag.words.stems import stem

@@ -1,89 +1,32 @@
-"""Candidates for a question: the files it may find, and the rows that are evidence for them.
+"""Rows that are evidence for a question: postings of its terms, definitions, files, values and re-exports.
 
-All functions work on a *scope*: the files that the question may find (those of a view and its overlay,
-filtered) and their chunks. So filters apply before any limit. Rows come as NumPy columns, joined here:
-the columns of a scope serve every statement, and the next question too if the index is kept in memory.
-The ranker weighs them (`gitrag/search`).
+All functions work on a *scope* (`gitrag/store/scopes.py`). Rows come as NumPy columns, joined here with its
+own. The ranker weighs them (`gitrag/search`).
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.model import DIMENSIONS
-from gitrag.store import vectors
-from gitrag.store.columns import (
-    decode_path,
-    distinct,
-    encode_path,
-    ends,
-    hashes,
-    integers,
-    joined_at,
-    matches,
-    objects,
-    pairs,
-    run,
-    runs,
-)
-from gitrag.store.content import IS_OUTLINED, WHY
-from gitrag.store.held_texts import read_chunk_columns
+from gitrag.store.columns import hashes, integers, matches, objects, run, runs
+from gitrag.store.content import kept_chunks
 from gitrag.store.memo import Memo, Recent
-from gitrag.store.views import ViewOverlay
+from gitrag.store.scopes import LOOKS, SearchScope
 from gitrag.words.control_characters import in_whole_characters
-from gitrag.words.path_traits import NAMED_LIKE_PACKAGES, Trait, as_package, traits_within
+from gitrag.words.declarations import BEGINS, LANGUAGES, handed_on
 from gitrag.words.terms import IN_NAME
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-_T = TypeVar("_T")
-
-SURPLUS = 16
-"""How many times the requested number of chunks the sign bits preselect, for their vectors to decide.
-
-Chosen while differing signs alone preselected: in 107,503 chunks the first ten files, unlikely ones too,
-equalled those of the exact comparison for 96 of 100 questions; with 32 for 100, with 8 for 86, with 4 for 61
-(`scripts/bench/scale.py`).
-"""
-
-PATH_WEIGHT = 0.5
-"""A question is compared with normalise(chunk + 0.5 · path): one result per file, NDCG@10 0.836 with vectors
-alone, against 0.722 without the path and 0.803 with the path's words in the embedded text."""
-
-
-class Filters(Struct, frozen=True):
-    """The limits of a question.
-
-    Attributes:
-        kinds: Kinds of chunk; empty means all.
-        languages: Languages; empty means all.
-        globs: Patterns of paths as in .gitignore; empty means all.
-        collections: Names of collections, without the repository's slug; None means all.
-    """
-
-    kinds: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    globs: tuple[str, ...] = ()
-    collections: tuple[str, ...] | None = None
-
-
-NO_FILTERS = Filters()
 POSTINGS = frozenset({"postings", "name_postings", "message_postings"})
 """Tables that map terms to where they occur."""
-NO_OVERLAY = ViewOverlay()
-
-_PLAIN = frozenset(map(chr, range(0x20, 0x7F))) - set("\"'\\")
-"""Bytes that DuckDB does not escape where it casts a BLOB to text."""
 
 _FEW_TERMS = 64
 """Terms that are looked up one by one in a large index; of a longer text all are, in one pass."""
@@ -91,92 +34,8 @@ _FEW_TERMS = 64
 _TERMS_BYTES = 32 << 20
 """Maximum size of the postings that are kept of the terms asked last: 6 bytes for each chunk that has one."""
 
-_AT_A_TIME = 1 << 16
-"""Rows of a scope whose signs are compared at a time."""
-
-_LENGTHS = 3
-"""From so many questions of the same vectors on all lengths are kept: one asks before and after refining."""
-
-_LOOKS = 8
-"""Number of times that all names of a large index are looked through before their hashes are kept: so often
-takes as long as reading and sorting these, of 1.4 million chunks 0.025 s and 0.18 s."""
-
 _MOST_LONGER = 20
 """Maximum number of definitions; a word in more names, such as ``get``, is too common."""
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The files of a scope, in columns of equal length; a file's number is its index in them.
-
-    Attributes:
-        path_id: int32.
-        content_id: int32.
-        language: str, empty if unknown.
-        traits: uint8, ``gitrag.words.path_traits.Trait``.
-        top: uint64, hash of the top-level directory.
-        name_terms: uint8, number of words in the file's name.
-        chunks: int32, number of chunks.
-        length: int32, weighted number of terms.
-    """
-
-    path_id: NDArray[np.int32]
-    content_id: NDArray[np.int32]
-    language: NDArray[Any]
-    traits: NDArray[np.uint8]
-    top: NDArray[np.uint64]
-    name_terms: NDArray[np.uint8]
-    chunks: NDArray[np.int32]
-    length: NDArray[np.int32]
-    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
-
-    def __len__(self) -> int:
-        return len(self.path_id)
-
-    def among(self, is_meant: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """Tell of each file whether its language is meant; asked once a language."""
-        names, language = self.memo.get("languages", self._languages)
-        return np.array([is_meant(name) for name in names] or [False])[language]
-
-    def _languages(self) -> tuple[list[str], NDArray[np.intp]]:
-        """Return the languages, and each file's index in them; sorting the names would take far longer."""
-        every = self.language.tolist()
-        place = {name: number for number, name in enumerate(dict.fromkeys(every))}
-        return [*map(str, place)], np.fromiter(map(place.__getitem__, every), np.intp, len(every))
-
-
-@dataclass(frozen=True, slots=True)
-class SearchScope:
-    """The files that a question may find, and their chunks; a chunk of several files has a row for each.
-
-    Attributes:
-        files: The files, by ascending path id.
-        path_text: int32, one row per file: the text of its path's words.
-        chunk_id: int32, ascending.
-        file: int32, number of the file.
-        text_id: int32, the text that is embedded for the chunk; 0 for none.
-        length: int32, the chunk's weighted number of terms.
-        of_index: Cache of what is computed from the index, whatever the scope.
-    """
-
-    files: Files
-    path_text: NDArray[np.int32]
-    chunk_id: NDArray[np.int32]
-    file: NDArray[np.int32]
-    text_id: NDArray[np.int32]
-    length: NDArray[np.int32]
-    memo: Memo = field(default_factory=lambda: Memo(lasting=True), repr=False, compare=False, kw_only=True)
-    of_index: Memo = field(default_factory=Memo, repr=False, compare=False, kw_only=True)
-
-    def places_of(self, chunk_ids: Collection[int] | NDArray[np.int32]) -> list[tuple[int, int]]:
-        """Return (file, chunk id) of some chunks, in order; chunks outside the scope are left out."""
-        wanted = integers(dict.fromkeys(map(int, chunk_ids)))
-        _row, place = self.rows_of(wanted)
-        return sorted(zip(self.file[place].tolist(), self.chunk_id[place].tolist(), strict=True))
-
-    def rows_of(self, chunk_ids: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Join: return each pair of indices in ``chunk_ids`` and in the scope with the same chunk."""
-        return joined_at(self.memo.get("ends", lambda: ends(self.chunk_id)), chunk_ids)
 
 
 class Postings(Struct, frozen=True):
@@ -196,20 +55,6 @@ class Postings(Struct, frozen=True):
     frequency: NDArray[np.int32]
     in_name: NDArray[np.bool_]
     length: NDArray[np.int32]
-
-
-class Near(Struct, frozen=True):
-    """The chunks nearest to a question by vector, best first.
-
-    Attributes:
-        chunk_id: int32.
-        file: int32, number of the file in the scope.
-        cosine: float32, of the question with normalise(chunk + 0.5 · path).
-    """
-
-    chunk_id: NDArray[np.int32]
-    file: NDArray[np.int32]
-    cosine: NDArray[np.float32]
 
 
 class DefinitionSite(Struct, frozen=True):
@@ -232,133 +77,6 @@ class NameWords(Struct, frozen=True):
 
     term: NDArray[np.int32]
     file: NDArray[np.int32]
-
-
-def open_scope(
-    db: DuckDBPyConnection,
-    view_id: int | None,
-    overlay: ViewOverlay = NO_OVERLAY,
-    filters: Filters = NO_FILTERS,
-    *,
-    path_ids: Sequence[int] | None = None,
-    memo: Memo | None = None,
-) -> SearchScope:
-    """Read which files a question may find, and their chunks.
-
-    Args:
-        view_id: The view; None for the overlay alone.
-        filters: Languages, collections and kinds of chunk.
-        path_ids: The only paths allowed; None for all.
-    """
-    only = None if path_ids is None else tuple(path_ids)
-    return (memo or Memo()).get(
-        ("scope", view_id, overlay, filters, only),
-        lambda: _read_scope(db, view_id, overlay, filters, only, memo or Memo()),
-    )
-
-
-def _weigh_packages(
-    db: DuckDBPyConnection, view_id: int | None, path_id: NDArray[np.int32], found: NDArray[np.uint8]
-) -> None:
-    """Correct the traits of files below packages that a manifest names, where their names gave them."""
-    import numpy as np
-
-    every = db.execute("SELECT directory FROM modules WHERE view_id = ?", [view_id]).fetchall()
-    packages = [each for each in (decode_path(row[0]) for row in every) if as_package(each) != f"{each}/"]
-    if not packages:
-        return
-    # "0" follows the slash. All at once, the innermost last: there may be thousands, and far more files.
-    ends = [objects(encode_path(each) + end for each in packages) for end in (b"/", b"0")]
-    below = run(
-        db,
-        [*ends, integers(map(len, packages))],
-        "SELECT path_id, path, traits, column2 FROM columns JOIN paths ON path >= column0 AND path < column1"
-        " ORDER BY column2",
-    ).fetchall()
-    innermost = {number: (decode_path(path), Trait(own), size) for number, path, own, size in below}
-    for row in np.flatnonzero(found & NAMED_LIKE_PACKAGES.value).tolist():
-        if of := innermost.get(int(path_id[row])):
-            path, own, size = of
-            found[row] = traits_within(path, path[:size], own)
-
-
-def _read_scope(
-    db: DuckDBPyConnection,
-    view_id: int | None,
-    overlay: ViewOverlay,
-    filters: Filters,
-    path_ids: Sequence[int] | None,
-    memo: Memo,
-) -> SearchScope:
-    files, path_text = _read_files(db, view_id, overlay, filters, path_ids)
-    if filters.kinds or filters.collections is not None:
-        kinds = "kind IN (SELECT unnest(?))" if filters.kinds else "true"
-        chunks = run(
-            db,
-            [distinct(files.content_id)],
-            "SELECT chunk_id, content_id, text_id, length FROM chunks"
-            f" SEMI JOIN columns ON content_id = column0 WHERE {kinds} ORDER BY chunk_id",
-            [list(filters.kinds)] if filters.kinds else [],
-        ).fetchnumpy()
-    else:  # a whole view has nearly all chunks
-        chunks = read_chunk_columns(db, memo)
-    order = np.argsort(files.content_id, kind="stable")
-    chunk, place = matches(files.content_id[order], chunks["content_id"])
-    return SearchScope(
-        files,
-        path_text,
-        chunks["chunk_id"][chunk],
-        order[place].astype(np.int32),
-        chunks["text_id"][chunk],
-        chunks["length"][chunk],
-        of_index=memo,
-    )
-
-
-def _read_files(
-    db: DuckDBPyConnection,
-    view_id: int | None,
-    overlay: ViewOverlay,
-    filters: Filters,
-    path_ids: Sequence[int] | None,
-) -> tuple[Files, NDArray[np.int32]]:
-    """Read the files that may be found, and the texts of their paths."""
-    wanted = filters.collections
-    changed = [
-        entry
-        for entry, collection in zip(overlay.entries, overlay.collections or repeat("code"), strict=False)
-        if wanted is None or collection in wanted
-    ]
-    columns: list[NDArray[Any]] = [
-        integers(path for path, _ in changed),
-        integers(content for _, content in changed),
-    ]
-    languages = "language IN (SELECT unnest(?))" if filters.languages else "true"
-    collections = "true" if wanted is None else "collection IN (SELECT unnest(?))"
-    rows = run(
-        db,
-        columns,
-        "SELECT path_id, content_id, language, traits, top, name_terms, contents.chunks, length,"
-        " text_id AS path_text, on_top"
-        " FROM (SELECT path_id, content_id, false AS on_top FROM entries"
-        f" WHERE view_id = ? AND content_id <> 0 AND {collections}"
-        " UNION ALL SELECT column0, column1, true FROM columns)"
-        " JOIN contents USING (content_id) JOIN paths USING (path_id)"
-        f" WHERE contents.chunks > 0 AND {languages} ORDER BY path_id",
-        [
-            view_id,
-            *([] if wanted is None else [list(wanted)]),
-            *([list(filters.languages)] if filters.languages else []),
-        ],
-    ).fetchnumpy()
-    _weigh_packages(db, view_id, rows["path_id"], rows["traits"])
-    on_top = rows.pop("on_top")
-    kept = on_top | ~np.isin(rows["path_id"], integers(overlay.masked))
-    if path_ids is not None:
-        kept &= np.isin(rows["path_id"], integers(path_ids))
-    path_text = rows.pop("path_text")[kept]
-    columns_of_files: dict[str, Any] = {name: column[kept] for name, column in rows.items()}
-    return Files(**columns_of_files), path_text
 
 
 def postings(
@@ -439,168 +157,6 @@ def _of_few_terms(
     }
 
 
-def nearest(
-    db: DuckDBPyConnection,
-    scope: SearchScope,
-    question: NDArray[np.float32],
-    limit: int,
-    memo: Memo | None = None,
-) -> Near:
-    """Find the scope's chunks nearest to a question by vector.
-
-    Where there are many, the sign bits of all vectors preselect chunks, whose vectors then decide. If the
-    signs of two vectors differ in h of n components, the angle is about πh/n (Charikar, 2002).
-
-    Args:
-        question: float32 (384,), L2-normalised.
-    """
-    memo = memo or Memo()
-    if np.count_nonzero(scope.text_id) > SURPLUS * limit:
-        rows = _likeliest(db, scope, question, SURPLUS * limit, memo)
-    else:
-        rows = np.flatnonzero(scope.text_id)
-    path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo)
-    there, place = known.find(scope.text_id[rows])
-    rows, place, path_text = rows[there], place[there], path_text[there]
-    with_path, path_place = known.find(path_text)
-    paths, own = np.unique(path_place, return_inverse=True)
-    weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
-    near, apart = known.compare_both(question, place, path_place)
-    near += weight * known.compare_with(question, paths)[own]
-    cosine = near / np.sqrt(1 + weight * (weight + 2 * apart))
-    chunk_id, file = scope.chunk_id[rows], scope.file[rows]
-    order = np.lexsort((chunk_id, file, -cosine))[:limit]
-    return Near(chunk_id[order], file[order], cosine[order].astype(np.float32))
-
-
-def similarities(
-    db: DuckDBPyConnection,
-    scope: SearchScope,
-    chunk_ids: NDArray[np.int32],
-    questions: NDArray[np.float32],
-    memo: Memo | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Compare some chunks with several questions.
-
-    Args:
-        questions: float32 (m, 384), each L2-normalised.
-
-    Returns:
-        Of each place (n) of these chunks that has a vector: the chunk, the number of the file, and its
-        cosines float32 (n, m) as in ``nearest``.
-    """
-    rows = np.flatnonzero(np.isin(scope.chunk_id, chunk_ids) & (scope.text_id != 0))
-    path_text = scope.path_text[scope.file[rows]]
-    known = vectors.read(db, distinct(np.concatenate([scope.text_id[rows], path_text])), memo or Memo())
-    there, place = known.find(scope.text_id[rows])
-    rows, place, path_text = rows[there], place[there], path_text[there]
-    with_path, path_place = known.find(path_text)
-    weight = np.where(with_path, np.float32(PATH_WEIGHT), np.float32(0))
-    both = known.small[place].astype(np.float32) * known.scale[place][:, None]
-    paths, own = np.unique(path_place, return_inverse=True)
-    both += weight[:, None] * (known.small[paths].astype(np.float32) * known.scale[paths][:, None])[own]
-    both /= np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-9)
-    return scope.chunk_id[rows], scope.file[rows], (both @ questions.T).astype(np.float32)
-
-
-def _likeliest(
-    db: DuckDBPyConnection,
-    scope: SearchScope,
-    question: NDArray[np.float32],
-    many: int,
-    memo: Memo,
-) -> NDArray[np.intp]:
-    """Preselect rows of a scope by the signs of their texts' vectors: ``many``, and those like the last.
-
-    The first pass counts the signs that differ from the question's; the second, of those that are left, sums
-    the question's components by them, which comes nearer to the cosine.
-    """
-    text_ids, signs = vectors.read_signs(db, memo)
-    of_text, of_path = _of_index(scope, "places", text_ids, lambda: _look_up(scope, text_ids))
-    if not len(text_ids):
-        return np.flatnonzero(scope.text_id)
-    table = vectors.sign_sums(question)
-    with_path = of_path < len(text_ids)
-    last = len(text_ids) - 1
-    by_path = vectors.estimated(signs[:, np.minimum(of_path, last)], table) * np.float32(PATH_WEIGHT)
-    by_path[~with_path] = 0
-    rows = np.arange(len(of_text))
-    about = np.append(_cosines(), np.array([-1, -np.inf], np.float32))  # no vector, no text
-    wide = round(math.sqrt(len(rows) * many))
-    if len(rows) > wide:
-        differing = vectors.differing(signs, vectors.signs(question.reshape(1, -1))[0])
-        differing = np.append(differing, np.array([DIMENSIONS + 1, DIMENSIONS + 2], np.uint16))
-        # All these indices are valid; where NumPy has to see to that, it copies them first.
-        near = np.take(about, np.take(differing, of_text, mode="clip"), mode="clip")
-        near += np.take(np.maximum(by_path, 0), scope.file, mode="clip")
-        rows = _best(near, wide)
-    text, file = of_text[rows], scope.file[rows]
-
-    def lengths(rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        return _lengths(signs, of_text[rows], of_path[scope.file[rows]])
-
-    near = (
-        vectors.estimated(np.take(signs, np.minimum(text, last), axis=1, mode="clip"), table) + by_path[file]
-    )
-    if scope.memo.count(("lengths", id(signs))) < _LENGTHS:
-        near /= lengths(rows)
-    else:
-        near /= _of_index(scope, "lengths", signs, lambda: lengths(np.arange(len(of_text))))[rows]
-    without = np.flatnonzero(text > last)
-    near[without] = about[DIMENSIONS + 1 :][text[without] - len(text_ids)]
-    return rows[_best(near, many)]
-
-
-def _cosines() -> NDArray[np.float32]:
-    """Return the cosines of two vectors by how many of their signs differ, about."""
-    angles: NDArray[np.float32] = np.pi / DIMENSIONS * np.arange(DIMENSIONS + 1, dtype=np.float32)
-    return np.cos(angles)
-
-
-def _lengths(
-    signs: NDArray[np.uint64], of_text: NDArray[np.int32], of_path: NDArray[np.int32]
-) -> NDArray[np.float32]:
-    """Estimate the length of chunk + 0.5 · path by the signs of both, whose places among them are given."""
-    about, last = _cosines(), signs.shape[1] - 1
-    weight = np.where(of_path <= last, np.float32(PATH_WEIGHT), np.float32(0))
-    found = np.empty(len(of_text), np.float32)
-    for start in range(0, len(found), _AT_A_TIME):
-        block = slice(start, start + _AT_A_TIME)
-        own, path = (signs[:, np.minimum(each[block], last)] for each in (of_text, of_path))
-        apart = about[vectors.count_differing(own, path)]
-        found[block] = np.sqrt(1 + weight[block] * (weight[block] + 2 * apart))
-    return found
-
-
-def _best(values: NDArray[np.float32], many: int) -> NDArray[np.intp]:
-    """Return the indices of the highest values, ascending: so many, and those like the lowest of them."""
-    if many >= len(values):
-        return np.arange(len(values))
-    return np.flatnonzero(values >= np.partition(values, len(values) - many)[len(values) - many])
-
-
-def _of_index(scope: SearchScope, key: str, column: NDArray[Any], make: Callable[[], _T]) -> _T:
-    """Return what a scope keeps of an index with this column, made anew where the index has changed since."""
-    of, kept = scope.memo.get(key, lambda: (column, make()))
-    if of is not column:
-        scope.memo.forget(key)
-        of, kept = scope.memo.get(key, lambda: (column, make()))
-    return kept if of is column else make()
-
-
-def _look_up(scope: SearchScope, text_ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return where the texts of a scope's chunks and of its files' paths are among some texts.
-
-    The number of texts stands for one that is not among them, and one more for no text.
-    """
-    last = max(int(column.max(initial=0)) for column in (text_ids, scope.text_id, scope.path_text))
-    place = np.full(1 + last, len(text_ids), dtype=np.int32)
-    place[text_ids] = np.arange(len(text_ids), dtype=np.int32)
-    place[0] = len(text_ids) + 1
-    return place[scope.text_id], place[scope.path_text]
-
-
 def definitions(db: DuckDBPyConnection, scope: SearchScope, names: Sequence[str]) -> list[DefinitionSite]:
     """Find the scope's definitions by name or qualified name, ignoring case.
 
@@ -646,7 +202,7 @@ def _chunks_named(db: DuckDBPyConnection, keys: Sequence[str], memo: Memo) -> ND
     Most words of questions name nothing: so the names' hashes are kept where names are looked up often enough
     for it to pay, which one question does not. None where they are not kept.
     """
-    if memo.vectors is None or memo.count("names") < _LOOKS:
+    if memo.vectors is None or memo.count("names") < LOOKS:
         return None
     own, chunk_id = memo.get("names", lambda: _read_names(db))
     given = [*map(in_whole_characters, keys)]
@@ -790,131 +346,59 @@ def contents_by_term(
     return dict(rows)
 
 
-_NO_TEXT = ("binary", "symlink", "submodule")
-"""Reasons to leave a path out of which none hides words (``model.Skip``)."""
+_MATCHING = """
+    WITH few AS MATERIALIZED (
+        SELECT chunk_id, kind, text FROM chunks SEMI JOIN columns ON chunk_id = column0
+        WHERE kind IN ('module', 'class')
+    )
+    SELECT chunk_id, regexp_matches(text, ?) AS given, kind = 'class' AND regexp_matches(text, ?) AS member
+    FROM few WHERE given OR member
+"""
+"""Materialized, because DuckDB would otherwise match every text of the index first."""
 
 
-def unsearched(
-    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, collections: Sequence[str] | None
-) -> tuple[int, int]:
-    """Count the files that no question can find.
-
-    Of some collections those not read yet or not readable; and of all those left out as text.
-    """
-    columns = [
-        *pairs(overlay.entries),
-        objects(overlay.collections or repeat("code", len(overlay.entries))),
-    ]
-    row = run(
-        db,
-        columns,
-        f"""
-        WITH held AS (
-            SELECT content_id, skip, collection FROM entries
-            WHERE view_id = ? AND NOT list_contains(?, path_id)
-            UNION ALL SELECT column1, '', column2 FROM columns
-        ), reasons AS (
-            SELECT {WHY} AS reason,
-                ? IS NULL OR collection IN (SELECT unnest(?)) AS asked, contains(state, ': ') AS failed
-            FROM held LEFT JOIN contents USING (content_id)
-        )
-        SELECT count(*) FILTER (asked AND (reason = 'pending' OR failed)),
-            count(*) FILTER (reason NOT IN ('indexed', 'pending', '') AND NOT coalesce(failed, false)
-                AND NOT list_contains(?, reason))
-        FROM reasons
-        """,
-        [
-            view_id,
-            list(overlay.masked),
-            None if collections is None else 1,
-            list(collections or ()),
-            list(_NO_TEXT),
-        ],
-    ).fetchone()
-    return (int(row[0]), int(row[1])) if row else (0, 0)
+def texts_of(
+    db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], memo: Memo | None = None
+) -> dict[int, str]:
+    """Read the texts of chunks."""
+    found = {own: chunk.text for own, chunk in kept_chunks(db, chunk_ids, memo).items()}
+    if len(found) < len(chunk_ids):
+        columns = [integers(each for each in chunk_ids.tolist() if each not in found)]
+        sql = "SELECT chunk_id, text FROM chunks SEMI JOIN columns ON chunk_id = column0"
+        found.update(run(db, columns, sql).fetchall())
+    return found
 
 
-LeftOutRow: TypeAlias = tuple[str, str, bool, str]
-
-
-def outlined(db: DuckDBPyConnection, content_ids: Iterable[int], memo: Memo | None = None) -> dict[int, str]:
-    """Return those of some contents of which only the outline is indexed, with their blobs."""
-    every = (memo or Memo()).get("outlined", lambda: _outlined(db))
-    return {each: every[each] for each in content_ids if each in every}
-
-
-def _outlined(db: DuckDBPyConnection) -> dict[int, str]:
-    sql = f"SELECT content_id, lower(hex(blob)) FROM contents WHERE {IS_OUTLINED}"
-    return dict(db.execute(sql).fetchall())
-
-
-def left_out(
-    db: DuckDBPyConnection, view_id: int | None, overlay: ViewOverlay, among: Sequence[str] = ()
-) -> list[LeftOutRow]:
-    """List the paths of a view that are left out, and those of which only the outline is indexed.
+def giving_a_value(
+    db: DuckDBPyConnection, chunk_ids: NDArray[np.int32], given: str, member: str
+) -> list[tuple[int, bool, bool]]:
+    """Find the modules and classes among some chunks whose texts match; ``member`` counts in classes only.
 
     Args:
-        among: Only these paths; none means all.
-
-    Returns:
-        A path, why (``model.Skip``, as text), whether it is hidden (left out for its path, and changed or
-        removed since), and its content's blob; empty where that was not looked at.
+        chunk_ids: int32, the chunks.
+        given: An expression (RE2) for a name that is given a value.
+        member: One for a member of a class.
     """
-    rows = run(
-        db,
-        [*pairs(overlay.entries)],
-        f"""
-        WITH held AS (
-            SELECT path_id, content_id, skip, path_id IN (SELECT unnest(?::INTEGER[])) AS hidden FROM entries
-            WHERE view_id = ? AND path_id NOT IN (SELECT column0 FROM columns) AND (NOT hidden OR skip <> '')
-            UNION ALL SELECT column0, column1, '', false FROM columns
-        )
-        SELECT path, {WHY} AS why, hidden, coalesce(lower(hex(blob)), '')
-        FROM held LEFT JOIN contents USING (content_id) JOIN paths USING (path_id)
-        WHERE why NOT IN ('indexed', 'pending', '') AND (? OR path IN (SELECT unnest(?::BLOB[])))
-        ORDER BY path
-        """,
-        [list(overlay.masked), view_id, not among, list(map(encode_path, among))],
-    ).fetchall()
-    return [(decode_path(path), *row) for path, *row in rows]
+    return run(db, [chunk_ids], _MATCHING, [given, member]).fetchall()
 
 
-def files_matching(db: DuckDBPyConnection, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
-    """Find the scope's files whose paths match a pattern (``path_pattern``): number and path, by number.
+def reexporting(db: DuckDBPyConnection, names: Sequence[str], memo: Memo | None = None) -> list[int]:
+    """Find the chunks that re-export one of some names, matching case."""
+    every = (memo or Memo()).get("reexports", lambda: _reexports(db))
+    return [chunk for name in names for chunk in every.get(name, ())]
 
-    One pass of the database over the paths, 8 ms for 50,000: their last parts have no index that ``__init__``
-    is in (``name_postings`` has the directory's name for it).
-    """
+
+def _reexports(db: DuckDBPyConnection) -> dict[str, list[int]]:
+    """Read which chunks re-export each name: 30 ms for an index of 29,000 chunks."""
     rows = db.execute(
-        "SELECT path_id, path FROM paths WHERE regexp_matches(path::VARCHAR, ?) ORDER BY path_id", [pattern]
+        # Materialized, because DuckDB would otherwise match the texts of all languages first.
+        "WITH few AS MATERIALIZED (SELECT chunk_id, text FROM chunks SEMI JOIN"
+        " (FROM contents WHERE language IN (SELECT unnest(?))) USING (content_id) WHERE kind = 'module')"
+        " FROM few WHERE regexp_matches(text, ?)",
+        [sorted(LANGUAGES), BEGINS],
     ).fetchall()
-    path_ids = integers(path_id for path_id, _ in rows)
-    if not len(scope.files):
-        return []
-    place = np.minimum(np.searchsorted(scope.files.path_id, path_ids), len(scope.files) - 1)
-    there = np.flatnonzero(scope.files.path_id[place] == path_ids)
-    return [
-        (number, decode_path(rows[at][1])) for number, at in zip(place[there].tolist(), there, strict=True)
-    ]
-
-
-def path_pattern(path: str) -> str:
-    """Return the pattern (RE2) of a path as the database writes bytes as text: all but plain ones escaped."""
-    written = (chr(byte) if chr(byte) in _PLAIN else f"\\x{byte:02X}" for byte in encode_path(path))
-    return re.escape("".join(written))
-
-
-def read_paths(db: DuckDBPyConnection, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
-    if memo is not None and (memo.whole or (memo.lasting and memo.count("paths") > _LOOKS)):
-        every = memo.get("paths", lambda: dict(all_paths(db)))
-        return {path_id: every[path_id] for path_id in path_ids}
-    columns = [integers(path_ids)]
-    rows = run(
-        db, columns, "SELECT path_id, path FROM paths SEMI JOIN columns ON path_id = column0"
-    ).fetchall()
-    return {path_id: decode_path(path) for path_id, path in rows}
-
-
-def all_paths(db: DuckDBPyConnection) -> list[tuple[int, str]]:
-    """List every recorded path, for filters that only Python can evaluate."""
-    return [(i, decode_path(path)) for i, path in db.execute("SELECT path_id, path FROM paths").fetchall()]
+    found: dict[str, list[int]] = {}
+    for chunk_id, text in rows:
+        for name in handed_on(text):
+            found.setdefault(name, []).append(chunk_id)
+    return found

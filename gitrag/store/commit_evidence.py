@@ -10,10 +10,11 @@ from msgspec import Struct
 from gitrag.late import np
 from gitrag.model import DIMENSIONS
 from gitrag.store import vectors
-from gitrag.store.candidates import SearchScope, read_postings, with_terms
+from gitrag.store.candidates import read_postings, with_terms
 from gitrag.store.columns import integers, matches, run, runs
 from gitrag.store.histories import TELLING, History, among, by_commit, read_history
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import SearchScope
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -26,7 +26,7 @@ class ViewFile(Struct, frozen=True):
     """A file of a view.
 
     Attributes:
-        written: As patterns of paths expect it (``candidates.path_pattern``).
+        written: As patterns of paths expect it (``scopes.path_pattern``).
         collection: Its collection, without the repository's slug.
         traits: ``gitrag.words.path_traits.Trait``.
         top: Hash of its top-level directory.

@@ -1,7 +1,8 @@
 """What a search asks of an index, whichever engine keeps it: an index file (DuckDB), or a hub (PostgreSQL).
 
 `gitrag/search` knows only this. Rows come as NumPy columns; what they mean is said where an index file
-answers (`gitrag/store/candidates.py`, `content.py`, `commit_evidence.py`, `views.py`).
+answers (`gitrag/store/scopes.py`, `candidates.py`, `nearby.py`, `content.py`, `commit_evidence.py`,
+`views.py`).
 """
 
 from __future__ import annotations
@@ -13,21 +14,13 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 from msgspec import Struct
 
 from gitrag.late import np
-from gitrag.store import candidates, commit_evidence, content, quoted, views
-from gitrag.store.candidates import (
-    NO_FILTERS,
-    NO_OVERLAY,
-    DefinitionSite,
-    Filters,
-    NamedSite,
-    NameWords,
-    Near,
-    Postings,
-    SearchScope,
-)
+from gitrag.store import candidates, commit_evidence, content, nearby, scopes, views
+from gitrag.store.candidates import DefinitionSite, NamedSite, NameWords, Postings
 from gitrag.store.commit_evidence import Messages
 from gitrag.store.content import ChunkPlace
 from gitrag.store.memo import Memo
+from gitrag.store.nearby import Near
+from gitrag.store.scopes import NO_FILTERS, NO_OVERLAY, Filters, SearchScope
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
@@ -118,7 +111,7 @@ class Source(Protocol):
         ...
 
     def files_matching(self, scope: SearchScope, pattern: str) -> list[tuple[int, str]]:
-        """Find the scope's files whose paths match a pattern (``candidates.path_pattern``), by number."""
+        """Find the scope's files whose paths match a pattern (``scopes.path_pattern``), by number."""
         ...
 
     def read_paths(self, path_ids: Sequence[int], memo: Memo | None = None) -> dict[int, str]:
@@ -219,12 +212,12 @@ class IndexFile(Struct, frozen=True):
 
     def texts_of(self, chunk_ids: NDArray[np.int32]) -> dict[int, str]:
         """See ``Source``."""
-        return quoted.texts_of(self.db, chunk_ids, self.memo)
+        return candidates.texts_of(self.db, chunk_ids, self.memo)
 
-    open_scope = _by(candidates.open_scope)
+    open_scope = _by(scopes.open_scope)
     postings = _by(candidates.postings)
-    nearest = _by(candidates.nearest)
-    similarities = _by(candidates.similarities)
+    nearest = _by(nearby.nearest)
+    similarities = _by(nearby.similarities)
     definitions = _by(candidates.definitions)
     named = _by(candidates.named)
     longer_names = _by(candidates.longer_names)
@@ -232,16 +225,16 @@ class IndexFile(Struct, frozen=True):
     contents_with = _by(candidates.contents_with)
     words_like = _by(candidates.words_like)
     contents_by_term = _by(candidates.contents_by_term)
-    unsearched = _by(candidates.unsearched)
-    files_matching = _by(candidates.files_matching)
-    read_paths = _by(candidates.read_paths)
-    all_paths = _by(candidates.all_paths)
+    unsearched = _by(scopes.unsearched)
+    files_matching = _by(scopes.files_matching)
+    read_paths = _by(scopes.read_paths)
+    all_paths = _by(scopes.all_paths)
     read_places = _by(content.read_places)
     read_texts = _by(content.read_texts)
     read_names = _by(content.read_names)
     read_chunk_texts = _by(content.read_chunk_texts)
-    giving_a_value = _by(quoted.giving_a_value)
-    reexporting = _by(quoted.reexporting)
+    giving_a_value = _by(candidates.giving_a_value)
+    reexporting = _by(candidates.reexporting)
     look_up = _by(views.look_up)
     messages = _by(commit_evidence.messages)
     activity = _by(commit_evidence.activity)

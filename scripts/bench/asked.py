@@ -60,7 +60,7 @@ from gitrag.indexing.history import read_history
 from gitrag.search import collecting, engine, sections
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import STOP_WORDS, read
-from gitrag.store import candidates
+from gitrag.store import scopes
 from gitrag.store.source import IndexFile
 from gitrag.words.terms import parts_of
 
@@ -176,7 +176,7 @@ def ask(asked: AskedSet, clone: Path, arguments: argparse.Namespace) -> dict[str
             workspace.embed()
         with workspace.store.read() as db:
             overlay = replace(refreshed.overlay, commit=refreshed.head.commit or "")
-            scoped = engine.Scoped(refreshed.view.view_id, overlay, candidates.NO_FILTERS, limit=PAGE)
+            scoped = engine.Scoped(refreshed.view.view_id, overlay, scopes.NO_FILTERS, limit=PAGE)
             for question in asked.questions:
                 if question.language:
                     source = IndexFile(db)
@@ -203,11 +203,11 @@ def ordered(
     hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
     yield "ranker", [hit.path for hit in hits]
     if alone_too:
-        scope = candidates.open_scope(db, scoped.view_id, scoped.overlay)
+        scope = scopes.open_scope(db, scoped.view_id, scoped.overlay)
         told = IndexFile(db).messages(scope, scoped.overlay.commit or "", question.hashes, vector)
         evidence = collecting.collect(IndexFile(db), question, scope, vector, told=told)
         number = scope.files.path_id.tolist()
-        paths = candidates.read_paths(db, number)
+        paths = scopes.read_paths(db, number)
         for way, best in alone(evidence):
             yield way, [paths[number[file]] for file in best]
 

@@ -33,7 +33,7 @@ from gitrag.indexing.refresh import refresh
 from gitrag.search.features import WEIGHTS
 from gitrag.search.history import message_features
 from gitrag.search.question import read
-from gitrag.store import candidates, commit_evidence, views
+from gitrag.store import commit_evidence, scopes, views
 from gitrag.workspace import Workspace
 
 PLACES = (1, 5, 10)
@@ -157,7 +157,7 @@ def reading_ms(workspace: Workspace, text: str) -> float:
         view = views.current(db, workspace.repo.worktree)
         if view is None or view.commit is None:
             raise AssertionError("no view of the base")
-        scope = candidates.open_scope(db, view.view_id)
+        scope = scopes.open_scope(db, view.view_id)
         each = []
         for _ in range(5):  # the machine is never quite idle
             began = time.perf_counter()

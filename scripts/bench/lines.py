@@ -42,7 +42,7 @@ from gitrag.actions.search_code import LIMIT, likeliest
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
-from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.scopes import NO_FILTERS
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 

@@ -23,8 +23,8 @@ from gitrag.machine.environment import multiply_in_one_thread
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
-from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS, SearchScope
+from gitrag.store import scopes
+from gitrag.store.scopes import NO_FILTERS, SearchScope
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
@@ -186,9 +186,9 @@ def open_repository(place: Path) -> Iterator[tuple[Workspace, Connection, Search
     workspace.embed()
     read_history(workspace.store, workspace.repo, refreshed.head.commit or "")
     with workspace.store.read() as db:
-        scope = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay)
+        scope = scopes.open_scope(db, refreshed.view.view_id, refreshed.overlay)
         path_ids = scope.files.path_id.tolist()
-        paths = candidates.read_paths(db, path_ids)
+        paths = scopes.read_paths(db, path_ids)
         yield workspace, db, scope, [paths[path_id] for path_id in path_ids]
 
 

@@ -37,7 +37,7 @@ from gitrag.indexing.snapshot import look_at
 from gitrag.search import engine
 from gitrag.search.engine import Hit
 from gitrag.search.question import read
-from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.scopes import NO_FILTERS
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 

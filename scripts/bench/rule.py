@@ -33,7 +33,7 @@ import reports
 from questions import Question, Target, chosen_projects, ndcg, parser_of, prepare
 
 from gitrag.search.engine import Scoped
-from gitrag.store.candidates import NO_FILTERS
+from gitrag.store.scopes import NO_FILTERS
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
 

@@ -36,7 +36,7 @@ from gitrag.actions.search import SearchOptions, search
 from gitrag.actions.status import read_status
 from gitrag.machine import environment
 from gitrag.search.exact import Pattern
-from gitrag.store import candidates
+from gitrag.store import nearby
 from gitrag.workspace import Workspace
 
 EVERYTHING = 1 << 24
@@ -180,10 +180,10 @@ def middle(times: list[tuple[float, float, float]]) -> tuple[float, ...]:
 
 def compare(workspace: Workspace, asked: list[str]) -> None:
     """Count the questions with the same answer, unlikely files included, where all vectors are compared."""
-    surplus, same, same_first = candidates.SURPLUS, 0, 0
+    surplus, same, same_first = nearby.SURPLUS, 0, 0
     for number, question in enumerate(asked, 1):
         answers = []
-        for candidates.SURPLUS in (surplus, EVERYTHING):
+        for nearby.SURPLUS in (surplus, EVERYTHING):
             found = search(workspace, question, SearchOptions(limit=10, min_score=0.0))
             answers.append([hit.path for hit in found.hits])
         same += answers[0] == answers[1]
@@ -191,7 +191,7 @@ def compare(workspace: Workspace, asked: list[str]) -> None:
         if number % PRINTED_EVERY == 0 or number == len(asked):
             said = f"the same first ten as with all vectors compared: {same} of {number}; first: {same_first}"
             print(said, flush=True)
-    candidates.SURPLUS = surplus
+    nearby.SURPLUS = surplus
 
 
 def questions(workspace: Workspace, many: int) -> list[str]:

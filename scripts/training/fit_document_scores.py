@@ -31,8 +31,8 @@ from gitrag.corpus.layout import CollectionKind
 from gitrag.search import collecting, document_scores
 from gitrag.search.question import read
 from gitrag.search.sections import Wanted, choose
-from gitrag.store import candidates
-from gitrag.store.candidates import NO_FILTERS
+from gitrag.store import scopes
+from gitrag.store.scopes import NO_FILTERS
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
@@ -83,9 +83,9 @@ def read_pages(
             if kind is CollectionKind.CODE:
                 continue
             filters = replace(NO_FILTERS, collections=collections)
-            scope = candidates.open_scope(db, view_id, overlay, filters)
+            scope = scopes.open_scope(db, view_id, overlay, filters)
             path_ids = scope.files.path_id.tolist()
-            paths = candidates.read_paths(db, path_ids)
+            paths = scopes.read_paths(db, path_ids)
             for label, vector in zip(labels, vectors, strict=True):
                 evidence = collecting.collect(IndexFile(db), read(label.subject), scope, vector)
                 facts = document_scores.facts(evidence, scope.files)

@@ -30,7 +30,7 @@ from gitrag.indexing.history import read_history
 from gitrag.search import collecting, engine, ranking
 from gitrag.search.features import REPORT_WEIGHTS
 from gitrag.search.question import read
-from gitrag.store import candidates, commit_evidence
+from gitrag.store import commit_evidence, scopes
 from gitrag.store.source import IndexFile
 from gitrag.workspace import Workspace
 
@@ -105,14 +105,14 @@ def collect(arguments: argparse.Namespace) -> tuple[list[str], list[Item]]:
             read_history(workspace.store, workspace.repo, base)
             with workspace.store.read() as db:
                 question = read(report.text)
-                scope = candidates.open_scope(db, view_id)
+                scope = scopes.open_scope(db, view_id)
                 told = commit_evidence.messages(db, scope, base, question.hashes)
                 evidence = collecting.collect(
                     IndexFile(db), question, scope, draft(question.meaning), told=told
                 )
                 names = [name for name in evidence.features if name not in UNUSED]
                 ids = scope.files.path_id.tolist()
-                by_id = candidates.read_paths(db, ids)
+                by_id = scopes.read_paths(db, ids)
                 files = [by_id[path_id] for path_id in ids]
                 sums = ranking.candidates(evidence, PAGE)
                 page = ranking.page(sums, scope.files.content_id, files, PAGE)

@@ -53,7 +53,7 @@ QUESTIONS = {
     "shell completion": "cli/completion.py",
     "StoreMissingError": "store/connection.py",
     "Drafter": "embedding/draft.py",
-    "open_scope": "store/candidates.py",
+    "open_scope": "store/scopes.py",
     "run_worker": "actions/catch_up.py",
 }
 PAGE = 10

@@ -11,7 +11,7 @@ from gitrag.actions.lines import read_range
 from gitrag.actions.search import SearchOptions
 from gitrag.git.conversion import as_stored
 from gitrag.search.exact import Pattern
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from gitrag.workspace import Workspace
 from tests.support.indexes import asked_often
 from tests.support.repository import create_repository, isolated_environment

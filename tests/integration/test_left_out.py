@@ -22,7 +22,7 @@ from gitrag.report.parts import notes_of, wording_line
 from gitrag.report.told import json_text
 from gitrag.report.told import json_text as as_json
 from gitrag.search.exact import Pattern
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from gitrag.workspace import Workspace
 from tests.support.indexes import asked_often, open_app
 from tests.support.repository import Link, create_repository, isolated_environment

@@ -18,7 +18,7 @@ from gitrag.indexing import history as newest_commits
 from gitrag.indexing import older_commits
 from gitrag.indexing.history import draft
 from gitrag.store import commit_evidence, histories
-from gitrag.store.candidates import open_scope
+from gitrag.store.scopes import open_scope
 from gitrag.workspace import Workspace
 from tests.support.indexes import open_app
 from tests.support.repository import GitRepository, made_once

@@ -14,8 +14,8 @@ from gitrag.actions.status import collection_names, read_status
 from gitrag.callgraph.answering import GraphQuestion
 from gitrag.git import untracked
 from gitrag.report.told import json_text as as_json
-from gitrag.store.candidates import Filters
 from gitrag.store.engine import Engine
+from gitrag.store.scopes import Filters
 from gitrag.workspace import Workspace
 from tests.support.golden_project import project
 from tests.support.repository import create_repository, isolated_environment

@@ -22,9 +22,9 @@ from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
 from gitrag.search import exact
 from gitrag.search.exact import Pattern
-from gitrag.store import candidates, views
-from gitrag.store.candidates import Filters, SearchScope
+from gitrag.store import nearby, scopes, views
 from gitrag.store.content import read_chunks
+from gitrag.store.scopes import Filters, SearchScope
 from gitrag.workspace import Workspace
 from tests.support.command import Gitrag
 from tests.support.golden_project import project
@@ -335,7 +335,7 @@ def test_the_same_index_and_question_give_the_same_bytes(workspace, environment)
 def scope_of(db: Connection) -> SearchScope:
     view = views.current(db, "")
     assert view is not None
-    return candidates.open_scope(db, view.view_id)
+    return scopes.open_scope(db, view.view_id)
 
 
 @pytest.mark.parametrize("query", ["retry with backoff", "sign a token", "a pool of connections"])
@@ -345,9 +345,9 @@ def test_two_stages_find_what_the_exact_scan_finds(workspace, encoder, monkeypat
     with workspace.store.read() as db:
         scope = scope_of(db)
         half = int(scope.files.chunks.sum()) // 2
-        exact = candidates.nearest(db, scope, question, half)
-        monkeypatch.setattr(candidates, "SURPLUS", 1)
-        staged = candidates.nearest(db, scope, question, half)
+        exact = nearby.nearest(db, scope, question, half)
+        monkeypatch.setattr(nearby, "SURPLUS", 1)
+        staged = nearby.nearest(db, scope, question, half)
     assert half > 30
     assert len(exact.chunk_id) == len(staged.chunk_id) == half
     assert staged.chunk_id[:10].tolist() == exact.chunk_id[:10].tolist()
@@ -357,7 +357,7 @@ def test_two_stages_find_what_the_exact_scan_finds(workspace, encoder, monkeypat
 
 def test_what_all_fits_in_the_second_stage_is_answered_the_same(workspace, monkeypatch):
     exact = search(workspace, "a pool of connections", ALL)
-    monkeypatch.setattr(candidates, "SURPLUS", 1)
+    monkeypatch.setattr(nearby, "SURPLUS", 1)
     assert as_json(search(workspace, "a pool of connections", ALL)) == as_json(exact)
 
 
@@ -366,15 +366,15 @@ def test_meaning_ranks_by_the_models_own_cosines(workspace, encoder):
     question = encoder.encode_query("how are passwords stored")
     with workspace.store.read() as db:
         scope = scope_of(db)
-        found = candidates.nearest(db, scope, question, 10)
+        found = nearby.nearest(db, scope, question, 10)
         chunks = read_chunks(db, found.chunk_id.tolist())
-        names = candidates.read_paths(db, scope.files.path_id.tolist())
+        names = scopes.read_paths(db, scope.files.path_id.tolist())
     rows = list(zip(found.chunk_id.tolist(), found.file.tolist(), found.cosine.tolist(), strict=True))
     assert len(rows) == 10
     for chunk_id, file, cosine in rows:
         path = names[int(scope.files.path_id[file])]
         of_chunk, of_path = encoder.encode([chunk_text(chunks[chunk_id]), path_text(path)])
-        both = of_chunk + candidates.PATH_WEIGHT * of_path
+        both = of_chunk + nearby.PATH_WEIGHT * of_path
         assert cosine == pytest.approx(float(question @ both / (both @ both) ** 0.5), abs=0.005)
 
 

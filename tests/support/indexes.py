@@ -14,9 +14,9 @@ from duckdb import DuckDBPyConnection
 from gitrag.indexing.known import known
 from gitrag.indexing.refresh import refresh
 from gitrag.indexing.snapshot import look
-from gitrag.store import candidates
-from gitrag.store.candidates import SearchScope
+from gitrag.store import scopes
 from gitrag.store.columns import decode_path, run
+from gitrag.store.scopes import SearchScope
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository, create_repository, isolated_environment
 
@@ -83,9 +83,9 @@ def scoped(workspace: Workspace) -> Iterator[tuple[DuckDBPyConnection, SearchSco
     view = workspace.update().refreshed.view
     file = Workspace.open(workspace.place, environ=workspace.environ)  # what is kept in memory lacks tables
     with file.store.read() as db:
-        scope = candidates.open_scope(db, view.view_id)
+        scope = scopes.open_scope(db, view.view_id)
         ids = scope.files.path_id.tolist()
-        paths = candidates.read_paths(db, ids)
+        paths = scopes.read_paths(db, ids)
         yield db, scope, [paths[path_id] for path_id in ids]
 
 
@@ -104,7 +104,7 @@ def logical(workspace: Workspace) -> Logical:
         refreshed = known(db, now)
         assert refreshed is not None, "the view is not of what git says now"
         assert not refreshed.waiting, f"{refreshed.waiting} contents are not read"
-        files = candidates.open_scope(db, refreshed.view.view_id, refreshed.overlay).files
+        files = scopes.open_scope(db, refreshed.view.view_id, refreshed.overlay).files
         columns = [files.path_id, files.content_id]
         run(
             db,
@@ -147,7 +147,7 @@ def logical(workspace: Workspace) -> Logical:
             for (path_id, content_id), collection in zip(overlay.entries, overlay.collections, strict=True)
         ]
         states = dict(db.execute("SELECT content_id, state FROM contents").fetchall())
-        names = candidates.read_paths(db, [path_id for path_id, *_ in held])
+        names = scopes.read_paths(db, [path_id for path_id, *_ in held])
         every = [
             (names[path_id], skip or states[content_id], collection)
             for path_id, content_id, skip, collection in held

@@ -16,7 +16,7 @@ from typing import Any
 from gitrag.actions.search import SearchOptions, search
 from gitrag.hooking.install import install
 from gitrag.machine.locks import StoreLock
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository
 

@@ -17,7 +17,7 @@ from gitrag.model import DEFINITIONS, Kind
 from gitrag.search.bearing import DocumentPart, Documents
 from gitrag.search.engine import Scoped
 from gitrag.search.similar_chunks import SimilarChunk, similar_chunks
-from gitrag.store.candidates import NO_FILTERS, Filters
+from gitrag.store.scopes import NO_FILTERS, Filters
 from gitrag.store.views import ViewOverlay
 from gitrag.words.numbers import count
 from gitrag.words.path_traits import Trait, traits

@@ -221,10 +221,10 @@ def _is_later(repo: Repository, there: str | None, commit: str | None) -> bool |
 def _branch(
     db: Connection, memo: Memo, view_id: int, commit: str | None, repository: str, branch: str
 ) -> Branch:
-    from gitrag.store import candidates, commit_evidence, export
+    from gitrag.store import commit_evidence, export, scopes
     from gitrag.store.views import ViewOverlay
 
-    scope = candidates.open_scope(db, view_id)
+    scope = scopes.open_scope(db, view_id)
     files = export.files(db, view_id)
     told = None
     if commit is not None:
@@ -234,7 +234,7 @@ def _branch(
         branch=branch,
         commit=commit,
         tree=export.tree_of(db, view_id),
-        left_out=candidates.unsearched(db, view_id, ViewOverlay(), None)[1],
+        left_out=scopes.unsearched(db, view_id, ViewOverlay(), None)[1],
         files=files,
         history=told,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -151,8 +151,7 @@ def _take(
     except PackError as error:
         team.reject(index.name, error)
         return nothing
-    order = np.argsort(keys)
-    found = ids[order[np.searchsorted(keys, index.keys[wanted], sorter=order)]]
+    found = ids[places_of(index.keys[wanted], keys)]
     checked, problem = check(team, found, rows)
     done.computed += checked
     if problem:
@@ -190,8 +189,13 @@ def check(
     ids, computed = _computed(team.workspace.encoder, texts)
     if not len(ids):
         return 0, ""
-    order = np.argsort(text_ids)
-    return len(ids), compare(computed, rows[order[np.searchsorted(text_ids, ids, sorter=order)]])
+    return len(ids), compare(computed, rows[places_of(ids, text_ids)])
+
+
+def places_of(wanted: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each of some values stands among others, in whatever order; all do."""
+    order = np.argsort(among)
+    return order[np.searchsorted(among, wanted, sorter=order)]
 
 
 def sample_size(count: int) -> int:

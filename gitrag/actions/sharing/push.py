@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gitrag.actions.sharing.pull import compare, is_enough, sample_size
+from gitrag.actions.sharing.pull import compare, is_enough, places_of, sample_size
 from gitrag.actions.sharing.shared import Shared
 from gitrag.late import np
 from gitrag.sharing import packs
@@ -197,8 +197,7 @@ def _contradicts(team: Shared, index: PackKeys, ids: NDArray[np.int32], keys: ND
     except PackError as error:
         team.reject(index.name, error)
         return True
-    order = np.argsort(keys)
-    texts = ids[order[np.searchsorted(keys, index.keys[own], sorter=order)]]
+    texts = ids[places_of(index.keys[own], keys)]
     with team.workspace.store.read() as db:
         problem = compare(shared.read(db, texts), rows)
     if problem:

@@ -76,9 +76,6 @@ class Attributes(Classes):
         """Read an attribute; properties are called.
 
         Args:
-            values: What it is read of.
-            frame: Where.
-            line: Where.
             special: Whether Python itself reads it, of the class: what is assigned to the instance does not
                 count.
             on: The name of what it is read of; empty for none.

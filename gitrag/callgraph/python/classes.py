@@ -353,10 +353,6 @@ class Classes(Names):
                 found |= {own: Function(own, Instance(each, exact=False)) for own in methods}
         return frozenset([PickedByPrefix(frozenset(found.values()))]) if found else NOTHING
 
-    def are_related(self, one: Id, other: Id) -> bool:
-        """Tell whether one of two classes inherits from the other."""
-        return one in self.order(other) or other in self.order(one)
-
     def beginning(self, cls: Id, prefix: str) -> Iterable[Id]:
         """Yield the members of a class, what it inherits and its subclasses whose names begin like this."""
         for each in [*self.order(cls), *self.subclasses(cls)]:
@@ -454,8 +450,7 @@ class Classes(Names):
         on something that is called like the class; a name of several words needs none of these.
 
         Args:
-            path: Where the name is read.
-            on: The name of what it is read of; empty for none.
+                on: The name of what it is read of; empty for none.
         """
         if "_" in name.strip("_") and name not in COMMON:
             return True

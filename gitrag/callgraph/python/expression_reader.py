@@ -163,7 +163,6 @@ class ExpressionReader:
         """Read an expression.
 
         Args:
-            node: It; None for none.
             typed: Whether it is an annotation, or part of one.
         """
         if node is None or self._depth > _MAX_DEPTH or self._other_depth > _MAX_DEPTH:

@@ -17,7 +17,6 @@ def is_accepted(scope: Scope, arguments: Arguments, *, bound: bool) -> bool:
     """Tell whether a function may be called with so many arguments, and with those names.
 
     Args:
-        arguments: What it is given.
         bound: Whether its first parameter is given by what it is bound to.
     """
     parameters = [each for each in scope.parameters if each.written != "/"][bound:]
@@ -50,7 +49,6 @@ def matched(  # noqa: C901 - the rules of Python's calls
 
     Args:
         bound: What it is bound to, which comes first; None for nothing.
-        arguments: What it is given.
     """
     given: dict[Argument, Values] = {}
     positional, starred = arguments.positional, arguments.starred

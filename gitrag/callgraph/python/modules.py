@@ -1,19 +1,41 @@
-"""A view's Python files, unpacked scope by scope."""
+"""Python's scopes as facts, and the files of a view: packed one by one, so that a question unpacks few."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from gitrag.callgraph.facts import Facts
-from gitrag.callgraph.python.facts import unpacked_scope
-from gitrag.callgraph.python.mentions import bound_in, target_of
-from gitrag.callgraph.python.records import Define, Import, ImportFrom, Scope, Statement
+from msgspec.json import Decoder
+
+from gitrag.callgraph.facts import DefinitionFacts, Facts, packed_body
+from gitrag.callgraph.python.mentions import bound_in, names_in, target_of
+from gitrag.callgraph.python.records import (
+    Define,
+    Import,
+    ImportFrom,
+    Scope,
+    Statement,
+    bare_name,
+    unsubscripted,
+)
 
 _MANY_NAMES = 32
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _MOST_BINDINGS = 200
 """Statements of a body that may bind one name: where each reads the name, all of them are read for each."""
+
+unpacked_scope = Decoder(Scope).decode
+"""Unpack one of `Facts.read_rows`."""
+
+
+def python_facts(scopes: Sequence[Scope]) -> Facts:
+    definitions = []
+    mentions: set[str] = set()
+    for scope in scopes:
+        bases = tuple([name for base in scope.bases if (name := bare_name(unsubscripted(base)))])
+        definitions.append(DefinitionFacts(scope.kind, scope.name, scope.line_start, scope.line_end, bases))
+        mentions.update(names_in(scope))
+    return Facts(tuple(definitions), frozenset(mentions), packed_body(*scopes))
 
 
 class PythonModule:

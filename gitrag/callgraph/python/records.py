@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 
 class Record(Struct, array_like=True, frozen=True, gc=False):
@@ -360,8 +361,6 @@ class Scope(Record, frozen=True):
     Attributes:
         kind: Which of these.
         name: Qualified name, its parts joined by ``.``; empty for the module.
-        line_start: First line, decorators included.
-        line_end: Last line.
         parent: The place of the scope around it among the file's; -1 for the module.
         decorators: From the top.
         parameters: Of a function.
@@ -417,23 +416,8 @@ class Draft(Struct):
     shared: tuple[str, ...] = ()
 
     def scope(self) -> Scope:
-        return Scope(
-            self.kind,
-            self.name,
-            self.line_start,
-            self.line_end,
-            self.parent,
-            self.decorators,
-            self.parameters,
-            self.bases,
-            self.keywords,
-            self.returns,
-            tuple(self.body),
-            {name: tuple(places) for name, places in self.assigners.items()},
-            self.decorated,
-            self.outer,
-            self.shared,
-        )
+        assigners = {name: tuple(places) for name, places in self.assigners.items()}
+        return Scope(**asdict(self) | {"body": tuple(self.body), "assigners": assigners})
 
 
 def bare_name(expression: Expression | None) -> str:

@@ -25,7 +25,6 @@ class ClassObject(_Value, frozen=True):
     """A class of the view, itself.
 
     Attributes:
-        cls: The class.
         exact: Whether it was named; else, as ``cls``, it may be a subclass.
     """
 
@@ -38,7 +37,6 @@ class Instance(_Value, frozen=True):
     """An instance of a class of the view.
 
     Attributes:
-        cls: The class.
         exact: Whether it was seen to be made; else it may be a subclass's.
     """
 
@@ -197,13 +195,7 @@ class PickedOfMany(_Value, frozen=True):
 
 
 class Property(_Value, frozen=True):
-    """What ``property(get, set, delete)`` makes.
-
-    Attributes:
-        getter: What reading the attribute calls.
-        setter: What assigning to it calls.
-        deleter: What deleting it calls.
-    """
+    """What ``property(get, set, delete)`` makes."""
 
     mark: ClassVar[str] = "P"
     getter: Values
@@ -398,9 +390,7 @@ def instances_in(values: Values) -> Values:
     return frozenset(value for value in values if type(value) is Instance)
 
 
-def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
-    values: Values, given: Mapping[Argument, Values]
-) -> Values:
+def substituted(values: Values, given: Mapping[Argument, Values]) -> Values:
     """Put what a caller gives in the place of parameters; containers get no deeper by it than they may be."""
     if not given or _OPEN.isdisjoint(map(type, values)):
         return values
@@ -416,39 +406,20 @@ def substituted(  # noqa: C901, PLR0912 - a branch a kind of value
             found.add(ContextManager(value.function, _shallow(substituted(value.held, given))))
         elif type(value) is TupleOf:
             found.add(TupleOf(tuple(_shallow(substituted(part, given)) for part in value.parts)))
-        elif type(value) is ListOf:
-            found.add(ListOf(_shallow(substituted(value.held, given))))
-        elif type(value) is DictOf:
-            found.add(DictOf(_shallow(substituted(value.held, given))))
-        elif type(value) is Returning:
-            found.add(Returning(_shallow(substituted(value.held, given))))
-        elif type(value) is PickedOfMany:
-            found.add(PickedOfMany(_shallow(substituted(value.held, given))))
+        elif isinstance(value, _HOLDING):
+            found.add(type(value)(_shallow(substituted(value.held, given))))
         elif type(value) is Property:
             functions = value.getter, value.setter, value.deleter
             found.add(Property(*(_shallow(substituted(each, given)) for each in functions)))
-        elif type(value) is PickedByPrefix:
-            found.add(PickedByPrefix(_shallow(substituted(value.held, given))))
         else:
             found.add(value)
     return limited(found)
 
 
-_OPEN = frozenset(
-    {
-        Argument,
-        OutsideWith,
-        ContextManager,
-        TupleOf,
-        ListOf,
-        DictOf,
-        Returning,
-        PickedByPrefix,
-        PickedOfMany,
-        Property,
-        Function,
-    }
-)
+_HOLDING = ListOf, DictOf, Returning, PickedByPrefix, PickedOfMany
+"""Kinds that have nothing but values, which arguments may be among."""
+
+_OPEN = frozenset({*_HOLDING, Argument, OutsideWith, ContextManager, TupleOf, Property, Function})
 """Kinds that arguments may be in; and functions: of too many in one set, only the first are handed on."""
 
 

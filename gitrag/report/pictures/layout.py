@@ -54,7 +54,6 @@ def choose(
     tests: Collection[Node] = (),
     *,
     with_tests: bool,
-    most: int = MOST_DRAWN,
 ) -> Drawn:
     """Return what is drawn of a graph.
 
@@ -80,7 +79,7 @@ def choose(
         for node in whole.nodes
         if node not in hidden and (node in joined or node in kept_anyway or node not in callers)
     )
-    kept, left_out = most_connected(replace(whole, nodes=nodes, edges=edges), most)
+    kept, left_out = most_connected(replace(whole, nodes=nodes, edges=edges), MOST_DRAWN)
     calling = {node: len(found) for node, found in callers.items()}
     return Drawn(kept, calling, len(hidden), len(whole.nodes) - len(hidden) - len(nodes), left_out)
 

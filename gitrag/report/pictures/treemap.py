@@ -49,7 +49,7 @@ class _Folder(Struct):
 Box = tuple[float, float, float, float]
 
 
-def treemap(sizes: Mapping[str, int], width: float = WIDTH, height: float = HEIGHT) -> list[Area]:
+def treemap(sizes: Mapping[str, int]) -> list[Area]:
     """Place files, and the folders around them, outermost first.
 
     Args:
@@ -65,7 +65,7 @@ def treemap(sizes: Mapping[str, int], width: float = WIDTH, height: float = HEIG
             here.size += max(lines, 1)
         here.files[name] = max(lines, 1)
     found: list[Area] = []
-    waiting: list[tuple[str, _Folder, Box]] = [("", root, (0.0, 0.0, width, height))]
+    waiting: list[tuple[str, _Folder, Box]] = [("", root, (0.0, 0.0, WIDTH, HEIGHT))]
     while waiting:
         path, folder, box = waiting.pop()
         items = [(name, inner.size, inner) for name, inner in folder.folders.items()]

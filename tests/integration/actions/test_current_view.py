@@ -8,7 +8,7 @@ from gitrag.actions import current_view
 from gitrag.actions.current_view import CurrentView
 from gitrag.actions.governance.related import duplicates
 from gitrag.errors import BusyError
-from gitrag.store import candidates
+from gitrag.store import scopes
 from gitrag.store.connection import StoreMissingError
 from gitrag.store.views import ViewOverlay
 from gitrag.workspace import Workspace
@@ -35,8 +35,8 @@ class Paths:
 
     def __call__(self, db, view_id: int, overlay: ViewOverlay) -> set[str]:
         self.times += 1
-        files = candidates.open_scope(db, view_id, overlay).files
-        return set(candidates.read_paths(db, files.path_id.tolist()).values())
+        files = scopes.open_scope(db, view_id, overlay).files
+        return set(scopes.read_paths(db, files.path_id.tolist()).values())
 
 
 def read(workspace: Workspace, **options: object) -> tuple[set[str], int]:

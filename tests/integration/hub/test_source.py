@@ -17,7 +17,7 @@ from gitrag.indexing.recipe import recipe
 from gitrag.search.question import read
 from gitrag.search.sections import Wanted
 from gitrag.store import views
-from gitrag.store.candidates import Filters, path_pattern
+from gitrag.store.scopes import Filters, path_pattern
 from gitrag.store.source import IndexFile, Source
 from gitrag.store.views import ViewOverlay
 from gitrag.words import terms

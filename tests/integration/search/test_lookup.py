@@ -10,7 +10,7 @@ import pytest
 from gitrag.actions.search import SearchOptions, search
 from gitrag.corpus.layout import CollectionKind
 from gitrag.search.sections import USUAL_KINDS, Wanted
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment
 from tests.support.stubs import PYTHON_OVERLOADS

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gitrag.actions.search import SearchOptions, search
-from gitrag.store import candidates
-from gitrag.store.candidates import Filters
+from gitrag.store import scopes
 from gitrag.store.engine import start
+from gitrag.store.scopes import Filters
 from gitrag.words.path_traits import Trait
 from tests.support.indexes import of_texts, scoped
 from tests.support.steps import counted
@@ -218,7 +218,7 @@ def test_packages_are_weighed_in_steps_by_their_files(tmp_path):
             db.execute("INSERT INTO modules VALUES (1, ?)", [path.rpartition("/")[0].encode()])
         found = np.full(count, Trait.SUPPORT.value, np.uint8)
         with counted("line") as taken:
-            candidates._weigh_packages(db, 1, np.arange(count, dtype=np.int32), found)
+            scopes._weigh_packages(db, 1, np.arange(count, dtype=np.int32), found)
         assert not found.any()
         return taken["line"]
 

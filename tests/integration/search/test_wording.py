@@ -12,7 +12,7 @@ from gitrag.report.markdown import as_markdown
 from gitrag.report.parts import notes_of, wording_line
 from gitrag.report.text import as_text
 from gitrag.search.sections import UNSURE, Wanted
-from gitrag.store.candidates import Filters
+from gitrag.store.scopes import Filters
 from tests.support.command import Gitrag
 from tests.support.indexes import of_texts, open_app
 from tests.support.repository import create_repository, isolated_environment

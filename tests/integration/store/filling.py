@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gitrag.model import Chunk, Kind
-from gitrag.store import candidates, content, views
-from gitrag.store.candidates import NO_FILTERS, Filters, SearchScope
+from gitrag.store import content, scopes, views
 from gitrag.store.connection import Store
 from gitrag.store.content import INDEXED, ContentRecord
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import NO_FILTERS, Filters, SearchScope
 from gitrag.store.vectors import shrink
 from gitrag.store.views import Difference, EntryRecord, PathRecord, View, ViewOverlay
 from gitrag.words.path_traits import traits
@@ -120,7 +120,7 @@ def open_scope(
 ) -> SearchScope:
     view = views.current(db, "")
     assert view is not None
-    return candidates.open_scope(db, view.view_id, overlay, filters, path_ids=paths, memo=memo)
+    return scopes.open_scope(db, view.view_id, overlay, filters, path_ids=paths, memo=memo)
 
 
 def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
@@ -131,5 +131,5 @@ def names_of(db: Connection, chunk_ids: np.ndarray) -> list[str]:
 def paths_of(db: Connection, scope: SearchScope) -> list[str]:
     """The paths of a scope, by number of the file."""
     ids = scope.files.path_id.tolist()
-    known = candidates.read_paths(db, ids)
+    known = scopes.read_paths(db, ids)
     return [known[path_id] for path_id in ids]

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from gitrag.model import Chunk
-from gitrag.store import candidates, content, vectors, views
-from gitrag.store.candidates import Filters, SearchScope
+from gitrag.store import candidates, content, nearby, scopes, vectors, views
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import Filters, SearchScope
 from gitrag.store.views import EntryRecord
 from gitrag.words.path_traits import Trait
 from tests.integration.store.filling import (
@@ -81,7 +81,7 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
             (0, "send", 0, 1, False, 2),
             (2, "send", 0, 1, True, 2),
         ]
-        near = candidates.nearest(db, scope, encoded[1], 10)
+        near = nearby.nearest(db, scope, encoded[1], 10)
         assert stored[int(near.chunk_id[0])] == texts[1][1]
         named = candidates.definitions(db, scope, ["CLOSE", "send"])
         assert [(stored[row.chunk_id].name, row.file, row.exact) for row in named] == [
@@ -94,7 +94,7 @@ def test_words_meaning_and_names_find_their_chunks(tmp_path: Path):
         assert candidates.definitions(db, functions, ["CLOSE", "send"]) == named
         assert candidates.definitions(db, classes, ["CLOSE", "send"]) == []
         assert len(candidates.postings(db, classes, [1, 2]).term) == 0
-        assert len(candidates.nearest(db, classes, encoded[1], 10).chunk_id) == 0
+        assert len(nearby.nearest(db, classes, encoded[1], 10).chunk_id) == 0
 
 
 def test_words_of_names_are_found_in_the_scope_alone(tmp_path: Path):
@@ -114,7 +114,7 @@ def test_words_of_names_are_found_in_the_scope_alone(tmp_path: Path):
 
     with store.read() as db:
         assert found(db, open_scope(db), "xa") == [("a", "b/a.py")]
-        every = dict(candidates.all_paths(db))
+        every = dict(scopes.all_paths(db))
         some = [path_id for path_id, path in every.items() if path.startswith("b/")]
         assert found(db, open_scope(db, paths=some), "ab") == [("a", "b/a.py"), ("b", "b/b.py")]
 
@@ -194,7 +194,7 @@ def test_a_path_without_a_vector_leaves_the_cosines_right(tmp_path: Path, others
         for text, vector in zip(texts, encoded, strict=True)
     }
     with store.read() as db:
-        near = candidates.nearest(db, open_scope(db), of["best"], 50)
+        near = nearby.nearest(db, open_scope(db), of["best"], 50)
         found = dict(zip(names_of(db, near.chunk_id), near.cosine.tolist(), strict=True))
     placed = {name: of[name] + 0.5 * of["old.py"] for name in names}
     expected = {name: float(v @ of["best"] / np.linalg.norm(v)) for name, v in placed.items()} | {"best": 1.0}
@@ -213,7 +213,7 @@ def texts_in(db: Connection, table: str) -> list[int]:
 
 
 def nearest_to(db: Connection, vector: np.ndarray) -> tuple[str, float]:
-    near = candidates.nearest(db, open_scope(db), vector, 10)
+    near = nearby.nearest(db, open_scope(db), vector, 10)
     return names_of(db, near.chunk_id)[0], float(near.cosine[0])
 
 
@@ -222,7 +222,7 @@ def test_drafts_answer_until_vectors_take_their_place(tmp_path: Path):
     fill(store, {"a.py": BLOB}, {BLOB: [("f", "one", [1]), ("g", "two", [2])]})
 
     def placed(vector: np.ndarray, path: np.ndarray) -> np.ndarray:
-        both = vector + candidates.PATH_WEIGHT * path
+        both = vector + nearby.PATH_WEIGHT * path
         return both / np.linalg.norm(both)
 
     with store.read() as db:
@@ -343,10 +343,10 @@ def test_two_stages_find_what_the_exact_scan_finds(tmp_path: Path, monkeypatch: 
     with store.read() as db:
         scope = open_scope(db)
         for i in range(20):
-            monkeypatch.setattr(candidates, "SURPLUS", 30)
-            exact = candidates.nearest(db, scope, encoded[i], 100)
-            monkeypatch.setattr(candidates, "SURPLUS", 1)
-            staged = candidates.nearest(db, scope, encoded[i], 100)
+            monkeypatch.setattr(nearby, "SURPLUS", 30)
+            exact = nearby.nearest(db, scope, encoded[i], 100)
+            monkeypatch.setattr(nearby, "SURPLUS", 1)
+            staged = nearby.nearest(db, scope, encoded[i], 100)
             assert len(exact.chunk_id) == len(staged.chunk_id) == 100
             same += len({*exact.chunk_id[:10].tolist()} & {*staged.chunk_id[:10].tolist()})
     assert same >= 0.98 * 200
@@ -360,12 +360,12 @@ def test_filters_act_before_the_cut(tmp_path: Path):
         {f"{i:040x}": [(f"f{i}", f"t{i}", [1])] for i in range(50)},
     )
     with store.read() as db:
-        wanted = [path_id for path_id, path in candidates.all_paths(db) if path in {"7.py", "31.py"}]
+        wanted = [path_id for path_id, path in scopes.all_paths(db) if path in {"7.py", "31.py"}]
         scope = open_scope(db, paths=wanted)
         assert paths_of(db, scope) == ["7.py", "31.py"]
         words = candidates.postings(db, scope, [1])
         assert sorted(names_of(db, words.chunk_id)) == ["f31", "f7"]
-        near = candidates.nearest(db, scope, draft("t0"), 2)
+        near = nearby.nearest(db, scope, draft("t0"), 2)
         assert sorted(names_of(db, near.chunk_id)) == ["f31", "f7"]
         assert candidates.definitions(db, scope, ["f8"]) == []
         assert len(open_scope(db, paths=[]).files) == 0
@@ -373,7 +373,7 @@ def test_filters_act_before_the_cut(tmp_path: Path):
         assert len(open_scope(db, filters=Filters(languages=("go", "python"))).files) == 50
         classes = open_scope(db, filters=Filters(kinds=("class",)))
         assert len(candidates.postings(db, classes, [1]).term) == 0
-        assert len(candidates.nearest(db, classes, draft("t0"), 2).chunk_id) == 0
+        assert len(nearby.nearest(db, classes, draft("t0"), 2).chunk_id) == 0
 
 
 def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
@@ -389,7 +389,7 @@ def test_an_overlay_hides_what_it_replaces(tmp_path: Path):
         scope = open_scope(db, overlay)
         assert paths_of(db, scope) == ["a.py"]
         assert names_of(db, candidates.postings(db, scope, [1]).chunk_id) == ["new"]
-        assert names_of(db, candidates.nearest(db, scope, draft("old"), 9).chunk_id) == ["new"]
+        assert names_of(db, nearby.nearest(db, scope, draft("old"), 9).chunk_id) == ["new"]
         assert len(open_scope(db, removal).files) == 0
 
 

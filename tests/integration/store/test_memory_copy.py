@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from gitrag.model import Chunk
-from gitrag.store import candidates, content, held_texts, vectors
+from gitrag.store import candidates, content, held_texts, nearby, scopes, vectors
 from gitrag.store import memo as memo_module
-from gitrag.store.candidates import Filters
 from gitrag.store.connection import Store, StoreMissingError
 from gitrag.store.engine import _ParsingOnce
 from gitrag.store.memo import Memo
+from gitrag.store.scopes import Filters
 from gitrag.store.vector_cache import VectorCache
 from tests.integration.store.filling import (
     BLOB,
@@ -45,14 +45,14 @@ def _fill(store: Store) -> None:
     fill(store, {"a.py": BLOB, "b.py": OTHER, "sub/c.py": OTHER}, CHUNKS)
 
 
-def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[object]]:
+def answer(store: Store, filters: Filters = scopes.NO_FILTERS) -> list[list[object]]:
     """All that a search reads."""
     with store.read() as db:
         scope = open_scope(db, filters=filters, memo=store.memo)
         words = candidates.postings(db, scope, [9, 2, 4], store.memo)
-        near = candidates.nearest(db, scope, draft("two"), 10, store.memo)
+        near = nearby.nearest(db, scope, draft("two"), 10, store.memo)
         paths = candidates.name_words(db, scope, [ord("a"), ord("s")], store.memo)
-        names = candidates.read_paths(db, scope.files.path_id.tolist(), store.memo)
+        names = scopes.read_paths(db, scope.files.path_id.tolist(), store.memo)
         rows = [
             sorted(
                 zip(*(getattr(part, name).tolist() for name in part.__slots__ if name != "memo"), strict=True)
@@ -69,8 +69,8 @@ def answer(store: Store, filters: Filters = candidates.NO_FILTERS) -> list[list[
 def test_a_kept_index_answers_as_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, surplus: int):
     """Also where the signs choose among the chunks: with no surplus, all but none."""
     if not surplus:
-        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
-        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+        monkeypatch.setattr(nearby, "SURPLUS", 0.2)
+        monkeypatch.setattr(nearby, "_likeliest", exactly(nearby._likeliest))
     store = filled(tmp_path)
     resident = open_store(tmp_path, resident=True)
     expected = answer(store)
@@ -110,8 +110,8 @@ def test_what_is_kept_of_an_index_outlives_the_vectors_that_are_written(
 ):
     """A question that refines what it finds would read all of it again, and so would the next one."""
     if not surplus:
-        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
-        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+        monkeypatch.setattr(nearby, "SURPLUS", 0.2)
+        monkeypatch.setattr(nearby, "_likeliest", exactly(nearby._likeliest))
     store, resident = large
     if not is_large:
         resident = open_store(store.directory, resident=True)
@@ -239,8 +239,8 @@ def test_a_large_index_answers_as_a_small_one(
 ):
     """It is opened for each question, and its scope, signs and vectors are kept beside."""
     if not surplus:
-        monkeypatch.setattr(candidates, "SURPLUS", 0.2)
-        monkeypatch.setattr(candidates, "_likeliest", exactly(candidates._likeliest))
+        monkeypatch.setattr(nearby, "SURPLUS", 0.2)
+        monkeypatch.setattr(nearby, "_likeliest", exactly(nearby._likeliest))
     store, resident = large
     functions = Filters(kinds=("class",), languages=("python",))
     for _ in range(3):

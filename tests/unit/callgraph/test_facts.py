@@ -7,7 +7,7 @@ import pytest
 from gitrag.callgraph import facts
 from gitrag.callgraph.extraction import LANGUAGES, extract, unsupported
 from gitrag.callgraph.facts import EMPTY, FACTS_VERSION, pack, unpack
-from gitrag.callgraph.python.facts import unpacked_scope
+from gitrag.callgraph.python.modules import unpacked_scope
 from tests.support.stubs import C_PROTOTYPES, PYTHON_OVERLOADS, TYPESCRIPT_OVERLOADS
 
 SOURCE = b"import os\n\n@cached\nclass A(Base):\n    def go(self):\n        os.walk('.')\n"

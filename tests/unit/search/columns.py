@@ -8,7 +8,9 @@ import numpy as np
 
 from gitrag.search.evidence import Collected, Evidence, gather
 from gitrag.search.question import read
-from gitrag.store.candidates import DefinitionSite, Files, NameWords, Near, Postings
+from gitrag.store.candidates import DefinitionSite, NameWords, Postings
+from gitrag.store.nearby import Near
+from gitrag.store.scopes import Files
 from gitrag.words.path_traits import traits
 from gitrag.words.terms import hashed
 

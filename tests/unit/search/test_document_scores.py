@@ -6,7 +6,7 @@ from gitrag.search import document_scores
 from gitrag.search.evidence import Evidence
 from gitrag.search.features import DOCUMENT, DOCUMENT_BY_WORDS
 from gitrag.search.ranking import Ranked
-from gitrag.store.candidates import Files
+from gitrag.store.scopes import Files
 from tests.unit.search.columns import evidence_of, make_files
 
 PATHS = ("0001-a.md", "0002-b.md", "0003-c.md", "0004-d.md")
