@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitrag.store.connection import Connection
     from gitrag.store.file_state import FileState
     from gitrag.store.memo import Memo
+    from gitrag.store.vectors import PendingText
 
 T = TypeVar("T")
 
@@ -35,6 +36,9 @@ Read: TypeAlias = "Callable[[Connection, int, ViewOverlay], T]"
 _Standing: TypeAlias = tuple[Refreshed | None, int, bool, float | None]
 """The view's state, None if something has to be written first; how many of its texts have no vector; whether
 HEAD has moved (``_has_moved``); when the view was last brought up to date."""
+
+_Left: TypeAlias = "tuple[int, list[PendingText], bool]"
+"""How many texts of a view have no vector, those to be embedded at once, and whether its history is read."""
 
 INLINE_TEXTS = 24
 """Up to so many texts (an edited file's; a third of a second) are embedded before a question is answered."""
@@ -260,26 +264,35 @@ class CurrentView:
         Returns:
             None where another process has moved the view since.
         """
-        from gitrag.indexing.embed_texts import embed_pending
+        from gitrag.indexing.embed_texts import embed_listed
+        from gitrag.store import vectors
 
-        refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start)
-        repo, commit = self._workspace.repo, refreshed.head.commit
-        self._name_commit(refreshed, now.slot)
-        with self._store.read() as db:
-            unembedded = _count_unembedded(db, refreshed)
-            history_is_read = is_read(db, repo, commit)
-            if history_is_read and not _are_few(unembedded, encoder):
-                return self._read_if_current(db, read, now, refreshed, unembedded)
-        if not history_is_read:
-            read_few(self._store, repo, commit, self._workspace.older)
-        view_id, overlay = _state_of(refreshed)
-        try:
-            if encoder is not None and _are_few(unembedded, encoder):
-                unembedded -= embed_pending(
-                    self._store, encoder, entries=overlay.entries, view_id=view_id, limit=unembedded
-                )
+        repo, left = self._workspace.repo, list[_Left]()
+
+        def look(db: Connection, refreshed: Refreshed) -> None:
+            unembedded, texts = _count_unembedded(db, refreshed), list[vectors.PendingText]()
+            if _are_few(unembedded, encoder):
+                texts = vectors.pending(db, unembedded, refreshed.overlay.entries, refreshed.view.view_id)
+            left.append((unembedded, texts, is_read(db, repo, refreshed.head.commit)))
+
+        refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start, look=look)
+        written = bool(left)
+        if not written:
+            self._name_commit(refreshed, now.slot)
+            with self._store.read(may_copy=False) as db:
+                look(db, refreshed)
+                if not left[0][1] and left[0][2]:
+                    return self._read_if_current(db, read, now, refreshed, left[0][0])
+        unembedded, texts, history_is_read = left[0]
+        try:  # before it is opened again: in an index built anew meanwhile, ids mean other texts
+            if encoder is not None:
+                unembedded -= embed_listed(self._store, encoder, texts)
         except (StoreError, BusyError) as error:  # the store cannot be written: it is read as it is
             self._workspace.say(str(error))
+        if written:
+            self._name_commit(refreshed, now.slot)
+        if not history_is_read:
+            read_few(self._store, repo, refreshed.head.commit, self._workspace.older)
         with self._store.read() as db:
             return self._read_if_current(db, read, now, refreshed, unembedded)
 

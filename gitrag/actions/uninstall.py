@@ -23,7 +23,7 @@ from gitrag.hooking import config_hooks
 from gitrag.hooking import install as hooks
 from gitrag.hooking.status import is_inside, status
 from gitrag.hooking.table import HOOKS
-from gitrag.indexing.worker import running
+from gitrag.indexing.worker import ask_to_end, running
 from gitrag.machine import files
 from gitrag.machine.locks import wait_for
 from gitrag.memory.projects import home_directory
@@ -213,6 +213,8 @@ def _remove_store(repo: Repository, environ: Mapping[str, str]) -> None:
     def is_idle() -> bool:
         return all(running(place) is None for place in places)
 
+    for place in places:  # it may wait for hours before it embeds
+        ask_to_end(place)
     if not wait_for(is_idle, time.monotonic() + _WORKER_S, poll_s=0.1):
         raise BusyError(f"The background is at work on {directory}.", "Try again in a while.")
     workspace = Workspace.open(repo.root or repo.git_dir, environ=environ)

@@ -162,6 +162,14 @@ def _working_tree_link(path: Path) -> Path | None:
     return (path.parent / content.removeprefix("gitdir:").strip()).resolve()
 
 
+def is_alias(ref: Path) -> bool:
+    """Tell whether a reference's file names another one, which is never packed."""
+    try:
+        return ref.is_file() and ref.read_bytes().startswith(b"ref:")
+    except OSError:
+        return False
+
+
 def _ask(start: Path, environment: Mapping[str, str]) -> list[str]:
     """Return git's answers to ``_FIELDS``, and last the top level ("" if there is none)."""
     asked = (*_FIELDS, "--show-toplevel")

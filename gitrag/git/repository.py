@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.errors import GitragError, RepositoryError, UsageError
-from gitrag.git import identity
+from gitrag.git import discovery, identity
 from gitrag.git.configuration import Configuration
 from gitrag.git.discovery import (
     INDEX_NAME,
@@ -249,7 +249,7 @@ class Repository:
     def head(self) -> Head:
         """Return HEAD."""
         ref = self._ref()
-        if ref == _IN_TABLES:
+        if ref == _IN_TABLES or (ref and discovery.is_alias(self.common_dir / ref)):
             ref = os.fsdecode(self.git("symbolic-ref", "--quiet", "HEAD").stdout).strip() or None
         branch = ref.removeprefix("refs/heads/") if ref else None
         # Read the branch once: a second read may find another commit.

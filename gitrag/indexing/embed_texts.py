@@ -73,11 +73,16 @@ def embed_pending(
             texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
         if not texts:
             break
-        ids, encoded, failures = encode_texts(encoder, texts)
-        store.write_vectors(ids, encoded, failures)
-        done += len(texts)
+        done += embed_listed(store, encoder, texts)
         advance(len(texts))
     return done
+
+
+def embed_listed(store: Store, encoder: Encoder, texts: Sequence[PendingText]) -> int:
+    """Embed texts in one transaction; return how many, those that cannot be embedded included."""
+    if texts:
+        store.write_vectors(*encode_texts(encoder, texts))
+    return len(texts)
 
 
 def encode_texts(

@@ -93,7 +93,7 @@ def _read_missing(
     except CommitError as error:  # no next attempt would read more
         warn(store, str(error))
         ids = []
-    with store.read() as db:
+    with store.read(may_copy=False) as db:
         known = commits.numbers_of(db, ids)
     new = [each for each in ids if each not in known]
     if most_new is not None and len(new) > most_new:

@@ -77,7 +77,7 @@ class Worker:
                 recorded until a worker succeeds throughout.
         """
         make_private(self._directory)
-        self._mark(worktree)
+        self.mark(worktree)
         worked = False
         failures: list[Exception] = []
         # After the lock is released: a process that still found it taken may have left a mark.
@@ -113,7 +113,8 @@ class Worker:
             else:
                 self._failure.unlink(missing_ok=True)
 
-    def _mark(self, worktree: Path) -> None:
+    def mark(self, worktree: Path) -> None:
+        """Ask for a worktree."""
         with open_private(self._marks, "ab") as file:  # short appends are atomic
             file.write(os.fsencode(worktree) + b"\0")
 
@@ -146,6 +147,12 @@ def last_failure(directory: Path) -> str:
 def running(directory: Path) -> Holder | None:
     """Return the background process and what it does, if one is running."""
     return read_holder(directory / _NOTE) if is_held(directory / "worker.lock") else None
+
+
+def ask_to_end(directory: Path) -> None:
+    """Have the worker, if one is running, leave what is not done: as if asked for what is no worktree."""
+    if running(directory) is not None:
+        Worker(directory).mark(Path(os.devnull))
 
 
 def tell(directory: Path, purpose: str) -> None:

@@ -7,6 +7,7 @@ file, those in question are read again, in the end each in a process of its own.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -40,9 +41,15 @@ class Reading:
     Args:
         directory: Where the files this process is reading are recorded; None for nowhere.
         processes: How many processes may read at once; below 2 only this one.
+        helps: Whether this process reads too what it shares, in place of one that would have to start.
+        deadline: When to begin no more of what is shared, in the time of ``time.monotonic``; None for never.
     """
 
-    def __init__(self, directory: Path | None, processes: int) -> None:
+    def __init__(
+        self, directory: Path | None, processes: int, *, helps: bool = False, deadline: float | None = None
+    ) -> None:
+        self._helps = helps
+        self._deadline = deadline
         self._journal = Journal(directory) if directory is not None else None
         self._suspects: frozenset[str] = frozenset()
         self._processes = processes
@@ -73,37 +80,47 @@ class Reading:
             shared: Whether it is worth starting other processes.
 
         Returns:
-            A function that waits for the results, which are in no particular order.
+            A function that waits for the results, which are in no particular order; after the deadline, of
+            what had begun.
         """
         apart = [job for name, job in jobs if name in self._suspects]
-        names = [name for name, _ in jobs if name not in self._suspects]
-        rest = [job for name, job in jobs if name not in self._suspects]
+        rest = [each for each in jobs if each[0] not in self._suspects]
         if self._processes < 2 or not shared:
-
-            def here() -> list[Result]:
-                with self._journal.reading(names) if self._journal else nullcontext():
-                    results = function(rest) if rest else []
-                return results + read_apart(function, apart, failed)
-
-            return here
+            return lambda: self._here(function, rest) + read_apart(function, apart, failed)
         pool = self._opened()
-        running = [(group, pool.submit(function, group)) for group in _grouped(rest)]
+        running = [(group, pool.submit(function, [job for _, job in group])) for group in _grouped(rest)]
 
         def there() -> list[Result]:
             results: list[Result] = []
+            for group, future in reversed(running) if self._helps else ():
+                if not self._is_over() and future.cancel():
+                    results += self._here(function, group)
             for group, future in running:
+                for _, other in running if self._is_over() else ():
+                    other.cancel()
+                if future.cancelled():
+                    continue
                 try:
                     results += future.result()
                 except ProcessDiedError:
-                    apart.extend(group)
+                    apart.extend(job for _, job in group)
             return results + read_apart(function, apart, failed)
 
         return there
 
+    def _here(
+        self, function: Callable[[Sequence[Job]], list[Result]], jobs: Sequence[tuple[str, Job]]
+    ) -> list[Result]:
+        with self._journal.reading(name for name, _ in jobs) if self._journal else nullcontext():
+            return function([job for _, job in jobs]) if jobs else []
+
+    def _is_over(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
     def _opened(self) -> Pool:
         if self._pool is None:
-            self._pool = self._pools.enter_context(pool_of(self._processes))
-        assert self._pool is not None  # noqa: S101 - at least two
+            self._pool = Pool(self._processes - self._helps)
+            self._pools.callback(self._pool.close)
         return self._pool
 
 

@@ -250,13 +250,14 @@ class Store:
         return total
 
     @contextmanager
-    def read(self, *, patience_s: float | None = None) -> Iterator[DuckDBPyConnection]:
+    def read(self, *, patience_s: float | None = None, may_copy: bool = True) -> Iterator[DuckDBPyConnection]:
         """Open the index for reading, concurrently with other readers.
 
         Inside the block ``memo`` caches results for this state of the index, and ``state`` identifies it.
 
         Args:
             patience_s: How long to wait for a writer, if less than usual: for what can be left out.
+            may_copy: Whether it may be copied into memory: not where it is about to be written.
 
         Raises:
             StoreMissingError: There is no readable index; build one.
@@ -271,7 +272,7 @@ class Store:
         self._require()
         read = None
         try:
-            copy = self._current_copy() if self._resident else None
+            copy = self._current_copy() if self._resident and may_copy else None
             if copy is not None:
                 with _interruptible():
                     self.memo, self.state = copy.memo, copy.state

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +22,7 @@ from gitrag.errors import BusyError, StoreError
 from gitrag.git import Repository
 from gitrag.hooking import script_blocks
 from gitrag.hooking.install import install
+from gitrag.indexing.worker import Worker
 from gitrag.memory.registry import RegisteredPlace, Registry
 
 
@@ -130,3 +135,19 @@ def test_the_entry_goes_after_the_index(git):
     Registry().add([RegisteredPlace.of(repo)])
     pieces = [each for each in of_repository(repo, os.environ) if isinstance(each, InstalledPiece)]
     assert [(each.what, each.last) for each in pieces] == [("index", False), ("its entry", True)]
+
+
+def test_a_worker_that_only_waits_is_told_to_end(git):
+    repo, waits = Repository.discover(git.path), threading.Event()
+
+    def work(_place: Path, asked: Callable[[], bool]) -> None:
+        waits.set()
+        while not asked():
+            time.sleep(0.01)
+
+    worker = threading.Thread(target=Worker(repo.index_directory).run, args=[repo.root, work], daemon=True)
+    worker.start()
+    waits.wait()
+    take_out(each for each in of_repository(repo, os.environ) if isinstance(each, InstalledPiece))
+    worker.join()
+    assert not repo.index_directory.exists()

@@ -77,6 +77,15 @@ def test_head_that_is_a_symbolic_link(make_repository):
     assert found.head() == Head(None, EMPTY_TREE, "unborn")
 
 
+def test_a_branch_that_stands_for_another_one_is_named_as_git_names_it(make_repository):
+    repository = make_repository({"a.py": "a = 1\n"})
+    repository.git("symbolic-ref", "refs/heads/other", "refs/heads/main")
+    repository.git("symbolic-ref", "HEAD", "refs/heads/other")
+    said = repository.git("status", "--porcelain=v2", "--branch").splitlines()
+    assert "# branch.head main" in said
+    assert discover(repository).head().branch == "main"
+
+
 def test_a_branch_whose_commit_is_gone_is_not_taken_for_unborn(make_repository):
     repository = make_repository({"a": "x\n"})
     commit = repository.git("rev-parse", "HEAD")

@@ -44,6 +44,24 @@ def test_a_file_that_ends_its_process_costs_itself_only():
     assert sorted(second) == [(job, "read") for job in range(3)], "the next files have processes again"
 
 
+def where(jobs: Sequence[int]) -> list[int]:
+    return [os.getpid() for _ in jobs]
+
+
+def test_this_process_helps_with_what_is_shared():
+    with Reading(None, 2, helps=True) as reading:
+        found = reading.start(where, named(range(80)), failed, shared=True)()
+    assert len(found) == 80
+    assert os.getpid() in found
+
+
+@pytest.mark.parametrize("helps", [False, True])
+def test_after_the_deadline_nothing_begins(helps):
+    with Reading(None, 2, helps=helps, deadline=0.0) as reading:
+        found = reading.start(read, named(range(800)), failed, shared=True)()
+    assert len(found) < 400
+
+
 def test_what_is_raised_is_no_end():
     with pytest.raises(ValueError, match=str(FAILS)), Reading(None, 2) as reading:
         reading.start(read, named([FAILS]), failed, shared=True)()
