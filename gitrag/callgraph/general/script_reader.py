@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +11,9 @@ from gitrag.callgraph.general.expressions import receiver_of
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.reader import BY_REF, IMPORTING, NAME_BYTES, Captures, Reader
 from gitrag.callgraph.general.records import (
+    ANY_OF,
+    ELEMENT,
+    GIVEN_TO,
     MORE,
     MOST_MORE,
     OBJECT,
@@ -39,6 +42,7 @@ _MAPPED = {
 }
 """And those of which a component has what these list."""
 _IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
+_FUNCTIONS = frozenset({"method_definition", "function_expression", "arrow_function"})
 _CLASS = late_re(rb"[^{]{0,400}?\b(?:class|interface|enum)\b")
 """How what is no object of JavaScript begins."""
 _MADE_OF = late_re(
@@ -47,6 +51,11 @@ _MADE_OF = late_re(
     rb"|\b(?:assign|extend|mixin)\s*\(\s*(?:[\w$.]+\.(?P<to>prototype)|\{\s*\})\s*,\s*(?:[\w$.]+\s*,\s*){0,4})\Z"
 )
 """What stands before an object of which a class is made, or whose members a prototype is given."""
+
+
+def many_of(types: Iterable[str]) -> str:
+    """Return the type of a list that may have something of each of several types."""
+    return f"{UNSURE}{ELEMENT}{ANY_OF.join(types)}"
 
 
 class ScriptReader(Reader):
@@ -76,14 +85,45 @@ class ScriptReader(Reader):
         return self._rows[own][1] in {"", "setup", "default.setup"}
 
     def pick(self, captures: Captures, key: str) -> None:
-        node, of = captures[key][0], self._picked_of(captures["picked.of"][0])
-        if of:
-            member = *of, self._text(captures.get("picked.name", [node])[0])
-            self._picked[node.start_byte] = member
+        """Note a member that has a name of its own, of what a variable holds or a function is given."""
+        node, value = captures[key][0], captures.get("picked.of", [None])[0]
+        of = [GIVEN_TO] if value is None else self._picked_of(value)
+        if not of:
+            return
+        member = *of, self._text(captures.get("picked.name", [node])[0])
+        self._picked[node.start_byte] = member
+        if value is not None:
             declared = Declaration(self._around(node), self._text(node), "", (*member, SAME))
-            self._variables.append(
-                Variable(declared, node, captures["picked.of"][0].end_byte, assigned=False)
-            )
+            self._variables.append(Variable(declared, node, value.end_byte, assigned=False))
+
+    def put(self, captures: Captures, key: str) -> None:
+        """Note what is put into a list, by the variable or the member that has it."""
+        is_field, many = "field" in captures, captures[key][0]
+        node = captures["field" if is_field else "var"][0]
+        place = self._class_around(node) if is_field else self._around(node)
+        for each in [many] if many.type == "new_expression" else many.named_children:
+            made = each.child_by_field_name("constructor")
+            if made is not None and (type_ := self._type(made)):
+                self._put[place, self._text(node), is_field][type_] = None
+
+    def _list(self) -> None:
+        """Say of lists what they may have: of a variable where it is declared."""
+        places: dict[tuple[int, str], Variable] = {}
+        for each in self._variables if self._put else ():
+            places.setdefault((each.declared.owner, each.declared.name), each)
+        held: dict[tuple[int, str], dict[str, None]] = {}
+        for (written, name, is_field), types in self._put.items():
+            place = written
+            if is_field:
+                self._fields.append(Declaration(place, name, many_of(types), None))
+                continue
+            while place > 0 and (place, name) not in places:
+                place = self._rows[place][4]
+            held.setdefault((place, name), {}).update(types)
+        for key, types in held.items():
+            if key in places:
+                declared = Declaration(*key, many_of(types), None)
+                self._variables.append(places[key]._replace(declared=declared, bound=False))
 
     def _picked_of(self, value: tree_sitter.Node) -> list[str]:
         """Return what a member is picked from, which may be a call's result."""
@@ -224,6 +264,25 @@ class ScriptReader(Reader):
         at = self._this_around(node)
         around = self._class_around(self._blocks[at][0]) if at >= 0 else 0
         return self._rows[around][1].rpartition(".")[2] if around and around < own else ""
+
+    def _give_members(self, node: tree_sitter.Node) -> None:
+        """Note the functions in an object that a call is given: ``$.ajax({ success() {} })``."""
+        arguments = self._lineage.parent(node)
+        call = self._lineage.parent(arguments) if arguments is not None else None
+        function = call and (call.child_by_field_name("function") or call.child_by_field_name("constructor"))
+        parts = self._made(function) if function else None
+        for each in node.named_children if parts else ():
+            value = each.child_by_field_name("value") if each.type == "pair" else each
+            if value is None or value.type not in _FUNCTIONS:
+                continue
+            own = self._around(value)
+            kind, name, line, _, parent = self._rows[own]
+            if kind == "function" and self._spans[own][0] >= node.start_byte and parts:
+                rule = ".".join(each for each in parts[-2:] if each.strip("()"))
+                last = name.rpartition(".")[2]
+                given = WrittenCall(parent, (GIVEN_TO, last), line, handed=True, rule=rule)
+                self._calls.append((given, each))
+                self._gifts.append((Declaration(own, GIVEN_TO, "", parts), node))
 
     def _made_of(self, node: tree_sitter.Node) -> Captures:
         """Return the name, and the base, of the class of JavaScript that a call makes of an object."""

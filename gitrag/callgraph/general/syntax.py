@@ -10,7 +10,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
   ``@ranged``, many of which it holds one, or ``@lent``, what a call of their member is given, a function of
   it; with none of them it is given something that is not known.
   With ``@assigned`` it may have held something else before; with ``@same`` it is what an expression is.
-- ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it.
+- ``@picked``: a constant that holds a member of ``@picked.of``, called ``@picked.name`` if not like it; or a
+  parameter, of what is given. ``@many``: what a variable or member has many of: what is made there.
 - ``@bound``: a name that is bound by any pattern: in its block it means nothing that is so called around.
 - ``@variant``: a variant of an enumeration; ``@payload``: a pattern that binds what one holds.
 - ``@itself``: a member that is one of the enclosing class: a case of an enumeration.
@@ -223,12 +224,16 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
 
         self._lineage = Lineage(tree)
         matches = self._matches(tree)
-        made = [self._made_of(each["object"][0]) for each in matches if "object" in each]
+        objects = [each["object"][0] for each in matches if "object" in each]
+        made = [self._made_of(each) for each in objects]
         self._place(tree, found, [each for each in [*matches, *made] if "value" in each])
         for captures in made:
             own = self._around(captures["value"][0]) if "base" in captures else 0
             if self._rows[own][0] == "class":
                 self._bases.append((own, self._type(captures["base"][0])))
+        for node, captures in zip(objects, made, strict=True):
+            if not captures:
+                self._give_members(node)
         if self._language.name == "kotlin":
             self._place_blocks(tree)
         for captures in matches:
@@ -273,6 +278,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         self._nest(self._nodes["function"])  # of JavaScript: what `return` ends
         self._give()
         if self._language.name in SCRIPTS:
+            self._list()
             self._fields = self._held_in_script()
         own = next((at for at, row in enumerate(self._rows) if row[:2] == ("class", DEFAULT)), 0)
         self._fields += [Declaration(own, name, type_, None) for name, type_ in self._refs.items()]
@@ -280,7 +286,9 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             self._imports = self._passed_on()
         self._imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
         self._imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
-        self._imports += [{"local": GIVES, "alias": GIVES}] * bool(self._gifts)
+        self._imports += [{"local": GIVES, "alias": GIVES}] * (
+            self._language.name == "php" and bool(self._gifts)
+        )
         return Scopes(
             [
                 *[each for each in said if each.assigned],
@@ -331,6 +339,9 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         self._marks[key].append(self._around(captures[key][0]))
         if key == "static" and "_scope" in captures:
             self._results.append(Result(self._marks[key][-1], "self"))
+
+    def _put_in(self, captures: Captures, key: str) -> None:
+        self.put(captures, key)
 
     def _watcher(self, captures: Captures, key: str) -> None:
         self._watchers.add(self._text(captures[key][0]))
@@ -427,6 +438,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         **dict.fromkeys(("registered", "group", "naming"), PhpReader.note_registered),
         "tokens": _call_in_tokens,
         "picked": ScriptReader.pick,
+        "many": _put_in,
         "mapped": ScriptReader.map_store,
         "needed": _need,
         "read": _reading,

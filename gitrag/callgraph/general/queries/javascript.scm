@@ -234,3 +234,16 @@
   key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
 [(arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
   (generator_function_declaration)] @function
+
+; What is put into a list, or a map, one by one or where it is made.
+(variable_declarator name: (identifier) @var value: (array . (new_expression)) @many)
+(assignment_expression
+  left: [(identifier) @var (member_expression object: (this) property: (_) @field)] right: (array . (new_expression)) @many)
+(assignment_expression
+  left: (subscript_expression object: [(identifier) @var (member_expression object: (this) property: (_) @field)])
+  right: (new_expression) @many)
+(call_expression
+  function: (member_expression
+    object: [(identifier) @var (member_expression object: (this) property: (_) @field)] property: (_) @_put)
+  arguments: (arguments (new_expression)) @many
+  (#any-of? @_put "push" "unshift" "add" "set"))
