@@ -110,6 +110,15 @@ class Objects(Receivers, ABC):
         found = (own for cls in every if cls is not None for own, _ in self._methods(cls, name))
         return [(own, OVERRIDDEN) for own in dict.fromkeys(found)]
 
+    def _find_class(self, written: str, path: str) -> Owner | None:
+        found, head = super()._find_class(written, path), written.partition(".")[0]
+        if found and head != written and self._tables.language(path) in SCRIPTS:
+            every = self._tables.classes.get(found.name, ())
+            full = (f".{self._tables.definition(own).name}" for own in every)
+            if not self._module(head, path) and not any(each.endswith(f".{written}") for each in full):
+                self._chosen.add((written, path, ""))  # `Backbone.View` is hardly a `View` of ours
+        return found
+
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
         if ANY_OF in type_name and not type_name.startswith((UNSURE, ELEMENT)):
             return Owner("class", type_name, scope[0])  # of each of a list's types
@@ -178,8 +187,14 @@ class Objects(Receivers, ABC):
             self._sure = CERTAIN
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
             found += self._otherwise(parts, caller)
+        if found and self._tables.language(caller[0]) in SCRIPTS:
+            found = [(own, min(sure, self._most_sure(own))) for own, sure in found]
         self._found_here[parts] = found
         return found
+
+    def _most_sure(self, own: Id) -> float:
+        """Return how sure a function may be at most: another may be in its place."""
+        return OVERRIDDEN if (own[1], UNSURE) in self._tables.body(own[0]).variables else CERTAIN
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
         """Find what is called where a member holds another of the things that it is given."""

@@ -80,6 +80,8 @@ class Reader:
         self._routes: list[tuple[int, dict[str, str]]] = []
         self._groups: list[tuple[int, int, str]] = []
         self._put: dict[tuple[int, str, bool], dict[str, None]] = defaultdict(dict)
+        self._replaced: set[str] = set()
+        self._reassigned: set[str] = set()
         self._gifts: list[tuple[Declaration, tree_sitter.Node]] = []
         self._resulting: list[tuple[Declaration, int]] = []
         self._calls: list[Call] = []

@@ -199,6 +199,25 @@ class ScriptReader(Reader):
             if each.get("local") != each.get("alias", "") or each["local"] in outside
         ]
 
+    def _given_anew(self) -> set[str]:
+        """Return the names of modules that variables have which are given something else later."""
+        modules = {each["module"] for each in self._imports if "module" in each}
+        own = {(each.declared.owner, each.declared.name) for each in self._variables if each.bound}
+        every = [each.declared for each in self._variables if each.assigned and each.declared.name in modules]
+        return {each.name for each in every if not each.owner or (each.owner, each.name) not in own}
+
+    def _doubted(self) -> Iterator[Declaration]:
+        """Yield a mark for each function in whose place another may be: a method, where `setup` has one."""
+        names = {name: own for own, (_, name, *_) in enumerate(self._rows)}
+        beside = (
+            name.replace("setup.", "", 1)
+            for name in names
+            if name.startswith(("setup.", "default.setup.")) and self._language.name in SCRIPTS
+        )
+        doubted = {names[name] for name in (*self._replaced, *beside) if name in names}
+        for own in sorted(doubted.union(self._marks["doubted"])):
+            yield Declaration(own, UNSURE, "", None)
+
     def _given_in_script(
         self,
         node: tree_sitter.Node,
@@ -267,18 +286,17 @@ class ScriptReader(Reader):
 
     def _give_members(self, node: tree_sitter.Node) -> None:
         """Note the functions in an object that a call is given: ``$.ajax({ success() {} })``."""
-        arguments = self._lineage.parent(node)
+        values = [each.child_by_field_name("value") or each for each in node.named_children]
+        values = [each for each in values if each.type in _FUNCTIONS]
+        arguments = self._lineage.parent(node) if values else None
         call = self._lineage.parent(arguments) if arguments is not None else None
         function = call and (call.child_by_field_name("function") or call.child_by_field_name("constructor"))
         parts = self._made(function) if function else None
-        for each in node.named_children if parts else ():
-            value = each.child_by_field_name("value") if each.type == "pair" else each
-            if value is None or value.type not in _FUNCTIONS:
-                continue
-            own = self._around(value)
+        for each in values if parts else ():
+            own = self._around(each)
             kind, name, line, _, parent = self._rows[own]
             if kind == "function" and self._spans[own][0] >= node.start_byte and parts:
-                rule = ".".join(each for each in parts[-2:] if each.strip("()"))
+                rule = ".".join(part for part in parts[-2:] if part.strip("()"))
                 last = name.rpartition(".")[2]
                 given = WrittenCall(parent, (GIVEN_TO, last), line, handed=True, rule=rule)
                 self._calls.append((given, each))

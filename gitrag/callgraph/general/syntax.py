@@ -20,6 +20,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: what is of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type; of PHP a private one; with ``@value``, a namespace.
+- ``@doubted``: a function in whose place another may be; ``@replaced``, one of a prototype.
 - ``@private``: a function that only its class, or its file, can call.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
@@ -257,7 +258,11 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
                 *[self._numbered(call, node, scopes) for call, node in calls],
                 *self._called_in_markup(),
             ),
-            (*self._declared_in(scopes), *[self._gift(*each, scopes) for each in self._gifts]),
+            (
+                *self._declared_in(scopes),
+                *[self._gift(*each, scopes) for each in self._gifts],
+                *self._doubted(),
+            ),
             tuple(self._fields),
             tuple(self._results),
             tuple([msgspec.convert(each, ImportRow) for each in self._imports]),
@@ -284,6 +289,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         self._fields += [Declaration(own, name, type_, None) for name, type_ in self._refs.items()]
         if self._language.name in SCRIPTS:
             self._imports = self._passed_on()
+            self._reassigned = self._given_anew()
         self._imports += [{"from": origin, "module": name} for origin, name in self._modules.items()]
         self._imports += [{**each, "public": REGISTERS} for each in prefixed(self._routes, self._groups)]
         self._imports += [{"local": GIVES, "alias": GIVES}] * (
@@ -342,6 +348,9 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
 
     def _put_in(self, captures: Captures, key: str) -> None:
         self.put(captures, key)
+
+    def _replace(self, captures: Captures, key: str) -> None:
+        self._replaced.add(f"{self._text(captures['_of'][0])}.{self._text(captures[key][0])}")
 
     def _watcher(self, captures: Captures, key: str) -> None:
         self._watchers.add(self._text(captures[key][0]))
@@ -451,6 +460,8 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         "method": _method,
         "markup": _markup,
         "private": _mark,
+        "doubted": _mark,
+        "replaced": _replace,
         "static": _mark,
         "elements": _elements,
         **dict.fromkeys(("value", "object"), _pass),
@@ -535,7 +546,8 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             is_bound = is_bound or (
                 self._language.name in SCRIPTS
                 and (
-                    scopes.conceal(parts[0], call.caller, node)
+                    parts[0] in self._reassigned
+                    or scopes.conceal(parts[0], call.caller, node)
                     or (parts[0] == "this" and self._is_lost(node))
                 )
             )

@@ -130,6 +130,111 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"App.run -> P", "App.run -> R.go", "App -> Q", "App.stop ~> Q.go"},
     ),
+    "what a component has of a store's state, that its own functions pick": (
+        {
+            "a.vue": """<template><p>{{ small }}</p></template>
+<script>
+export default {
+  computed: { ...mapState({ small: state => pick(state), large(state) { return pick(state) } }) },
+  methods: { go() { return this.large } },
+}
+function pick() {}
+</script>
+"""
+        },
+        {
+            *("default ~> default.small", "default ~> default.large"),
+            *(
+                "default.small -> pick",
+                "default.large -> pick",
+                "<module> ~> default.small",
+                "default.go -> default.large",
+            ),
+        },
+    ),
+    "a class of a library beside an own one of its last name": (
+        {
+            "a.js": """
+                class View { render() {} }
+                const Page = Backbone.View.extend({ go() { this.render() } });
+            """
+        },
+        {"Page.go ~> View.render"},
+    ),
+    "a class of ours in an object that is written": (
+        {
+            "a.js": """
+                App.View = class { render() {} };
+                const Page = App.View.extend({ go() { this.render() } });
+            """
+        },
+        {"Page.go -> App.View.render"},
+    ),
+    "what is exported before, and after, what others are spread from": (
+        {
+            "a.js": "const b = require('./b');\nmodule.exports = { go() {}, ...b, stop() {} };\n",
+            "b.js": "module.exports = { go() {}, stop() {} };\n",
+            "c.js": "const a = require('./a');\nfunction f() { a.go(); a.stop() }\n",
+        },
+        {"f ~> exports.go", "f -> exports.stop"},
+    ),
+    "a method beside what setup gives by its name": (
+        {
+            "a.vue": """<script>
+export default {
+  setup() { function go() {} return { go } },
+  methods: { go() {}, stop() {}, run() { this.go(); this.stop() } },
+}
+</script>
+"""
+        },
+        {"default.run ~> default.go", "default.run -> default.stop"},
+    ),
+    "a prototype that is given another function": (
+        {
+            "a.js": """
+                function A() {}
+                Object.assign(A.prototype, { go() {}, stop() {} });
+                function other() {}
+                if (old) A.prototype.go = other;
+                function f() { const a = new A(); a.go(); a.stop() }
+            """
+        },
+        {"f -> A", "f ~> A.go", "f -> A.stop", "<module> ~> other"},
+    ),
+    "a module in whose place there may be another": (
+        {
+            "x.js": "exports.go = function () {};\n",
+            "a.js": """
+                let x = require('./x');
+                let y = require('./x');
+                if (test) x = fake;
+                function f() { x.go() }
+                function g() { y.go(); let z; z = 1 }
+            """,
+        },
+        {"f ~> go", "g -> go"},
+    ),
+    "what a file exports of others whole": (
+        {
+            "mail/index.js": "module.exports = require('./mail');\n",
+            "mail/mail.js": "function send() {}\nmodule.exports = { send };\n",
+            "models/index.js": "module.exports = {\n  ...require('./a'),\n  ...require('./b'),\n};\n",
+            "models/a.js": "function make() {}\nmodule.exports = { make };\n",
+            "models/b.js": "exports.drop = function () {};\n",
+            "app/index.js": "module.exports = require('./app');\n",
+            "app/app.js": "class App { run() {} }\nmodule.exports = App;\n",
+            "m.js": """
+                const mail = require('./mail');
+                const models = require('./models');
+                const { make } = require('./models');
+                const App = require('./app');
+                function f() { mail.send(); models.make(); models.drop(); new App().run() }
+                function g() { make() }
+            """,
+        },
+        {"f -> send", "f -> make", "f -> drop", "f -> App", "f -> App.run", "g -> make"},
+    ),
 }
 
 

@@ -247,3 +247,27 @@
     object: [(identifier) @var (member_expression object: (this) property: (_) @field)] property: (_) @_put)
   arguments: (arguments (new_expression)) @many
   (#any-of? @_put "push" "unshift" "add" "set"))
+(call_expression
+  function: (identifier) @_maps
+  arguments: (arguments (object [(method_definition) @property
+    (pair value: [(arrow_function) (function_expression)] @property)]))
+  (#any-of? @_maps "mapState" "mapGetters"))
+
+; What may be another function: what is spread after it has its name, or its prototype is given another.
+(object
+  [(method_definition) @doubted (pair value: [(arrow_function) (function_expression)] @doubted)]
+  (spread_element [(identifier) (member_expression)]))
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (_) @_of property: (_) @_prototype) property: (_) @replaced)
+  right: [(identifier) (member_expression)]
+  (#eq? @_prototype "prototype"))
+
+; What a file exports of another whole.
+(assignment_expression
+  left: (member_expression) @_exports
+  right: [
+    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))
+    (object (spread_element
+      (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))))]
+  (#eq? @_exports "module.exports") (#eq? @_require "require"))
