@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import BUILT_IN
@@ -11,7 +11,18 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS
 from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.receivers import Receivers
-from gitrag.callgraph.general.records import ANY_OF, MORE, MOST_MORE, NUMBERED, PROVIDED, SAME, UNSURE
+from gitrag.callgraph.general.records import (
+    ANY_OF,
+    ELEMENT,
+    GIVEN_TO,
+    MORE,
+    MOST_MORE,
+    NUMBERED,
+    PROVIDED,
+    SAME,
+    UNSURE,
+    WrittenCall,
+)
 from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import SCRIPTS
 from gitrag.late import late_re
@@ -43,6 +54,7 @@ class Objects(Receivers, ABC):
         self._named_for: dict[Id, Owner | None] = {}
         self._by_words: dict[str, dict[str, list[Id]]] = {}
         self._alike_found: dict[str, list[Id]] | None = None
+        self._given_found: dict[str, list[tuple[Id, Id]]] = {}
 
     @abstractmethod
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
@@ -91,7 +103,25 @@ class Objects(Receivers, ABC):
                     return self._known_as(cls)
         return super()._find_class_of(own)
 
+    def _find_methods(self, owner: Owner, name: str) -> Found:
+        if ANY_OF not in owner.name:
+            return super()._find_methods(owner, name)
+        every = (self._class(each, owner.home) for each in owner.name.split(ANY_OF))
+        found = (own for cls in every if cls is not None for own, _ in self._methods(cls, name))
+        return [(own, OVERRIDDEN) for own in dict.fromkeys(found)]
+
+    def _find_class(self, written: str, path: str) -> Owner | None:
+        found, head = super()._find_class(written, path), written.partition(".")[0]
+        if found and head != written and self._tables.language(path) in SCRIPTS:
+            every = self._tables.classes.get(found.name, ())
+            full = (f".{self._tables.definition(own).name}" for own in every)
+            if not self._module(head, path) and not any(each.endswith(f".{written}") for each in full):
+                self._chosen.add((written, path, ""))  # `Backbone.View` is hardly a `View` of ours
+        return found
+
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
+        if ANY_OF in type_name and not type_name.startswith((UNSURE, ELEMENT)):
+            return Owner("class", type_name, scope[0])  # of each of a list's types
         found = super()._typed(type_name, scope)
         if found is not None or not scope[0].endswith(COMPONENTS):
             return found
@@ -157,8 +187,14 @@ class Objects(Receivers, ABC):
             self._sure = CERTAIN
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
             found += self._otherwise(parts, caller)
+        if found and self._tables.language(caller[0]) in SCRIPTS:
+            found = [(own, min(sure, self._most_sure(own))) for own, sure in found]
         self._found_here[parts] = found
         return found
+
+    def _most_sure(self, own: Id) -> float:
+        """Return how sure a function may be at most: another may be in its place."""
+        return OVERRIDDEN if (own[1], UNSURE) in self._tables.body(own[0]).variables else CERTAIN
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
         """Find what is called where a member holds another of the things that it is given."""
@@ -247,6 +283,40 @@ class Objects(Receivers, ABC):
                     self._alike_found.setdefault(bare(name), []).append(own)
         found = self._alike_found.get(bare(receiver), [])
         return found if len(found) == 1 and not receiver.endswith("()") else []
+
+    def _in_given(self, before: Sequence[str], name: str, caller: Id) -> Found:
+        """Find the functions in objects that are given to what calls a member: ``config.success()``."""
+        path, head = caller[0], before[0].partition(NUMBERED)[0]
+        if self._tables.language(path) not in SCRIPTS or self._tables.body(path).imports.get(head):
+            return []
+        if name not in self._given_found:
+            self._given_found[name] = []  # while they are looked for
+            self._given_found[name] = [*self._every_given(name)]
+        around = {*self._tables.outwards(caller)}
+        cls = self._class_of(caller) if head == "this" else None
+        found = [
+            own
+            for own, to in self._given_found[name]
+            if to in around or (cls and (other := self._class_of(to)) and cls in {*self._upwards(other)})
+        ]
+        return [(own, LIKE_NAMED) for own in found] if len(found) <= _MOST_NAMED else []
+
+    def _given_there(self, call: WrittenCall, caller: Id) -> Found:
+        """Find the function itself, of the object that a call is given."""
+        full = f"{self._tables.definition(caller).name}.{call.parts[1]}".lstrip(".")
+        every = self._tables.named(caller[0], full) if call.given is None else []
+        return [(own, LIKE_NAMED) for own in every if self._tables.definition(own).line_start == call.line]
+
+    def _every_given(self, name: str) -> Iterator[tuple[Id, Id]]:
+        """Yield the functions of a name in objects that calls are given, each with what is called."""
+        before = self._sure
+        for own in (*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ())):
+            body = self._tables.body(own[0])
+            given = body.variables.get((own[1], GIVEN_TO))
+            if given is not None and given.made:
+                for to, _ in self._resolve(given.made, (own[0], body.parents[own[1]]), DEPTH):
+                    yield own, to
+        self._sure = before
 
     def _are_beside(self, found: Sequence[Id]) -> bool:
         """Tell whether functions of one name are in files of one kind: ``plugins/*.js``, ``*/plugin.js``."""

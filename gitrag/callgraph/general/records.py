@@ -36,6 +36,10 @@ MOST_MORE = 3
 PROVIDED = "provided"
 """What a component of JavaScript is given by those around it, in place of the part of a store."""
 
+GIVEN_TO = "("
+"""First part of a member of an object of JavaScript that a function is given, or that a call is given there.
+Name of what a function in such an object has: the call that is given it."""
+
 ANY_OF = "|"
 """Between the numbers of the variables that a use may mean."""
 

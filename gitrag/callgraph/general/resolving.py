@@ -15,7 +15,7 @@ from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.objects import COMPONENTS, WORDS
 from gitrag.callgraph.general.parameters import BLOCK
-from gitrag.callgraph.general.records import SCOPED, WrittenCall
+from gitrag.callgraph.general.records import GIVEN_TO, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
 from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
@@ -33,9 +33,9 @@ ONE_OF_SEVERAL = 0.6
 """Confidence in one of several functions of a name, where nothing says which: overloads, builds."""
 _NOBODYS = frozenset(
     "Math JSON Object Array Promise Date Number String Reflect Intl Symbol console process window document $"
-    " jQuery _ string int long double float decimal bool char byte object".split()
+    f" jQuery _ string int long double float decimal bool char byte object {GIVEN_TO}".split()
 )
-"""Objects of JavaScript and types of C# that are of no repository: none of its methods is meant."""
+"""Objects of JavaScript and types of C# that are of no repository, and what is given: none is guessed."""
 _FEW = 4
 _USUAL = frozenset("get set is on to has with as of new create can from".split())
 """How names of libraries' methods begin: of these a third word is asked for, where it decides alone."""
@@ -61,6 +61,8 @@ class Resolver(Templates):
         parts = call.parts
         if self._tables.language(caller[0]) == "elixir":
             return elixir.called(parts, caller, self._tables, call.given)
+        if parts[0] == GIVEN_TO and call.handed:
+            return self._given_there(call, caller)
         found = self._meant(parts, caller)
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
@@ -168,8 +170,9 @@ class Resolver(Templates):
         if owner is None:
             if before[0] == "?" and len(before) > 1 and language in SCRIPTS:
                 return self._of_store(before, name, caller[0])
-            if len(before) == 1 and before[0].removesuffix("()") in _NOBODYS:
-                return []
+            given = self._in_given(before, name, caller)
+            if given or (len(before) == 1 and before[0].removesuffix("()") in _NOBODYS):
+                return given
             guessed = (
                 self._extensions(None, name, caller, before)
                 or self._of_object(before, name, caller)
@@ -189,8 +192,7 @@ class Resolver(Templates):
             return [*certain(listed), *(methods or self._alike(owner, name))]
         if owner.kind == "super":
             return [each for each in methods if each[1] == CERTAIN]
-        methods = methods or self._extensions(owner, name, caller)
-        if methods := methods or self._given_as(owner, name):
+        if methods := methods or self._extensions(owner, name, caller) or self._given_as(owner, name):
             return methods
         if self._tables.language(caller[0]) == "rust":
             return []

@@ -155,7 +155,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "a.js": "$.widget('x.y', { _show: function () {}, open: function () { this._show(); } });\n",
             "b.js": "$.widget('x.z', { _show: function () {} });\n",
         },
-        {"open ~> _show"},
+        {"open ~> _show", "<module> ~> _show", "<module> ~> open"},
     ),
     "what a constructor is given under another name for itself": (
         {

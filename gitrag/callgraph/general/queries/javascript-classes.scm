@@ -12,3 +12,18 @@
     function: (import) arguments: (arguments . (string) @import.from)))
   arguments: (arguments . (arrow_function
     parameters: (formal_parameters (object_pattern (shorthand_property_identifier_pattern) @import.name)))))
+
+; What a function is given an object of, by their names.
+(formal_parameters [
+  (object_pattern [(shorthand_property_identifier_pattern) @picked
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @picked)
+    (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)])
+  (assignment_pattern left: (object_pattern [(shorthand_property_identifier_pattern) @picked
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @picked)
+    (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)]))])
+(field_definition property: (_) @field value: (array . (new_expression)) @many)
+
+; What is done with each of a list.
+(arguments . [
+  (arrow_function parameter: (identifier) @var)
+  (_ parameters: (formal_parameters . (identifier) @var))]) @lent

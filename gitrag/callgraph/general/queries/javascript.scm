@@ -234,3 +234,40 @@
   key: (property_identifier) @import.alias value: [(identifier) (member_expression)] @import.local)))
 [(arrow_function) (function_expression) (function_declaration) (method_definition) (generator_function)
   (generator_function_declaration)] @function
+
+; What is put into a list, or a map, one by one or where it is made.
+(variable_declarator name: (identifier) @var value: (array . (new_expression)) @many)
+(assignment_expression
+  left: [(identifier) @var (member_expression object: (this) property: (_) @field)] right: (array . (new_expression)) @many)
+(assignment_expression
+  left: (subscript_expression object: [(identifier) @var (member_expression object: (this) property: (_) @field)])
+  right: (new_expression) @many)
+(call_expression
+  function: (member_expression
+    object: [(identifier) @var (member_expression object: (this) property: (_) @field)] property: (_) @_put)
+  arguments: (arguments (new_expression)) @many
+  (#any-of? @_put "push" "unshift" "add" "set"))
+(call_expression
+  function: (identifier) @_maps
+  arguments: (arguments (object [(method_definition) @property
+    (pair value: [(arrow_function) (function_expression)] @property)]))
+  (#any-of? @_maps "mapState" "mapGetters"))
+
+; What may be another function: what is spread after it has its name, or its prototype is given another.
+(object
+  [(method_definition) @doubted (pair value: [(arrow_function) (function_expression)] @doubted)]
+  (spread_element [(identifier) (member_expression)]))
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (_) @_of property: (_) @_prototype) property: (_) @replaced)
+  right: [(identifier) (member_expression)]
+  (#eq? @_prototype "prototype"))
+
+; What a file exports of another whole.
+(assignment_expression
+  left: (member_expression) @_exports
+  right: [
+    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))
+    (object (spread_element
+      (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))))]
+  (#eq? @_exports "module.exports") (#eq? @_require "require"))

@@ -7,6 +7,7 @@
 (variable_declarator name: (identifier) @var type: (type_annotation (_) @type))
 (public_field_definition name: (_) @field type: (type_annotation (_) @type))
 (public_field_definition name: (_) @field value: (new_expression constructor: (_) @type))
+(public_field_definition name: (_) @field value: (array . (new_expression)) @many)
 (function_declaration return_type: (type_annotation (_) @returns))
 (method_definition return_type: (type_annotation (_) @returns))
 (method_signature return_type: (type_annotation (_) @returns))
@@ -25,6 +26,9 @@
 (type_parameter name: (type_identifier) @var @_any !constraint)
 (if_statement condition: (parenthesized_expression (binary_expression
   left: (identifier) @var operator: "instanceof" right: (identifier) @type)))
+(required_parameter pattern: (object_pattern [(shorthand_property_identifier_pattern) @picked
+  (object_assignment_pattern left: (shorthand_property_identifier_pattern) @picked)
+  (pair_pattern key: (property_identifier) @picked.name value: (identifier) @picked)]))
 
 ; Its names are known in it without it, and outside by it.
 (internal_module name: (_) @value.name) @value @static
