@@ -180,6 +180,10 @@ for (const source of sources) {
     if (isFunction(node) || ts.isClassLike(node)) {
       const place = placeOf(node);
       if (place) say("F", ...place, endOf(node), ts.isClassLike(node) ? "class" : "function");
+      const object = (ts.isPropertyAssignment(node.parent) ? node.parent : node).parent;
+      const call = ts.isObjectLiteralExpression(object) && object.parent; // is it handed over as it is written?
+      if (place && call && (ts.isCallExpression(call) || ts.isNewExpression(call)) && call.arguments?.includes(object))
+        say("E", "reference", ...callerOf(object), lineOf(node), ...place);
     }
     if (ts.isCallExpression(node) && node.expression.kind !== ts.SyntaxKind.ImportKeyword) readCall(node);
     else if (ts.isNewExpression(node)) readCall(node);
