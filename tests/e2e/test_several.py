@@ -15,6 +15,7 @@ import duckdb
 import jsonschema
 import pytest
 
+from gitrag.actions.repositories.ask import ask
 from gitrag.memory.registry import RegisteredPlace, Registry
 from gitrag.report.schema import schema_of
 from tests.support.command import PATIENCE_S, Gitrag, user_environment
@@ -66,7 +67,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path, model_dir) -> Machine:
+def machine(tmp_path, model_dir, monkeypatch) -> Machine:
+    monkeypatch.setitem(ask.__kwdefaults__, "budget_s", PATIENCE_S)  # of a busy machine
     environment = user_environment(tmp_path / "home", model_dir)
     made = Machine(tmp_path / "src", environment)
     for name, files in (("shop", SHOP), ("bank", BANK), ("web", WEB)):

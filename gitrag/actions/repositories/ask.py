@@ -100,7 +100,9 @@ def ask(
         _log(reply)
     asked = tuple(_outcome(each, replies.get(each.name), budget_s) for each in chosen)
     most = limit if options.limit is None else options.limit
-    return replace(merge(query, answers, most, of_report=question.report is not None), asked=asked)
+    merged = merge(query, answers, most, of_report=question.report is not None)
+    narrowed = merged.wording.narrowed or len(answers) < len(chosen)
+    return replace(merged, wording=replace(merged.wording, narrowed=narrowed), asked=asked)
 
 
 class _Asking:

@@ -21,6 +21,7 @@ from gitrag.errors import UsageError
 from gitrag.git import Repository
 from gitrag.machine.log import close_log
 from gitrag.memory.registry import Registry
+from gitrag.report.parts import wording_line
 from gitrag.store import engine
 from gitrag.workspace import Workspace
 from tests.support.repository import GitRepository, made_once
@@ -152,6 +153,8 @@ def test_one_whose_place_cannot_be_looked_at_is_named_and_the_others_answer(many
         ("odd", Outcome.UNREACHABLE, f"{unreadable} cannot be read: File name too long")
     ]
     assert {hit.repository for hit in found.hits} == {each.name for each in many}
+    found = ask([*many, Chosen("odd", unreadable, unreadable)], "zebraStripes", opened, OPTIONS)
+    assert wording_line(found).startswith("none of the 36 files searched contains")
     with pytest.raises(UsageError, match="There is no directory"):
         choose(Scope(names=(str(unreadable),)), Registry(tmp_path / "state"), Path("/"), None)
 
