@@ -132,7 +132,7 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
             "use.js": "var a = require('./all'), o = require('./one');\n"
             "function f() { a.info(1); }\nfunction g() { o.tell(1); }\n",
         },
-        {"f -> info", "g -> info", "<module> ~> info"},
+        {"f -> info", "g -> info"},
     ),
     "a namespace that a function makes at once": (
         {

@@ -235,6 +235,13 @@ export default {
         },
         {"f -> send", "f -> make", "f -> drop", "f -> App", "f -> App.run", "g -> make"},
     ),
+    "an export is no call, and nothing is handed over": (
+        {
+            "a.js": "function go() {}\nexports.go = go;\nmodule.exports.run = go;\nlistener.exports = go;\n",
+            "b.js": "function stop() {}\nexports.stop = stop;\n",
+        },
+        {"<module> ~> go"},
+    ),
 }
 
 

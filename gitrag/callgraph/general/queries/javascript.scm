@@ -54,7 +54,8 @@
 (pair value: [(identifier) (member_expression)] @handed)
 (object (shorthand_property_identifier) @handed)
 (array [(identifier) (member_expression)] @handed)
-(assignment_expression right: [(identifier) (member_expression)] @handed)
+(assignment_expression left: (_) @_left right: [(identifier) (member_expression)] @handed
+  (#not-match? @_left "^(module[.])?exports[.]"))
 (variable_declarator value: [(identifier) (member_expression)] @handed)
 (return_statement (identifier) @handed)
 (ternary_expression consequence: (identifier) @handed)
