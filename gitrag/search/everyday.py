@@ -15,6 +15,7 @@ from gitrag.late import np
 from gitrag.search.bm25 import idf, saturated, scaled
 from gitrag.search.question import MOST_TERMS, STOP_WORDS, Question
 from gitrag.words import terms
+from gitrag.words.spelling import other_spellings
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo 
 
 def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
-    stems = {stem(word): word for word in terms.bare_parts(question.text)[:MOST_TERMS]}
+    asked = terms.bare_parts(question.text)[:MOST_TERMS]
+    stems = {stem(form): form for word in asked for form in (*other_spellings(word), word)}
     groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
     for said, own, code in (row for word in stems for row in _table(word[:2]).get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]

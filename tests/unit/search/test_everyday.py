@@ -22,6 +22,7 @@ def words_for(question: str) -> list[set[str]]:
         ("where do uploaded pictures go", "imag"),
         ("nobody may guess a password", "bruteforc"),  # words apart, another form
         ("tell another program of it", "notifi"),
+        ("the color of each app", "palett"),  # the table has "colour"
     ],
 )
 def test_what_people_say_has_codes_words(question, word):
