@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from gitrag.callgraph.general.records import (
     ELEMENT,
@@ -12,9 +11,6 @@ from gitrag.callgraph.general.records import (
     UNSURE,
 )
 from gitrag.late import late_re
-
-if TYPE_CHECKING:
-    pass
 
 _ARGUMENTS = late_re(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 _GENERICS = late_re(r"(?:::)?<[^<>()]*>")

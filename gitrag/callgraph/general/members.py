@@ -10,7 +10,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Naming, Owner, certain
-from gitrag.callgraph.general.records import ANY_OF, NUMBERED, UNSURE, Declaration
+from gitrag.callgraph.general.records import ANY_OF, LISTED, NUMBERED, UNSURE, Declaration
 from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.traits import C_FAMILY, CHOOSING, INHERITING, SPARING, WHOLE
 
@@ -154,6 +154,17 @@ class ClassMembers(Naming):
                 waiting.extend(self._bases(each))
         if any(each[1:] not in seen for each in waiting):
             self.limits.reached(edges.ANCESTORS, _MOST_ANCESTORS, owner.name)
+
+    def _held_above(self, owner: Owner, name: str) -> Iterator[tuple[Owner, Id, Declaration]]:
+        """Yield what a class and those that it inherits from have by a name; last what only seems a list."""
+        listed = []
+        for each in self._upwards(owner):
+            for own, declared in self._fields_of(each, name):
+                if declared.type_name.lstrip(UNSURE).startswith(LISTED):
+                    listed.append((each, own, declared))
+                else:
+                    yield each, own, declared
+        yield from listed
 
     def _methods(self, owner: Owner, name: str) -> Found:
         """Find a method of a class or its bases, and its overrides; computed once for all calls."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.built_in import BUILT_IN
@@ -15,6 +15,7 @@ from gitrag.callgraph.general.records import (
     ANY_OF,
     ELEMENT,
     GIVEN_TO,
+    LISTED,
     MORE,
     MOST_MORE,
     NUMBERED,
@@ -26,6 +27,7 @@ from gitrag.callgraph.general.records import (
 from gitrag.callgraph.general.tables import Tables, bare
 from gitrag.callgraph.general.traits import SCRIPTS
 from gitrag.late import late_re
+from gitrag.words.path_traits import Trait, traits
 
 WORDS = late_re(r"[A-Z]*[a-z\d]+|[A-Z]+(?![a-z])")
 COMPONENTS = (".vue", ".svelte", ".astro")
@@ -54,7 +56,8 @@ class Objects(Receivers, ABC):
         self._named_for: dict[Id, Owner | None] = {}
         self._by_words: dict[str, dict[str, list[Id]]] = {}
         self._alike_found: dict[str, list[Id]] | None = None
-        self._given_found: dict[str, list[tuple[Id, Id]]] = {}
+        self._given_found: dict[tuple[str, bool], dict[Id | Owner, list[Id]]] = {}
+        self._given_at: dict[tuple[str, str], dict[int, list[Id]]] = {}
 
     @abstractmethod
     def _only_one(self, head: str, name: str, caller: Id) -> Found:
@@ -106,7 +109,7 @@ class Objects(Receivers, ABC):
     def _find_methods(self, owner: Owner, name: str) -> Found:
         if ANY_OF not in owner.name:
             return super()._find_methods(owner, name)
-        every = (self._class(each, owner.home) for each in owner.name.split(ANY_OF))
+        every = (self._class(each, owner.home) for each in owner.name.split(ANY_OF) if each)
         found = (own for cls in every if cls is not None for own, _ in self._methods(cls, name))
         return [(own, OVERRIDDEN) for own in dict.fromkeys(found)]
 
@@ -121,7 +124,8 @@ class Objects(Receivers, ABC):
 
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
         if ANY_OF in type_name and not type_name.startswith((UNSURE, ELEMENT)):
-            return Owner("class", type_name, scope[0])  # of each of a list's types
+            every = [each for each in type_name.split(ANY_OF) if each]  # of each of a list's types
+            return self._typed(every[0], scope) if len(every) == 1 else Owner("class", type_name, scope[0])
         found = super()._typed(type_name, scope)
         if found is not None or not scope[0].endswith(COMPONENTS):
             return found
@@ -195,6 +199,11 @@ class Objects(Receivers, ABC):
     def _most_sure(self, own: Id) -> float:
         """Return how sure a function may be at most: another may be in its place."""
         return OVERRIDDEN if (own[1], UNSURE) in self._tables.body(own[0]).variables else CERTAIN
+
+    def _owner_but_lists(self, before: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
+        """Find what has a member; of what only seems a list nothing is known: ``scene.add(new Mesh())``."""
+        owner = self._owner(before, name, caller, depth)
+        return None if owner is not None and owner.name.startswith(LISTED) else owner
 
     def _otherwise(self, parts: Sequence[str], caller: Id) -> Found:
         """Find what is called where a member holds another of the things that it is given."""
@@ -289,34 +298,48 @@ class Objects(Receivers, ABC):
         path, head = caller[0], before[0].partition(NUMBERED)[0]
         if self._tables.language(path) not in SCRIPTS or self._tables.body(path).imports.get(head):
             return []
-        if name not in self._given_found:
-            self._given_found[name] = []  # while they are looked for
-            self._given_found[name] = [*self._every_given(name)]
-        around = {*self._tables.outwards(caller)}
-        cls = self._class_of(caller) if head == "this" else None
-        found = [
-            own
-            for own, to in self._given_found[name]
-            if to in around or (cls and (other := self._class_of(to)) and cls in {*self._upwards(other)})
-        ]
-        return [(own, LIKE_NAMED) for own in found] if len(found) <= _MOST_NAMED else []
+        key = name, bool(traits(path) & Trait.TEST)
+        if key not in self._given_found:
+            self._given_found[key] = {}  # while they are looked for
+            self._given_found[key] = self._every_given(*key)
+        given = self._given_found[key]
+        cls = self._class_of(caller) if head == "this" and given else None
+        every = [given[each] for each in (*self._tables.outwards(caller), cls) if each and each in given]
+        if sum(map(len, every)) > _MOST_NAMED:
+            return []
+        return [(own, LIKE_NAMED) for own in dict.fromkeys(own for each in every for own in each)]
 
     def _given_there(self, call: WrittenCall, caller: Id) -> Found:
         """Find the function itself, of the object that a call is given."""
-        full = f"{self._tables.definition(caller).name}.{call.parts[1]}".lstrip(".")
-        every = self._tables.named(caller[0], full) if call.given is None else []
-        return [(own, LIKE_NAMED) for own in every if self._tables.definition(own).line_start == call.line]
+        key = caller[0], f"{self._tables.definition(caller).name}.{call.parts[1]}".lstrip(".")
+        if key not in self._given_at:
+            found = self._given_at[key] = {}
+            for own in self._tables.named(*key):
+                found.setdefault(self._tables.definition(own).line_start, []).append(own)
+        every = self._given_at[key].get(call.line, ()) if call.given is None else ()
+        return [(own, LIKE_NAMED) for own in every]
 
-    def _every_given(self, name: str) -> Iterator[tuple[Id, Id]]:
-        """Yield the functions of a name in objects that calls are given, each with what is called."""
+    def _every_given(self, name: str, in_tests: bool) -> dict[Id | Owner, list[Id]]:
+        """Return the functions of a name in objects that calls are given, by what is called and its class.
+
+        What only tests give says nothing of what other code calls.
+        """
         before = self._sure
+        called: dict[Id, list[Id]] = {}
+        found: dict[Id | Owner, list[Id]] = {}
         for own in (*self._tables.methods.get(name, ()), *self._tables.functions.get(name, ())):
             body = self._tables.body(own[0])
             given = body.variables.get((own[1], GIVEN_TO))
-            if given is not None and given.made:
+            if given is not None and given.made and (in_tests or not traits(own[0]) & Trait.TEST):
                 for to, _ in self._resolve(given.made, (own[0], body.parents[own[1]]), DEPTH):
-                    yield own, to
+                    called.setdefault(to, []).append(own)
         self._sure = before
+        for to, given_to in called.items():
+            found[to] = given_to
+            cls = self._class_of(to)
+            for each in self._upwards(cls) if cls is not None else ():
+                found.setdefault(each, []).extend(given_to)
+        return found
 
     def _are_beside(self, found: Sequence[Id]) -> bool:
         """Tell whether functions of one name are in files of one kind: ``plugins/*.js``, ``*/plugin.js``."""

@@ -359,14 +359,13 @@ class Receivers(ClassMembers, ABC):
 
     def _field(self, owner: Owner, name: str, depth: int) -> Owner | None:
         before = self._sure
-        for each in self._upwards(owner):
-            for own, declared in self._fields_of(each, name):
-                if declared.type_name != UNSURE:
-                    if own[0].endswith(".rs") and self._are_several_of(each, name):
-                        return None
-                    if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
-                        self._sure = min(self._sure, OVERRIDDEN)
-                    return self._declared(declared, own, depth)
+        for each, own, declared in self._held_above(owner, name):
+            if declared.type_name != UNSURE:
+                if own[0].endswith(".rs") and self._are_several_of(each, name):
+                    return None
+                if self._tables.language(own[0]) == "ruby" and self._is_given_another(owner, name):
+                    self._sure = min(self._sure, OVERRIDDEN)
+                return self._declared(declared, own, depth)
         self._sure = before  # a base that is only likely has no say, if it has none
         if owner.full:
             return None
@@ -427,7 +426,7 @@ class Receivers(ClassMembers, ABC):
     def _typed(self, type_name: str, scope: Id) -> Owner | None:
         if type_name.startswith(UNSURE):
             self._sure = min(self._sure, OVERRIDDEN)
-            type_name = type_name.removeprefix(UNSURE)
+            type_name = type_name.lstrip(UNSURE)
         if type_name.startswith(OBJECT):
             return Owner("class", type_name.removeprefix(OBJECT), scope[0])
         is_go = scope[0].endswith(".go")

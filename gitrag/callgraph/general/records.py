@@ -43,6 +43,9 @@ Name of what a function in such an object has: the call that is given it."""
 ANY_OF = "|"
 """Between the numbers of the variables that a use may mean."""
 
+LISTED = f"{ELEMENT}{ANY_OF}"
+"""How the type of what something was put into begins, if no more is known of it: of its elements each."""
+
 
 class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
     """A call.

@@ -156,7 +156,7 @@ class Resolver(Templates):
             return self._marked(before, name, caller, depth)
         if not before:
             return self._plain(name, caller)
-        owner = self._owner(before, name, caller, depth)
+        owner = self._owner_but_lists(before, name, caller, depth)
         language = self._tables.language(caller[0])
         if owner and language in SCRIPTS and before[0] in _NOBODYS and owner.home != caller[0]:
             return []  # a type of the repository has the name, too

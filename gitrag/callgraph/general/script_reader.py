@@ -12,8 +12,8 @@ from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.reader import BY_REF, IMPORTING, NAME_BYTES, Captures, Reader
 from gitrag.callgraph.general.records import (
     ANY_OF,
-    ELEMENT,
     GIVEN_TO,
+    LISTED,
     MORE,
     MOST_MORE,
     OBJECT,
@@ -40,7 +40,7 @@ _MAPPED = {
     "mapState": "state",
     "inject": PROVIDED,
 }
-"""And those of which a component has what these list."""
+"""Of what a component has what these list: an object of a store of Vuex, or what those around it provide."""
 _IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
 _FUNCTIONS = frozenset({"method_definition", "function_expression", "arrow_function"})
 _CLASS = late_re(rb"[^{]{0,400}?\b(?:class|interface|enum)\b")
@@ -53,9 +53,14 @@ _MADE_OF = late_re(
 """What stands before an object of which a class is made, or whose members a prototype is given."""
 
 
+_MOST_KINDS = 100
+"""Classes of what is put into one list; of more it is not said what a call of an element may call."""
+_CONTAINERS = frozenset("Array Map Set WeakMap WeakSet".split())
+
+
 def many_of(types: Iterable[str]) -> str:
     """Return the type of a list that may have something of each of several types."""
-    return f"{UNSURE}{ELEMENT}{ANY_OF.join(types)}"
+    return f"{UNSURE}{LISTED}{ANY_OF.join(types)}"
 
 
 class ScriptReader(Reader):
@@ -107,23 +112,51 @@ class ScriptReader(Reader):
                 self._put[place, self._text(node), is_field][type_] = None
 
     def _list(self) -> None:
-        """Say of lists what they may have: of a variable where it is declared."""
+        """Say of lists what they may have: of a variable where it is declared.
+
+        What is known to be something else is none: ``scene.add(new Mesh())``.
+        """
         places: dict[tuple[int, str], Variable] = {}
         for each in self._variables if self._put else ():
             places.setdefault((each.declared.owner, each.declared.name), each)
         held: dict[tuple[int, str], dict[str, None]] = {}
+        known = {
+            (each.owner, each.name)
+            for each in (self._fields if self._put else ())
+            if each.made or each.type_name not in {"", *_CONTAINERS}
+        }
+        listed: set[tuple[int, str]] = set()
         for (written, name, is_field), types in self._put.items():
             place = written
             if is_field:
-                self._fields.append(Declaration(place, name, many_of(types), None))
+                if (place, name) not in known and len(types) <= _MOST_KINDS:
+                    listed.add((place, name))
+                    self._fields.append(Declaration(place, name, many_of(types), None))
                 continue
             while place > 0 and (place, name) not in places:
                 place = self._rows[place][4]
             held.setdefault((place, name), {}).update(types)
-        for key, types in held.items():
-            if key in places:
-                declared = Declaration(*key, many_of(types), None)
-                self._variables.append(places[key]._replace(declared=declared, bound=False))
+        self._fields = [
+            each
+            for each in self._fields
+            if each.type_name not in _CONTAINERS or (each.owner, each.name) not in listed
+        ]
+        said = {
+            each.node.start_byte
+            for each in (self._variables if held else ())
+            if each.declared.made or each.declared.type_name not in {"", *_CONTAINERS}
+        }
+        found = {
+            places[key].node.start_byte: Declaration(*key, many_of(types), None)
+            for key, types in held.items()
+            if key in places and places[key].node.start_byte not in said and len(types) <= _MOST_KINDS
+        }
+        self._variables = [
+            each._replace(declared=found[each.node.start_byte], bound=False)
+            if each.node.start_byte in found
+            else each
+            for each in self._variables
+        ]
 
     def _picked_of(self, value: tree_sitter.Node) -> list[str]:
         """Return what a member is picked from, which may be a call's result."""
@@ -195,9 +228,21 @@ class ScriptReader(Reader):
                 outside |= {each[key] for key in ("alias", "name", "default", "module") if key in each}
         return [
             each
-            for each in self._imports
+            for each in self._of_wholes()
             if each.get("local") != each.get("alias", "") or each["local"] in outside
         ]
+
+    def _of_wholes(self) -> list[dict[str, str]]:
+        """Return the imports; of others that a file exports whole the last spread first, whose names hold.
+
+        Of two that it may export as its own, as the environment says, neither is surely meant.
+        """
+        others = [each for each in self._imports if not {"all", "public"} <= each.keys()]
+        every = [each for each in self._imports if {"all", "public"} <= each.keys()]
+        spread = [each for each in every if each["public"].startswith("...")]
+        wholes = {each["all"]: each for each in every if not each["public"].startswith("...")}
+        found = [*reversed(spread), *(wholes.values() if len(wholes) == 1 else ())]
+        return [*others, *({"all": each["all"]} for each in found)]
 
     def _given_anew(self) -> set[str]:
         """Return the names of modules that variables have which are given something else later."""
@@ -209,13 +254,18 @@ class ScriptReader(Reader):
     def _doubted(self) -> Iterator[Declaration]:
         """Yield a mark for each function in whose place another may be: a method, where `setup` has one."""
         names = {name: own for own, (_, name, *_) in enumerate(self._rows)}
-        beside = (
-            name.replace("setup.", "", 1)
-            for name in names
-            if name.startswith(("setup.", "default.setup.")) and self._language.name in SCRIPTS
-        )
+        before = "default.setup."  # any other `setup` may be a function of its own
+        beside = (name.replace("setup.", "", 1) for name in names if name.startswith(before))
         doubted = {names[name] for name in (*self._replaced, *beside) if name in names}
-        for own in sorted(doubted.union(self._marks["doubted"])):
+        last: dict[int, tree_sitter.Node] = {}  # of each object what is spread in it last
+        for node in self._nodes["spread"]:
+            last[(self._lineage.parent(node) or node).start_byte] = node
+        for node in last.values():
+            for each in (self._lineage.parent(node) or node).named_children:
+                value = each.child_by_field_name("value") or each
+                if each.start_byte < node.start_byte and value.type in _FUNCTIONS:
+                    doubted.add(self._around(value))
+        for own in sorted(doubted):
             yield Declaration(own, UNSURE, "", None)
 
     def _given_in_script(

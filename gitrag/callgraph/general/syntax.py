@@ -20,7 +20,8 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@elements``: the type of what the enclosing class, a named list, has many of.
 - ``@static``: what is of a class itself, where an instance's may have the same name; or one that extends
   its first parameter's type; of PHP a private one; with ``@value``, a namespace.
-- ``@doubted``: a function in whose place another may be; ``@replaced``, one of a prototype.
+- ``@spread``: what may have functions in place of those before it; ``@replaced``: one of a prototype that is
+  given another.
 - ``@private``: a function that only its class, or its file, can call.
 - ``@ivar``, with ``@given``: what Ruby's instance variable is given; ``@gives``: a method, whose result is
   read. ``@documented``: a comment of PHP, which may declare types.
@@ -460,7 +461,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         "method": _method,
         "markup": _markup,
         "private": _mark,
-        "doubted": _mark,
+        "spread": _keep,
         "replaced": _replace,
         "static": _mark,
         "elements": _elements,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
+from gitrag.callgraph.extraction import extract
 from gitrag.callgraph.resolution import LIKELY
 from tests.support.callgraphs import calls_of
+from tests.support.steps import counted
 from tests.unit.callgraph.test_applications import shown
 
 POST = """
@@ -190,6 +194,10 @@ export default {
         },
         {"default.run ~> default.go", "default.run -> default.stop"},
     ),
+    "a function beside one in a function that is called setup": (
+        {"a.js": "function setup() { function go() {} go() }\nfunction go() {}\nfunction f() { go() }\n"},
+        {"setup -> setup.go", "f -> go"},
+    ),
     "a prototype that is given another function": (
         {
             "a.js": """
@@ -242,6 +250,82 @@ export default {
         },
         {"<module> ~> go"},
     ),
+    "another of two files, as the environment says, and the last of those that are spread": (
+        {
+            "a.js": "if (old) module.exports = require('./b');\nelse module.exports = require('./c');\n",
+            "b.js": "exports.go = function () {};\nexports.stop = function () {};\n",
+            "c.js": "exports.stop = function () {};\nexports.go = function () {};\n",
+            "d.js": "module.exports = { go() {}, ...require('./b'), ...require('./e') };\n",
+            "e.js": "const f = 1;\n\nexports.stop = function end() {};\n",
+            "m.js": "const a = require('./a');\nconst d = require('./d');\nfunction f() { a.go() }\n"
+            "function g() { d.stop(); d.go() }\n",
+        },
+        {"g -> stop", "g ~> exports.go"},
+    ),
+    "what is no list: its own class, a base's, or a function's result is known, or its methods' names tell": (
+        {
+            "scene.js": "export class Scene { add() {} renderAll() {} }\nexport class Mesh {}\n",
+            "base.js": """
+                import { Scene } from './scene';
+                export class Base { constructor() { this.scene = new Scene() } }
+            """,
+            "a.js": """
+                import { Base } from './base';
+                import { Scene, Mesh } from './scene';
+                function make() { return new Scene() }
+                class Sub extends Base { f() { this.scene.add(new Mesh()); this.scene.renderAll() } }
+                class Own {
+                  constructor() { this.one = new Scene(); this.two = make() }
+                  f() { this.one.add(new Mesh()); this.one.renderAll() }
+                  g() { this.two.add(new Mesh()); this.two.renderAll() }
+                }
+                function h() { const s = make(); s.add(new Mesh()); s.renderAll() }
+                function i(scene) { scene.add(new Mesh()); scene.renderAll() }
+            """,
+        },
+        {
+            *("Base.constructor -> Scene", "make -> Scene", "Own.constructor -> Scene"),
+            *("Own.constructor -> make", "h -> make"),
+            *(f"{each} -> Mesh" for each in ("Sub.f", "Own.f", "Own.g", "h", "i")),
+            *(f"{each} -> Scene.add" for each in ("Sub.f", "Own.f", "Own.g", "h")),
+            *(f"{each} -> Scene.renderAll" for each in ("Sub.f", "Own.f", "Own.g", "h")),
+            *("i ~> Scene.add", "i ~> Scene.renderAll"),
+        },
+    ),
+    "each of a map and a set that are made as such": (
+        {
+            "kinds.js": KINDS,
+            "a.js": """
+                import { P, Q } from './kinds';
+                const byKey = new Map();
+                byKey.set(1, new P());
+                function one() { byKey.get(1).go() }
+                class App {
+                  constructor() { this.all = new Set() }
+                  add() { this.all.add(new Q()) }
+                  run() { this.all.forEach((each) => each.go()) }
+                }
+            """,
+        },
+        {"<module> -> P", "App.add -> Q", "one ~> P.go", "App.run ~> Q.go"},
+    ),
+    "what only tests give is no more than theirs": (
+        {
+            "src/run.js": "export class Run { constructor(o) { this.o = o; } end() { this.o.done() } }\n",
+            "src/a.js": """
+                import { Run } from './run';
+                function start() { new Run({ done() {} }) }
+            """,
+            "tests/a.test.js": """
+                import { Run } from '../src/run';
+                function tried() { new Run({ done() {} }) }
+            """,
+        },
+        {
+            *("start -> Run.constructor", "start ~> start.done", "Run.end ~> start.done"),
+            *("tried -> Run.constructor", "tried ~> tried.done"),
+        },
+    ),
 }
 
 
@@ -255,3 +339,37 @@ def test_a_function_in_an_object_is_said_to_be_handed_to_the_call_that_is_given_
     calls = calls_of({"a.js": "function load() { $.ajax({ success() {} }) }\nload();\n"})
     rules = {edge.callee.name: edge.rule for edge in calls.callees([own for own, _ in calls.nodes()], LIKELY)}
     assert rules == {"load": "", "load.success": "ajax"}
+
+
+HUGE = {
+    "classes in a list, and loops over it": lambda many: (
+        "const all = [];\n"
+        + "".join(f"class X{each} {{ go() {{}} }}\nall.push(new X{each}());\n" for each in range(many))
+        + "".join(f"function f{each}() {{ for (const one of all) one.go() }}\n" for each in range(many))
+    ),
+    "objects that classes are given": lambda many: (
+        "class P { constructor(o) { this.o = o } x() { this.o.done() } }\n"
+        + "".join(
+            f"class C{each} extends P {{ m() {{ new P({{ done() {{}} }}); this.o.done() }} }}\n"
+            for each in range(many)
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_work_grows_with_a_files_length_not_with_its_square(name):
+    taken = []
+    for many in (210, 420):
+        with counted("call") as steps:
+            calls = calls_of({"a.js": HUGE[name](many)})
+            assert len(calls.callees([own for own, _ in calls.nodes()])) <= 5 * many
+        taken.append(steps["call"])
+    assert taken[1] < 2.6 * taken[0]
+
+
+def test_a_file_of_many_functions_and_spreads_is_read_at_once():
+    many = "".join(f"  m{each}() {{}},\n  ...a,\n" for each in range(2_000))
+    begun = process_time()
+    extract(f"module.exports = {{\n{many}}};\n".encode(), "javascript")
+    assert process_time() - begun < 5

@@ -255,20 +255,21 @@
   (#any-of? @_maps "mapState" "mapGetters"))
 
 ; What may be another function: what is spread after it has its name, or its prototype is given another.
-(object
-  [(method_definition) @doubted (pair value: [(arrow_function) (function_expression)] @doubted)]
-  (spread_element [(identifier) (member_expression)]))
+(object (spread_element [(identifier) (member_expression)]) @spread)
+(object (spread_element (call_expression function: (identifier) @_require)) @spread (#eq? @_require "require"))
 (assignment_expression
   left: (member_expression
     object: (member_expression object: (_) @_of property: (_) @_prototype) property: (_) @replaced)
   right: [(identifier) (member_expression)]
   (#eq? @_prototype "prototype"))
 
-; What a file exports of another whole.
+; What a file exports of another whole: as its own, or with what others have.
+(assignment_expression
+  left: (member_expression) @import.public
+  right: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))
+  (#eq? @import.public "module.exports") (#eq? @_require "require"))
 (assignment_expression
   left: (member_expression) @_exports
-  right: [
-    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))
-    (object (spread_element
-      (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))))]
+  right: (object (spread_element
+    (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))) @import.public)
   (#eq? @_exports "module.exports") (#eq? @_require "require"))
