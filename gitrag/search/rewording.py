@@ -105,8 +105,8 @@ _NO_ERRORS = frozenset(
     kotlin kubernetes lambda laravel ldap linux logstash lucene luigi mailgun mapbox mariadb markdown maven
     memcached memcache mercurial minio mongo mongodb mssql mysql nginx nosql numba numpy oauth oidc okta
     openapi opencv openid oracle pandas paypal pgbouncer phoenix pickle plotly postgis postgres postgresql
-    presto prometheus protobuf pulsar puppet pytest qdrant rabbitmq rails react redis redshift rocksdb
-    prolog samba scrypt selenium sentry serde slack smtp snappy snowflake socketio solana solr spark sqlalchemy
+    presto prolog prometheus protobuf pulsar puppet pytest qdrant rabbitmq rails react redis redshift rocksdb
+    samba scrypt selenium sentry serde slack smtp snappy snowflake socketio solana solr spark sqlalchemy
     sqlite stripe svelte swagger swift telegram tensorflow terraform thrift tornado totp twilio ubuntu
     unicorn uvicorn vault vercel webauthn webgl webpack webrtc websocket websockets wireguard xpath yarn
     zeromq zookeeper zstd
