@@ -59,6 +59,9 @@ _MOST_LISTED_BYTES = 1 << 20
 _MOST_TREE_BYTES = 16 << 20
 """20,000 names of packs' files have 2.3 MB."""
 
+_MOST_OBJECTS_BYTES = 64 << 20
+"""Of a list of all that is here: a million objects; many small ones may come at once too."""
+
 _MOST_FETCHED_BYTES = 4 << 30
 """Of a remote that does not filter all packs come at once: ten million vectors."""
 
@@ -206,11 +209,16 @@ class RemoteFiles:
 
     def sizes(self, blobs: Collection[str]) -> dict[str, int]:
         """Return the sizes of those blobs that are here."""
-        # Asked for single ones, git ends at the first that is not here, since it may not fetch it.
         form = "--batch-check=%(objectname) %(objectsize)"
-        printed = self._git("cat-file", "--batch-all-objects", "--unordered", form).decode("ascii")
-        found = dict(line.split() for line in printed.splitlines())
-        return {blob: int(found[blob]) for blob in blobs if blob in found}
+        if len(blobs) == 1:
+            done = self._run(("cat-file", form), "".join(blobs).encode())
+        else:  # asked for several, git ends at the first that is not here, since it may not fetch it
+            every = ("cat-file", "--batch-all-objects", "--unordered", form)
+            done = self._run(every, most_bytes=_MOST_OBJECTS_BYTES)
+        # What is damaged ends git too, or has no size: it is not here.
+        lines = (line.split() for line in done.stdout.decode("ascii", "replace").splitlines())
+        found = {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
+        return {blob: found[blob] for blob in blobs if blob in found}
 
     def fetch(self, blobs: Mapping[str, int]) -> None:
         """Fetch those blobs that are not here.

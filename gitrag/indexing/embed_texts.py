@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from gitrag.embedding.encoder import Encoder
 
 _ROUND = 512
-"""Texts per transaction: some seconds of work, the most that a killed process loses."""
+_ROUND_S = 5.0
+"""Texts per transaction, and about how long one takes: a killed process loses no more, and one that is asked
+to stop, on a busy machine too, does so after it."""
 
 _RATE = "embed.rate"
 
@@ -65,15 +67,17 @@ def embed_pending(
     Returns:
         How many were embedded.
     """
-    done = 0
+    done, room = 0, _TELLING
     while not stop() and (limit is None or done < limit):
-        room = _ROUND if done else _TELLING
-        room = room if limit is None else min(room, limit - done)
+        begin = time.monotonic()
+        most = room if limit is None else min(room, limit - done)
         with store.read() as db:
-            texts = vectors.pending(db, room, entries, view_id, oldest_first=oldest_first)
+            texts = vectors.pending(db, most, entries, view_id, oldest_first=oldest_first)
         if not texts:
             break
         done += embed_listed(store, encoder, texts)
+        rate = len(texts) / max(time.monotonic() - begin, 0.001)
+        room = min(_ROUND, max(_TELLING, round(rate * _ROUND_S)))
         advance(len(texts))
     return done
 

@@ -113,9 +113,9 @@ class Worker:
             else:
                 self._failure.unlink(missing_ok=True)
 
-    def mark(self, worktree: Path) -> None:
-        """Ask for a worktree."""
-        with open_private(self._marks, "ab") as file:  # short appends are atomic
+    def mark(self, worktree: Path, *, only: bool = False) -> None:
+        """Ask for a worktree, or for it only, whatever others have asked for."""
+        with open_private(self._marks, "wb" if only else "ab") as file:  # short appends are atomic
             file.write(os.fsencode(worktree) + b"\0")
 
     def _take_marks(self) -> list[Path]:
@@ -152,7 +152,7 @@ def running(directory: Path) -> Holder | None:
 def ask_to_end(directory: Path) -> None:
     """Have the worker, if one is running, leave what is not done: as if asked for what is no worktree."""
     if running(directory) is not None:
-        Worker(directory).mark(Path(os.devnull))
+        Worker(directory).mark(Path(os.devnull), only=True)
 
 
 def tell(directory: Path, purpose: str) -> None:

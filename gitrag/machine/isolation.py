@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Self, TypeVar
@@ -25,6 +25,9 @@ ENDED = "the process that read it ended abruptly"
 """Reason recorded for a file that killed its process."""
 
 _REASON_CHARS = 200
+_KEPT_S = 7 * 86400.0
+"""A record of files that nobody reads again goes after this time."""
+
 _GROUP = 16
 """Files passed to a process per call."""
 
@@ -52,6 +55,7 @@ class Reading:
         self._deadline = deadline
         self._journal = Journal(directory) if directory is not None else None
         self._suspects: frozenset[str] = frozenset()
+        self._met: set[str] = set()
         self._processes = processes
         self._pool: Pool | None = None
         self._pools = ExitStack()
@@ -63,7 +67,7 @@ class Reading:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._pools.close()
         if self._journal is not None and kind is None:
-            self._journal.clear()
+            self._journal.clear(self._met)
 
     def start(
         self,
@@ -84,6 +88,7 @@ class Reading:
             what had begun.
         """
         apart = [job for name, job in jobs if name in self._suspects]
+        self._met.update(name for name, _ in jobs)
         rest = [each for each in jobs if each[0] not in self._suspects]
         if self._processes < 2 or not shared:
             return lambda: self._here(function, rest) + read_apart(function, apart, failed)
@@ -175,7 +180,7 @@ class Journal:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._left: list[Path] = []
+        self._left: dict[Path, set[str]] = {}
 
     def suspects(self) -> frozenset[str]:
         """Return what processes that no longer exist were reading when they ended."""
@@ -183,16 +188,20 @@ class Journal:
         for path in sorted(self._directory.glob("reading.*")):
             with suppress(OSError, ValueError, CannotLockError), path.open("r+", encoding="ascii") as file:
                 if try_lock(file):
-                    found.update(file.read().split())
-                    self._left.append(path)
+                    self._left[path] = set(file.read().split())
+                    found |= self._left[path]
         return frozenset(found)
 
-    def clear(self) -> None:
-        """Delete the records found: their files have been read in isolation."""
-        for path in self._left:
+    def clear(self, met: Collection[str]) -> None:
+        """Delete the records found whose files have all been read, those in question in isolation.
+
+        The others are left for who reads those files, for some days: most will never be asked for again.
+        """
+        for path, names in self._left.items():
             with suppress(OSError):
-                path.unlink()
-        self._left = []
+                if names.issubset(met) or time.time() - path.stat().st_mtime > _KEPT_S:
+                    path.unlink()
+        self._left = {}
 
     @contextmanager
     def reading(self, names: Iterable[str]) -> Iterator[None]:

@@ -105,7 +105,7 @@ _NO_ERRORS = frozenset(
     kotlin kubernetes lambda laravel ldap linux logstash lucene luigi mailgun mapbox mariadb markdown maven
     memcached memcache mercurial minio mongo mongodb mssql mysql nginx nosql numba numpy oauth oidc okta
     openapi opencv openid oracle pandas paypal pgbouncer phoenix pickle plotly postgis postgres postgresql
-    presto prometheus protobuf pulsar puppet pytest qdrant rabbitmq rails react redis redshift rocksdb
+    presto prolog prometheus protobuf pulsar puppet pytest qdrant rabbitmq rails react redis redshift rocksdb
     samba scrypt selenium sentry serde slack smtp snappy snowflake socketio solana solr spark sqlalchemy
     sqlite stripe svelte swagger swift telegram tensorflow terraform thrift tornado totp twilio ubuntu
     unicorn uvicorn vault vercel webauthn webgl webpack webrtc websocket websockets wireguard xpath yarn
@@ -318,8 +318,9 @@ def _is_latin(character: str) -> bool:
 
 def _spelt_otherwise(word: str, there: Collection[str]) -> list[str]:
     """List how a word that occurs nowhere is spelt in American English, or in British."""
+    may_be = word.islower() and len(word) <= _LONGEST and word not in _NO_ERRORS
     is_there = any(form in there for form in terms.split_asked(word))
-    return other_spellings(word) if word.islower() and len(word) <= _LONGEST and not is_there else []
+    return other_spellings(word) if may_be and not is_there else []
 
 
 def _misspelt_pieces(

@@ -82,14 +82,14 @@ class GitRemote:
         before = self._files.size_bytes()
         try:
             self._seen = self._files.look()
+            self.received += self._files.size_bytes() - before
+            _, files = self._seen
+            names = [name for name in files if is_of_a_pack(name)]
+            if len(names) > MOST_FILES:
+                raise SharingError(f"{REF} of {self.address} has more than {MOST_FILES} packs' files.")
+            here = self._files.sizes([files[name] for name in names]) if names else {}
         except RemoteError as error:
             raise self._unusable(error) from error
-        self.received += self._files.size_bytes() - before
-        _, files = self._seen
-        names = [name for name in files if is_of_a_pack(name)]
-        if len(names) > MOST_FILES:
-            raise SharingError(f"{REF} of {self.address} has more than {MOST_FILES} packs' files.")
-        here = self._files.sizes([files[name] for name in names]) if names else {}
         return {name: here.get(files[name], 0) for name in names}
 
     def prefetch(self, most_bytes: Mapping[str, int]) -> None:

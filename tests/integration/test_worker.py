@@ -20,9 +20,9 @@ from gitrag.actions.catch_up import catch_up
 from gitrag.actions.current_view import INLINE_TEXTS
 from gitrag.actions.search import search
 from gitrag.actions.status import read_status
-from gitrag.indexing import coverage
+from gitrag.indexing import coverage, embed_texts
 from gitrag.indexing.turn import EmbeddingTurn, Strain
-from gitrag.indexing.worker import Worker, processors, running
+from gitrag.indexing.worker import Worker, ask_to_end, processors, running
 from gitrag.machine.locks import FileLock, Holder, read_holder
 from gitrag.store import inspection, vectors
 from gitrag.workspace import Workspace
@@ -490,8 +490,8 @@ def test_processes_that_share_the_work_end_with_the_worker(project, number):
     children: set[int] = set()
 
     def pool_is_at_work() -> bool:
-        children.update(_children(worker.pid))
-        return len(children) >= (os.cpu_count() or 1)
+        children.update(_readers_of(worker.pid))
+        return len(children) >= (os.cpu_count() or 1) - 1  # it reads too
 
     wait_until(pool_is_at_work)
     worker.send_signal(number)
@@ -504,15 +504,19 @@ def test_processes_that_share_the_work_end_with_the_worker(project, number):
 def test_the_work_of_a_killed_process_is_done_by_the_one_that_waits_for_it(project):
     project.commit(LARGE)
     indexer = start(project, "index", "update", "--no-embed", itself=True)
-    wait_until(lambda: len(_children(indexer.pid)) >= (os.cpu_count() or 1))
-    os.kill(max(_children(indexer.pid)), signal.SIGKILL)
+    wait_until(lambda: _readers_of(indexer.pid))  # it reads too: there is one fewer than processors
+    os.kill(_readers_of(indexer.pid)[-1], signal.SIGKILL)
     out, err = indexer.communicate(timeout=PATIENCE_S)
     assert (indexer.returncode, without_progress(err)) == (0, "")
     assert f"from {len(LARGE) + FILES} files" in out
 
 
-def _children(parent: int) -> list[int]:
-    return [pid for pid, above, _state in _processes() if above == parent]
+def _readers_of(parent: int) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    rows = (line.split(None, 2) for line in listed.splitlines() if "gitrag.machine.processes" in line)
+    return [int(pid) for pid, above, _args in rows if int(above) == parent]
 
 
 def _is_running(wanted: int) -> bool:
@@ -683,3 +687,28 @@ def test_a_mark_left_while_the_lock_is_let_go_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(FileLock, "release", let_go)
     assert worker.run(tmp_path, lambda path, _asked: done.append(path))
     assert done == [tmp_path, tmp_path / "late"]
+
+
+def test_who_is_told_to_end_leaves_what_others_have_asked_for(tmp_path):
+    worker, worked = Worker(tmp_path), list[Path]()
+
+    def work(place: Path, _asked: Callable[[], bool]) -> None:
+        worked.append(place)
+        if len(worked) == 1:
+            worker.mark(place)
+            ask_to_end(tmp_path)
+
+    assert worker.run(tmp_path, work)
+    assert worked == [tmp_path]
+
+
+@pytest.mark.usefixtures("quick_model")
+@pytest.mark.parametrize(("seconds", "most"), [(0.0, 4), (1000.0, 8)])
+def test_who_embeds_slowly_has_short_rounds(project, monkeypatch, seconds, most):
+    monkeypatch.setattr(embed_texts, "_TELLING", 4)
+    monkeypatch.setattr(embed_texts, "_ROUND", 8)
+    monkeypatch.setattr(embed_texts, "_ROUND_S", seconds)
+    workspace, rounds = open_app(project), list[int]()
+    workspace.update()
+    done = embed_texts.embed_pending(workspace.store, workspace.encoder, advance=rounds.append)
+    assert (done, rounds[0], max(rounds)) == (sum(rounds), 4, most)

@@ -450,7 +450,7 @@ class Classes(Names):
         on something that is called like the class; a name of several words needs none of these.
 
         Args:
-                on: The name of what it is read of; empty for none.
+            on: The name of what it is read of; empty for none.
         """
         if "_" in name.strip("_") and name not in COMMON:
             return True

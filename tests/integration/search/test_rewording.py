@@ -38,6 +38,7 @@ FILES = {
         """,
     "src/web.py": "def serve(page):\n    return page\n",
     "src/behavior.py": "def set_behavior(catalogue):\n    return 'it synchronizes what is cancelled'\n",
+    "src/machine.py": "def emit(stack):\n    return 'prologue'\n",
     "src/client.py": "class ClientSession:\n    def follow(self):\n        return 'redirected twice'\n",
 }
 
@@ -120,6 +121,7 @@ def test_a_misspelt_word_is_corrected_to_one_that_is_there_and_the_answer_says_s
     "query",
     [
         "regex patterns",  # another form
+        "prolog rules",  # a language, no prologue
         "how is the pattern compiled",
         "bcrypt pattern",  # a product that is not here
         "the battern of a drum",  # the first letter

@@ -87,6 +87,17 @@ def test_what_is_here_is_known_whatever_is_asked_for_with_it(team):
     assert files.sizes([one, other]).keys() == files.sizes([other, one]).keys() == {one}
 
 
+def test_a_damaged_pack_is_as_one_that_is_not_here(team):
+    team.origin.git("config", "uploadpack.allowFilter", "true")
+    pushed(team)
+    bob = team.clone("bob")
+    bob.pull()
+    largest = max((side_of(bob).path / "objects/pack").glob("*.pack"), key=lambda pack: pack.stat().st_size)
+    largest.chmod(0o600)
+    largest.write_bytes(largest.read_bytes()[:200])
+    assert sorted(map(bool, bob.team().place.list().values())) == [False, True]
+
+
 def test_a_server_that_lets_no_ref_be_replaced_is_pushed_to(team):
     team.origin.git("config", "receive.denyNonFastForwards", "true")
     ann = pushed(team)

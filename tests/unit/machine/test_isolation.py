@@ -104,10 +104,21 @@ def test_what_ended_the_process_itself_is_read_apart_by_the_next(tmp_path):
         )
 
     assert run(1, CRASHES, 2).returncode == -signal.SIGSEGV
+    for other in (7, 1):  # another change; a deadline before it is reached
+        assert run(other).returncode == 0
     again = run(1, CRASHES, 2)
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout.strip() == str([(CRASHES, ENDED), (1, "read"), (2, "read")])
-    assert not list(tmp_path.glob("reading.*")), "told once"
+    assert not list(tmp_path.glob("reading.*")), "told until it is read"
+
+
+def test_a_record_of_files_that_nobody_reads_again_goes(tmp_path):
+    record = tmp_path / "reading.1.1"
+    record.write_text("gone")
+    os.utime(record, (0, 0))
+    with Reading(tmp_path, 1) as reading:
+        reading.start(read, named([7]), failed, shared=False)()
+    assert not record.exists()
 
 
 def test_what_a_living_process_reads_is_not_suspected(tmp_path):
