@@ -318,9 +318,10 @@ def _is_latin(character: str) -> bool:
 
 def _spelt_otherwise(word: str, there: Collection[str]) -> list[str]:
     """List how a word that occurs nowhere is spelt in American English, or in British."""
-    may_be = word.islower() and len(word) <= _LONGEST and word not in _NO_ERRORS
+    low = word.lower()
+    may_be = word in {low, low.title()} and len(word) <= _LONGEST and low not in _NO_ERRORS
     is_there = any(form in there for form in terms.split_asked(word))
-    return other_spellings(word) if may_be and not is_there else []
+    return other_spellings(low) if may_be and not is_there else []
 
 
 def _misspelt_pieces(

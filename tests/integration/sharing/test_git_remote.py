@@ -95,7 +95,9 @@ def test_a_damaged_pack_is_as_one_that_is_not_here(team):
     largest = max((side_of(bob).path / "objects/pack").glob("*.pack"), key=lambda pack: pack.stat().st_size)
     largest.chmod(0o600)
     largest.write_bytes(largest.read_bytes()[:200])
-    assert sorted(map(bool, bob.team().place.list().values())) == [False, True]
+    sizes = bob.team().place.list().values()
+    assert len(sizes) == 2
+    assert 0 in sizes, "git may end there, before it has named the others"
 
 
 def test_a_server_that_lets_no_ref_be_replaced_is_pushed_to(team):
