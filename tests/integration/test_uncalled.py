@@ -225,7 +225,7 @@ SHORT = {
     "c.rs": "impl Drop for Box {\n    fn drop(&mut self) {}\n}\n",
     "o.js": (
         "const replies = {\n  PING: (it) => it,\n};\n"
-        "export default define({\n  setup() {},\n});\n"
+        "export default define([{\n  setup() {},\n}]);\n"
         "class Setting extends Model {\n  static get table() { return 's' }\n}\n"
     ),
     "bus.js": "class Bus {\n  emit(n) { this[`on${n}`](1) }\n  onOpen() {}\n}\n",
