@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Self, TypeVar
 
 from gitrag.errors import BusyError
 from gitrag.machine.files import open_private
 from gitrag.machine.locks import CannotLockError, try_lock
-from gitrag.machine.processes import Pool, ProcessDiedError, pool_of
+from gitrag.machine.processes import Pool, ProcessDiedError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -58,14 +58,14 @@ class Reading:
         self._met: set[str] = set()
         self._processes = processes
         self._pool: Pool | None = None
-        self._pools = ExitStack()
 
     def __enter__(self) -> Self:
         self._suspects = self._journal.suspects() if self._journal else frozenset()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._pools.close()
+        if self._pool is not None:
+            self._pool.close()
         if self._journal is not None and kind is None:
             self._journal.clear(self._met)
 
@@ -125,7 +125,6 @@ class Reading:
     def _opened(self) -> Pool:
         if self._pool is None:
             self._pool = Pool(self._processes - self._helps)
-            self._pools.callback(self._pool.close)
         return self._pool
 
 
@@ -144,8 +143,7 @@ def read_apart(
         return []
     results: list[Result] = []
     groups = _grouped(jobs)
-    with pool_of(2) as pool:
-        assert pool is not None  # noqa: S101 - at least two
+    with closing(Pool(2)) as pool:
         while groups:
             group = groups.pop(0)
             try:

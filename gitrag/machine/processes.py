@@ -12,8 +12,8 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -122,19 +122,6 @@ class Pool:
                 process = self._own.process = _start()
                 self._started.add(process)
         return process
-
-
-@contextmanager
-def pool_of(processes: int) -> Iterator[Pool | None]:
-    """Provide a pool of processes; None for fewer than two."""
-    if processes < 2:
-        yield None
-        return
-    pool = Pool(processes)
-    try:
-        yield pool
-    finally:
-        pool.close()
 
 
 def serve() -> None:

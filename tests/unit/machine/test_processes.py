@@ -7,18 +7,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
-from gitrag.machine.processes import ProcessDiedError, pool_of
+from gitrag.machine.processes import Pool, ProcessDiedError
 
 TOLD_TO_END = """
 import os, signal, time
+from contextlib import closing
 from gitrag.indexing.worker import end_on_request
-from gitrag.machine.processes import pool_of
+from gitrag.machine.processes import Pool
 
 end_on_request()
-with pool_of(2) as pool:
+with closing(Pool(2)) as pool:
     pids = [pool.submit(os.getpid).result()]
     print(*pids, flush=True)
     waiting = [pool.submit(time.sleep, 600) for _ in range(4)]
@@ -26,10 +28,11 @@ with pool_of(2) as pool:
     time.sleep(600)
 """
 WITHOUT_GUARD = """
-from gitrag.machine.processes import pool_of
+from contextlib import closing
+from gitrag.machine.processes import Pool
 
 print("once")
-with pool_of(2) as pool:
+with closing(Pool(2)) as pool:
     print(sum(pool.submit(abs, -number).result() for number in range(8)))
 """
 PATIENCE_S = 60
@@ -70,7 +73,7 @@ def test_a_script_needs_no_guard(tmp_path):
 
 
 def test_a_process_that_dies_takes_its_own_call_along_and_no_other():
-    with pool_of(2) as pool:
+    with closing(Pool(2)) as pool:
         died = pool.submit(os._exit, 3)
         others = [pool.submit(abs, -number) for number in range(20)]
 
@@ -80,7 +83,7 @@ def test_a_process_that_dies_takes_its_own_call_along_and_no_other():
 
 
 def test_an_error_is_raised_where_the_call_was_made():
-    with pool_of(2) as pool:
+    with closing(Pool(2)) as pool:
         with pytest.raises(ValueError, match="invalid literal") as caught:
             pool.submit(int, "x").result()
         assert "In a process of the pool" in caught.value.__notes__[0]
@@ -90,7 +93,7 @@ def test_an_error_is_raised_where_the_call_was_made():
 
 
 def test_what_a_library_prints_is_no_reply():
-    with pool_of(2) as pool:
+    with closing(Pool(2)) as pool:
         assert pool.submit(print, "x" * 100_000).result() is None
         assert pool.submit(os.write, 1, b"x").result() == 1
 
@@ -99,5 +102,5 @@ def test_its_processes_import_nothing_from_where_they_are_started(tmp_path, monk
     (tmp_path / "pickle.py").write_text("raise SystemExit('imported')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", ":.")
-    with pool_of(2) as pool:
+    with closing(Pool(2)) as pool:
         assert pool.submit(abs, -1).result() == 1
