@@ -12,6 +12,7 @@ import random
 import re
 import statistics
 import time
+from contextlib import closing
 from pathlib import Path
 
 from gitrag.callgraph.answering import GraphQuestion, answer
@@ -19,7 +20,7 @@ from gitrag.callgraph.drawing import as_mermaid
 from gitrag.callgraph.extraction import extract, extract_all
 from gitrag.callgraph.facts import EMPTY, pack, unpack
 from gitrag.callgraph.resolution import ResolvedCalls, without_collecting
-from gitrag.machine.processes import pool_of
+from gitrag.machine.processes import Pool
 
 DRAWN = 60
 """Classes whose calls are drawn, for a time that nobody has chosen."""
@@ -41,10 +42,9 @@ def main() -> None:
     )
     began = time.perf_counter()
     jobs = [(number, data, "python") for number, (_, data) in enumerate(sources)]
-    with pool_of(2) as pool:
-        if pool is not None:
-            for future in [pool.submit(extract_all, jobs[i : i + 16]) for i in range(0, len(jobs), 16)]:
-                future.result()
+    with closing(Pool(2)) as pool:
+        for future in [pool.submit(extract_all, jobs[i : i + 16]) for i in range(0, len(jobs), 16)]:
+            future.result()
     print(f"facts, two processes: {time.perf_counter() - began:.1f} s")
     began = time.perf_counter()
     extract(sources[0][1], "python")
