@@ -528,12 +528,14 @@ def test_the_keys_reach_a_pager(ready, kept, shell, tmp_path, form, options):
     bash = shell(sitting, GIT_PAGER=f"sh {tmp_path}/pager", GITRAG_OUTPUT=form)
     bash.press(f"gitrag search {options} retry\n")
     bash.expect("pager-up")
+    # a signal just before `sh` waits for a line is heeded only after that line
+    pager = int((tmp_path / "pager.pid").read_text())
+    wait_until(lambda: _state(pager) == "S", "the pager does not wait for a line")
     bash.press("\x03")
     bash.expect("pager-interrupted")
     bash.press("\x1a")
     bash.expect("Stopped")
     # bash says so of the process that it knows; until the pager too is stopped, it may read what is typed
-    pager = int((tmp_path / "pager.pid").read_text())
     wait_until(lambda: _state(pager) == "T", "the pager goes on")
     bash.press("echo $((40+2))\n")
     bash.expect("42")

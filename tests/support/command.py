@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -207,13 +208,14 @@ def wait_until(holds: Callable[[], bool], what: str, every_s: float = 0.05) -> N
 
 
 def everything_in(directory: Path) -> dict[str, bytes | str]:
-    """Return every path below a directory with its bytes, or what it is."""
+    """Return every path below a directory with its bytes, or what it is, less what goes meanwhile."""
     found: dict[str, bytes | str] = {}
     for path in sorted(directory.rglob("*")):
         name = str(path.relative_to(directory))
-        mode = f"{path.lstat().st_mode:o}"
-        found[name] = path.read_bytes() if path.is_file() and not path.is_symlink() else mode
-        found[f"{name} mode"] = mode
+        with suppress(FileNotFoundError):
+            mode = f"{path.lstat().st_mode:o}"
+            found[name] = path.read_bytes() if path.is_file() and not path.is_symlink() else mode
+            found[f"{name} mode"] = mode
     return found
 
 
