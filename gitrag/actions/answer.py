@@ -12,7 +12,9 @@ from msgspec.structs import replace
 
 from gitrag.corpus.layout import CollectionKind
 from gitrag.model import CallGraph
+from gitrag.search.question import read
 from gitrag.search.wording import NOTHING_TO_SAY, Wording
+from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
     from gitrag.search.engine import Hit
@@ -139,6 +141,12 @@ class Answer(Struct, frozen=True):
     def only_beside(self) -> tuple[str, ...]:
         """Where no hit has 0.5: words that only tests, examples or documents contain."""
         return tuple(word for word, *_ in self.wording.only_beside)
+
+    @property
+    def words(self) -> dict[str, bool]:
+        """Terms of what was searched for, and whether each is of the question's own words."""
+        own = read(self.wording.searched_for or self.query).words
+        return dict.fromkeys(map(stem, self.wording.added), False) | dict.fromkeys(own, True)
 
     @property
     def searched_for(self) -> str:

@@ -11,7 +11,6 @@ from gitrag.actions.answer import Answer
 from gitrag.chunking import chunk as chunks_of
 from gitrag.model import Chunk
 from gitrag.search.engine import LEAST_ANSWER, Hit
-from gitrag.search.question import read
 from gitrag.search.snippet import Line, shown
 from gitrag.words.terms import query_terms
 from gitrag.workspace import Workspace
@@ -99,7 +98,7 @@ def within_budget(answer: Answer, max_tokens: int | None) -> Answer:
     """Show the passages that answer best within a budget, whole, and leave out hits without one."""
     if max_tokens is None:
         return answer
-    words = _words(answer)
+    words = frozenset(answer.words)
     chosen = packed(answer.hits, max_tokens)
     kept = {id(hit) for hit, *_ in chosen}
 
@@ -132,7 +131,7 @@ def with_passages(answer: Answer, characters: int = CODE_CHARACTERS, least: floa
         if hit.document is None and len(hit.chunk.text) <= left and hit.score >= max(least, LEAST_ANSWER):
             chosen.add(id(hit))
             left -= len(hit.chunk.text)
-    words = _words(answer)
+    words = frozenset(answer.words)
 
     def lines(hit: Hit) -> tuple[Line, ...]:
         if id(hit) not in chosen:
@@ -151,7 +150,7 @@ def for_report(answer: Answer) -> Answer:
 
 def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
     """Show each hit's best lines with so many lines of the file before and after each."""
-    texts, words = _texts(workspace, answer), _words(answer)
+    texts, words = _texts(workspace, answer), frozenset(answer.words)
 
     def lines(hit: Hit) -> tuple[Line, ...]:
         text = texts.get(hit.content_id, "").removesuffix("\n")  # what follows the last line end is no line
@@ -167,7 +166,7 @@ def with_context(workspace: Workspace, answer: Answer, around: int) -> Answer:
 
 def with_definitions(workspace: Workspace, answer: Answer) -> Answer:
     """Show the whole definition that each hit is in, or its passage where it is in none."""
-    texts, words = _texts(workspace, answer), _words(answer)
+    texts, words = _texts(workspace, answer), frozenset(answer.words)
 
     def shown(hit: Hit) -> Hit:
         text = texts.get(hit.content_id)
@@ -215,10 +214,6 @@ def _texts(workspace: Workspace, answer: Answer) -> Mapping[int, str]:
 
     with workspace.store.read() as db:
         return content.read_texts(db, {hit.content_id for hit in answer.hits})
-
-
-def _words(answer: Answer) -> frozenset[str]:
-    return frozenset(read(answer.wording.searched_for or answer.query).words)
 
 
 def _numbered(lines: Sequence[str], first: int, words: frozenset[str]) -> tuple[Line, ...]:

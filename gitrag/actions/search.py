@@ -364,8 +364,9 @@ def rank(
     from gitrag.search import rewording, sections
 
     def ask(asked: Question) -> Sections:
-        vector = vector_of(encoder, asked.meaning if asked is question else asked.text, source.model)
-        return sections.ask(source, asked, scoped, vector, wanted, memo)
+        return sections.ask(
+            source, asked, scoped, lambda text: vector_of(encoder, text, source.model), wanted, memo
+        )
 
     found = ask(question)
     is_named = any(hit.score == 1.0 for section in found.sections for hit in section.hits)

@@ -30,7 +30,6 @@ from gitrag.report.places import best_lines
 from gitrag.report.text import as_text
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
-from gitrag.search.question import read
 from gitrag.web.colouring import Colouring, Line, ShownSource
 from gitrag.web.marking import Spans, marks_of, pieces, source_of
 from gitrag.words.control_characters import printable
@@ -261,7 +260,7 @@ class Picker:
         limit = _LINES if asked.exact else _FILES
         answer = self._search(text, SearchOptions.of(asked, limit=limit, grouped=True, refine_s=0.0))
         notes = [*answer.lacking, *notes_of(answer), *dict.fromkeys(self._heard)]
-        spans = marks_of(frozenset(read(answer.wording.searched_for or answer.query).words))
+        spans = marks_of(frozenset(answer.words))
         if asked.exact:
             spans = Pattern(text, asked.exact == "regex").spans
         return _Shown(query, answer.hits, self._said(answer, notes, asked.exact), spans)

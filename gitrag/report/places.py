@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from gitrag.actions.answer import Answer
 from gitrag.report.parts import place_of
 from gitrag.search.engine import Hit
-from gitrag.search.question import read
 from gitrag.search.snippet import Line
 from gitrag.words.control_characters import Text, joined, sanitise_line
 from gitrag.words.terms import query_terms
@@ -52,7 +51,7 @@ def as_vimgrep(answer: Answer) -> Text:
 
     Tabs of a line are left, which columns count as one.
     """
-    words = frozenset(read(answer.wording.searched_for or answer.query).words)
+    words = frozenset(answer.words)
     return joined(
         place_line(place_of(hit), line, _column(line.text, words))
         for hit in answer.hits

@@ -28,7 +28,6 @@ from gitrag.report.parts import (
 )
 from gitrag.search.engine import Hit
 from gitrag.search.features import FEATURES, OWN_CODE
-from gitrag.search.question import read
 from gitrag.words.control_characters import Text, joined
 from gitrag.words.terms import query_terms
 
@@ -81,8 +80,8 @@ def as_text(
     held = [section for section in answer.sections if section.hits]
     titled = graph is not None or [section.kind for section in held] != [CollectionKind.CODE]
     line = nearest_line(answer)
-    words = frozenset(read(answer.wording.searched_for or answer.query).words)
-    mark = _marker(words, style)
+    words = answer.words
+    mark = _marker(frozenset(words), style)
     blocks = {
         id(hit): _block(
             hit,
@@ -135,7 +134,7 @@ def _marker(words: frozenset[str], style: Style) -> Callable[[str], str]:
 
 def _block(
     hit: Hit,
-    words: frozenset[str],
+    words: Mapping[str, bool],
     style: Style,
     mark: Callable[[str], str],
     columns: int,
@@ -166,7 +165,7 @@ def _block(
 
 def _below(
     hit: Hit,
-    words: frozenset[str],
+    words: Mapping[str, bool],
     style: Style,
     mark: Callable[[str], str],
     columns: int,
@@ -224,15 +223,20 @@ _NAMED = 2
 _LONGEST = 40
 
 
-def sentences(hit: Hit, words: frozenset[str]) -> list[str]:
-    """Return three sentences: the question's words in a hit, what counted most, how sure the score is."""
+def sentences(hit: Hit, words: Mapping[str, bool]) -> list[str]:
+    """Return three sentences: the words in a hit (``Answer.words``), what counted most, how sure it is."""
     text = f"{hit.path} {hit.chunk.qualified_name} {hit.chunk.text}"
     pieces: dict[str, str] = {}  # by term, as the hit spells it
     for piece in PIECE.findall(text):
-        for term in words.intersection(query_terms(piece)):
+        for term in words.keys() & query_terms(piece):
             pieces.setdefault(term, cut(piece.casefold(), _LONGEST))
-    held = list(dict.fromkeys(pieces.values()))[:_MOST_WORDS]
-    first = f"It has {plain_list(held)} of the question." if held else "It has no word of the question."
+    held, other = (
+        list(dict.fromkeys(piece for term, piece in pieces.items() if words[term] == is_own))[:_MOST_WORDS]
+        for is_own in (True, False)
+    )
+    first = f"It has {plain_list(held)} of the question" if held else "It has no word of the question"
+    other = [piece for piece in other if piece not in held]
+    first += f", {'and' if held else 'but'} {plain_list(other)}, as code may say it." if other else "."
     worth = dict(hit.reasons)
     weighed = dict.fromkeys((each.said for each in FEATURES if each.said), 0.0)
     for each in FEATURES:

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from gitrag.late import np
-from gitrag.search.evidence import Evidence, mean_of_best
+from gitrag.search.evidence import Evidence
 from gitrag.search.features import DOCUMENT, DOCUMENT_BY_WORDS
+from gitrag.search.means import mean_of_best
 from gitrag.search.ranking import Ranked, chunks_of, largest, total, without_twins
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from gitrag.late import np
 from gitrag.model import Chunk, ChunkOfFile
 from gitrag.search import document_scores, lookup, passages, ranking, variants
 from gitrag.search.collecting import allowed_paths, collect
+from gitrag.search.everyday import in_code_words
 from gitrag.search.evidence import Evidence
 from gitrag.search.lookup import LookedUp, Named
 from gitrag.search.other_words import Said, said
@@ -45,6 +46,9 @@ _LOOKED_AT_FOR_A_REPORT = 16
 _BESIDE_A_FILE = 0.5
 """Share of its score that a hit keeps where the question is the path of another file."""
 
+
+VectorOf: TypeAlias = "Callable[[str], NDArray[np.float32] | None]"
+"""Gives a text its embedding, float32 (384,), L2-normalised; None for keyword search only."""
 
 FurtherHit = tuple[Chunk, float]
 """Another chunk of a file, and how likely that is the one that answers, if the file does."""
@@ -122,6 +126,7 @@ class Found(Struct, frozen=True):
         chunk_ids: The chunks of the hits, best first.
         occurrences: Where the question's words occur; None where there are no files.
         unread_history: Whether commit messages would count, but have not been read.
+        added: Words that were asked for beside the question's.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -129,6 +134,7 @@ class Found(Struct, frozen=True):
     occurrences: Occurrences | None = None
     no_such_path: bool = False
     unread_history: bool = False
+    added: tuple[str, ...] = ()
 
 
 class Scoped(Struct, frozen=True):
@@ -160,7 +166,7 @@ def ask(
     source: Source,
     question: Question,
     scoped: Scoped,
-    vector: NDArray[np.float32] | None,
+    vector_of: VectorOf,
     memo: Memo,
     *,
     are_documents: bool = False,
@@ -169,7 +175,6 @@ def ask(
     """Answer a question from the store.
 
     Args:
-        vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
         are_documents: Score the files as documents (`document_scores`), not as a page of code.
         alone_too: Where nothing has the least score, keep the best if it is nearly alone with a word.
     """
@@ -182,9 +187,11 @@ def ask(
     looked_up = LookedUp()
     if scoped.directory is not None and question.report is None:
         looked_up = lookup.look_up(source, scope, question.text, scoped.directory)
-    if are_documents:
+    if are_documents:  # which are in people's words
         question = replace(question, report=None)  # a report asks where to change code
-    commit = None if are_documents else scoped.overlay.commit
+    else:
+        question = in_code_words(source, question, scope, memo)
+    vector, commit = vector_of(question.meaning), None if are_documents else scoped.overlay.commit
     told = None if commit is None else source.messages(scope, commit, question.hashes, vector, memo)
     evidence = collect(source, question, scope, vector, memo, told)
     if are_documents:
@@ -213,6 +220,7 @@ def ask(
         evidence.occurrences,
         looked_up.is_path and not looked_up.named,
         unread_history=commit is not None and told is None,
+        added=question.added,
     )
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from gitrag.late import np
 from gitrag.search.bm25 import idf, saturated, scaled
-from gitrag.search.question import MOST_TERMS, STOP_WORDS, Question
+from gitrag.search.outside import is_product_code
+from gitrag.search.question import MOST_TERMS, STOP_WORDS, Question, with_words
 from gitrag.words import terms
 from gitrag.words.spelling import other_spellings
 from gitrag.words.stems import stem
@@ -30,6 +31,16 @@ _FALL = 0.15
 
 _PART_OF_A_PHRASE = 0.5
 """Weight of what a word means by itself where it is part of something longer that is said."""
+
+
+_FEW_FILES, _FEW = 2, 0.005
+"""A word that no more of the product's own files have, or no larger share of them, is hardly code's."""
+
+_MANY_FILES, _MANY = 5, 0.2
+"""And one that more have says too little."""
+
+_ADDED = 2
+"""Words that are added for one of the question's."""
 
 
 def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo | None) -> NDArray[Any]:
@@ -57,30 +68,69 @@ def everyday(source: Source, question: Question, scope: SearchScope, memo: Memo 
     return scaled(found)
 
 
+def in_code_words(source: Source, question: Question, scope: SearchScope, memo: Memo | None) -> Question:
+    """Add what code may call those words of a question that hardly any of the product's own files has.
+
+    A bug report and a name are in code's own words.
+    """
+    groups = _rows_of(question) if question.report is None and not question.is_name else {}
+    other = {
+        owner: [word for word in _of_the_longest(group) if stem(word) not in question.words]
+        for owner, group in groups.items()
+    }
+    forms = list(dict.fromkeys([*other, *(stem(word) for own in other.values() for word in own)]))
+    if not forms:
+        return question
+    postings = source.postings(scope, [terms.hashed(form) for form in forms], memo)
+    is_own = is_product_code(scope.files)
+    having = np.unique(postings.file.astype(np.int64) * len(forms) + postings.term)
+    counts = np.bincount((having % len(forms))[is_own[having // len(forms)]], minlength=len(forms))
+    often = dict(zip(forms, counts.tolist(), strict=True))
+    many = int(is_own.sum())
+    added = [
+        word
+        for owner, words in other.items()
+        if often[owner] <= max(_FEW_FILES, _FEW * many)
+        for word in [
+            each for each in words if often[owner] < often[stem(each)] <= max(_MANY_FILES, _MANY * many)
+        ][:_ADDED]
+    ]
+    return with_words(question, added)
+
+
 def meant(question: Question) -> list[dict[str, float]]:
     """List for each word of a question what code may call it, with weights; the question's own words not."""
+    found = []
+    for group in _rows_of(question).values():
+        longest, best = max(length for length, _words in group), dict[str, float]()
+        for length, code in group:
+            part = 1.0 if length == longest else _PART_OF_A_PHRASE
+            words = {stem(word): 1 / (1 + _FALL * place) for place, word in reversed([*enumerate(code)])}
+            for word, weight in words.items():
+                if word not in question.words:
+                    best[word] = max(part * weight, best.get(word, 0.0))
+        found.append(best)
+    return found
+
+
+def _rows_of(question: Question) -> dict[str, list[tuple[int, list[str]]]]:
+    """List the rows that a question says, by the word that they are of: words that tell, and code's words."""
     asked = terms.bare_parts(question.text)[:MOST_TERMS]
     stems = {stem(form): form for word in asked for form in (*other_spellings(word), word)}
-    groups: dict[str, list[tuple[int, dict[str, float]]]] = {}
+    groups: dict[str, list[tuple[int, list[str]]]] = {}
     for said, own, code in (row for word in stems for row in _table(word[:2]).get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
         if len(own) == 1 and not _is_form(stems[own[0]], said):
             continue
         if all(word in stems for word in (telling if len(telling) > 1 else own)):
             owner = next((word for word in own if word in question.words), own[0])
-            places = reversed([*enumerate(code.split())])
-            words = {stem(word): 1 / (1 + _FALL * place) for place, word in places}
-            groups.setdefault(owner, []).append((len(telling), words))
-    found = []
-    for group in groups.values():
-        longest, best = max(length for length, _words in group), dict[str, float]()
-        for length, words in group:
-            part = 1.0 if length == longest else _PART_OF_A_PHRASE
-            for word, weight in words.items():
-                if word not in question.words:
-                    best[word] = max(part * weight, best.get(word, 0.0))
-        found.append(best)
-    return found
+            groups.setdefault(owner, []).append((len(telling), code.split()))
+    return groups
+
+
+def _of_the_longest(group: list[tuple[int, list[str]]]) -> list[str]:
+    longest = max(length for length, _words in group)
+    return list(dict.fromkeys(word for length, words in group if length == longest for word in words))
 
 
 def _is_form(word: str, said: str) -> bool:

@@ -16,6 +16,7 @@ from gitrag.search import wording
 from gitrag.search.bm25 import K1, saturated, scaled
 from gitrag.search.bm25 import idf as _idf
 from gitrag.search.history import message_features
+from gitrag.search.means import by_rank, mean_of_best
 from gitrag.search.outside import is_beside_the_product, is_product_code, traits_of
 from gitrag.search.question import Question
 from gitrag.search.wording import Occurrences
@@ -62,9 +63,6 @@ _A_PAGE = 8
 _HALF = 0.5
 """Share of a question's information that a file with a rare word of it must have to be shown for that."""
 
-_RANKS = 10.0
-"""Places after which a reciprocal rank has halved."""
-
 _BM25_OF_A_REPORT = 2.0
 """How much more the words of a report say about which chunk to show: it has more of them."""
 
@@ -84,8 +82,9 @@ class Evidence(Struct, frozen=True):
         defines: float32 (c,), how many parts of a requested name it defines, each counting less where the
             case differs.
         worth: float32 (c,), ranks a file's chunks for display.
-        coverage: float32 (f,), the share of the question's information (idf) that each file's words cover. It
-            tells whether there is an answer, not which one: as a feature it costs 0.003.
+        coverage: float32 (f,), the share of the question's information (idf) that each file's words cover,
+            those added to it left out. It tells whether there is an answer, not which one: as a feature it
+            costs 0.003.
         around: float32, the cosines of the nearest chunks, ascending.
         idf: float32 (t,), the information of each of the question's terms.
         information: The sum of the idf of the question's terms over the chunks.
@@ -95,6 +94,7 @@ class Evidence(Struct, frozen=True):
             file has: it is shown, whatever kind of file it is.
         is_name: Whether the question is a single word.
         occurrences: Where the question's words occur.
+        own: Which terms are the question's own.
     """
 
     features: dict[str, Column]
@@ -113,6 +113,7 @@ class Evidence(Struct, frozen=True):
     is_name: bool = False
     is_report: bool = False
     occurrences: Occurrences | None = None
+    own: slice = slice(None)
 
     def rows_of(self, file: int) -> slice:
         """Return where a file's chunks are."""
@@ -171,9 +172,7 @@ def gather(question: Question, read: Collected) -> Evidence:
     features["defines_it"] = features["defines"] * question.is_name
     features |= _of_messages(read.told, f, question)
     features |= nature
-    coverage = (frequency > 0) @ idf / max(float(idf.sum()), 1e-9)
-    if question.is_name and len(question.names) == 1:
-        coverage[features["defines"] > 0] = 1.0  # also where it is part of a longer name
+    coverage = _covered(question, frequency[:, question.own] > 0, idf[question.own], features["defines"])
     words = (1.0 if report is None else _BM25_OF_A_REPORT) * scaled(bm25)
     worth = words + _above(cosine) + 2.0 * defines + 2.0 * quotes
     if report is not None:
@@ -198,7 +197,8 @@ def gather(question: Question, read: Collected) -> Evidence:
         _alone(question, frequency, coverage) & (report is None),
         question.is_name,
         report is not None,
-        wording.count((frequency > 0) | name, files, _written(question, frequency, read.name_words)),
+        wording.count(((frequency > 0) | name)[:, question.own], files, _written(question, frequency, read)),
+        question.own,
     )
 
 
@@ -251,17 +251,28 @@ def _defined(read: Collected, file: NDArray[np.int32], defines: Column) -> NDArr
     return defined
 
 
+def _covered(
+    question: Question, has: NDArray[np.bool_], idf: NDArray[Any], defines: NDArray[Any]
+) -> NDArray[Any]:
+    """Return ``Evidence.coverage``, by which terms a file has; what a name is part of defines all of it."""
+    covered = np.asarray(has @ idf / max(float(idf.sum()), 1e-9))
+    if question.is_name and len(question.names) == 1:
+        covered[defines > 0] = 1.0
+    return covered
+
+
 def _alone(question: Question, frequency: NDArray[Any], coverage: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which files have half of the question or more, and in that a word that hardly another file has."""
     most = _A_PAGE if len(question.words) == 1 else _FEW_FILES
     return (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question), most)
 
 
-def _written(question: Question, frequency: NDArray[Any], name_words: NameWords) -> NDArray[np.bool_]:
-    """Tell which terms a text or a file's name has as they are, not shortened."""
+def _written(question: Question, frequency: NDArray[Any], read: Collected) -> NDArray[np.bool_]:
+    """Tell which of its own terms a text or a file's name has as they are, not shortened."""
     most = len(question.words)
-    in_names = np.bincount(name_words.term[name_words.term < most], minlength=most) > 0
-    return np.asarray((frequency > 0).any(axis=0) | in_names)
+    names = read.name_words.term
+    in_names = np.bincount(names[names < most], minlength=most) > 0
+    return np.asarray((frequency > 0).any(axis=0) | in_names)[question.own]
 
 
 def _of_meaning(
@@ -310,7 +321,8 @@ def _has_a_rare_one(
 
 def _of_what_is_asked(question: Question) -> NDArray[np.bool_]:
     """Tell which of the question's terms name what is asked about; the others only ask."""
-    return np.array([wording.is_telling(word) for word in question.words], dtype=bool)
+    own = [wording.is_telling(word) for word in question.words[question.own]]
+    return np.array([*own, *(False for _word in question.added)], dtype=bool)
 
 
 def _title_in_file_names(
@@ -405,49 +417,6 @@ def _file_names(
     found[np.repeat(words.file, size), meant[runs((np.cumsum(sizes) - sizes)[words.term], size)]] = True
     counts = np.array([*question.is_part, *(True for _ in question.shorts)], dtype=bool)
     return found, np.bincount(words.file[counts[words.term]], minlength=files)
-
-
-def mean_of_best(
-    values: Column,
-    file: NDArray[np.int32],
-    files: int,
-    most: int,
-    chunks: NDArray[np.int32] | None = None,
-    least: float = 0.0,
-) -> NDArray[np.float64]:
-    """Return for each file the mean of its best chunks' values, of at most ``most`` chunks.
-
-    With ``chunks``, the number of chunks per file, chunks that are not listed count as the minimum.
-    """
-    sorted_file, best_first = _best_first(values.astype(np.float32), file)
-    count = np.bincount(sorted_file, minlength=files)
-    first = np.cumsum(count) - count
-    chosen = np.arange(len(sorted_file)) - first[sorted_file] < most
-    sums = np.bincount(sorted_file[chosen], best_first[chosen], files)
-    listed = np.minimum(count, most)
-    wanted = listed if chunks is None else np.minimum(chunks, most)
-    return (sums + least * (wanted - listed)) / np.maximum(wanted, 1)
-
-
-def by_rank(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return reciprocal ranks, 1 for the highest value; equals have the same (Cormack et al., 2009)."""
-    values = values.round(6)  # the last bits depend on the order of a sum
-    better = len(values) - np.sort(values).searchsorted(values, "right")
-    return np.asarray(_RANKS / (_RANKS + better))
-
-
-def _best_first(
-    values: NDArray[np.float32], file: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Sort values by file, the largest of each first.
-
-    Both are packed into one integer, which takes a thirtieth of the time that sorting by two columns does.
-    """
-    bits = values.view(np.int32)
-    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as integers, floats are in order but for the negative ones
-    both = np.sort(file.astype(np.int64) << 32 | (~rising).view(np.uint32) ^ np.uint32(1 << 31))
-    rising = ~((both & 0xFFFFFFFF).astype(np.uint32) ^ np.uint32(1 << 31)).view(np.int32)
-    return both >> 32, (rising ^ ((rising >> 31) & 0x7FFFFFFF)).view(np.float32)
 
 
 def _among_best(values: Column, file: NDArray[np.int32], files: int) -> NDArray[np.int64]:

@@ -111,7 +111,8 @@ def said(
 
 def _asked(question: Question) -> list[str]:
     most = terms.LONGEST_SPLIT if question.report is None else _MOST_OF_A_REPORT
-    every = list(dict.fromkeys(word.lower() for word in terms.bare_parts(question.meaning)))[:most]
+    text = question.text if question.report is None else question.meaning
+    every = list(dict.fromkeys(word.lower() for word in terms.bare_parts(text)))[:most]
     return [word for word in every if not {word, stem(word)} & STOP_WORDS] or every[:1] or [question.text]
 
 

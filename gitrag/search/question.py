@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gitrag.search import report_reading
 from gitrag.search.report_reading import Reading
@@ -56,6 +57,7 @@ class Question(Struct, frozen=True):
         report: What it says as a bug report; None for any other question.
         titled: For each term, whether it is in the report's title.
         compounds: Two neighbouring words written as one: its hash, and the places of the words.
+        added: Words of code's that are asked for beside its own; one term each, after its own.
     """
 
     text: str
@@ -69,11 +71,17 @@ class Question(Struct, frozen=True):
     report: Reading | None = None
     titled: tuple[bool, ...] = ()
     compounds: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def meaning(self) -> str:
         """Return what to embed: of a report what its writer says."""
-        return self.text if self.report is None else self.report.meaning
+        return " ".join((self.text, *self.added)) if self.report is None else self.report.meaning
+
+    @property
+    def own(self) -> slice:
+        """Return which of its terms are its own, not those of words added to it."""
+        return slice(len(self.words) - len(self.added))
 
     @property
     def spoken(self) -> frozenset[str]:
@@ -203,6 +211,23 @@ def read(text: str, *, may_be_report: bool = True) -> Question:
         asks_for=asked_for(frozenset(re.findall(r"[a-z]+", text.lower())))
         | (Trait.DOCUMENT if _ASKS_PEOPLE.match(text) else Trait(0)),
         compounds=compounds,
+    )
+
+
+def with_words(question: Question, added: Sequence[str]) -> Question:
+    """Ask for further words beside a question's own, which stay the first; no identifiers."""
+    new = {stem(word): word for word in added if stem(word) not in question.words}
+    places = {term: place for place, term in enumerate(new, len(question.words))}
+    hashes = tuple(map(terms.hashed, new))
+    known = {*question.hashes, *hashes, *(short for short, _places in question.shorts)}
+    shorts = dict(each for term, word in new.items() for each in _shorts(word, {term: places[term]}))
+    return replace(
+        question,
+        words=(*question.words, *new),
+        hashes=(*question.hashes, *hashes),
+        is_part=(*question.is_part, *(True for _word in new)),
+        shorts=(*question.shorts, *((term, own) for term, own in shorts.items() if term not in known)),
+        added=tuple(new.values()),
     )
 
 

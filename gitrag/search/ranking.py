@@ -220,11 +220,11 @@ def hit_facts(
     """
     file = files[place]
     gap = sums[file] - sums[files[0]]
-    idf = float(evidence.idf.sum())
+    idf, is_there = evidence.idf[evidence.own], evidence.in_source[evidence.own]
     facts = {
         "bias": 1.0,
         "coverage": float(evidence.coverage.max(initial=0.0)),
-        "missing": float(evidence.idf[~evidence.in_source].sum()) / max(idf, 1e-9),
+        "missing": float(idf[~is_there].sum()) / max(float(idf.sum()), 1e-9),
         "unknown_name": float(evidence.is_name and not evidence.features["defines"].any()),
         "said": said[place].share,
         "said_missing": said[place].missing,

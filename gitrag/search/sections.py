@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from gitrag.corpus import specs
 from gitrag.corpus.documents import Document, targets
 from gitrag.corpus.layout import READERS, CollectionKind, kind_of, slug
-from gitrag.late import np
 from gitrag.search import engine, wording
-from gitrag.search.engine import Hit, Scoped
+from gitrag.search.engine import Hit, Scoped, VectorOf
 from gitrag.search.passages import relevance
 from gitrag.search.question import Question
 from gitrag.search.ranking import LEAST_ALONE
@@ -30,8 +29,6 @@ from gitrag.store.scopes import Filters, LeftOutRow
 from gitrag.store.views import ViewOverlay
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gitrag.store.source import Source
 
 USUAL_KINDS = (CollectionKind.ADRS, CollectionKind.SPECS, CollectionKind.CODE)
@@ -144,7 +141,7 @@ def ask(
     source: Source,
     question: Question,
     scoped: Scoped,
-    vector: NDArray[np.float32] | None,
+    vector_of: VectorOf,
     wanted: Wanted,
     memo: Memo,
 ) -> Sections:
@@ -155,7 +152,6 @@ def ask(
 
     Args:
         scoped: What it may find of each kind; its collections are replaced.
-        vector: The question's embedding, float32 (384,), L2-normalised; None for keyword search only.
     """
     view_id = scoped.view_id
     of_view = memo.get(("touched", view_id), lambda: source.touched(view_id))
@@ -167,7 +163,7 @@ def ask(
     sections: dict[CollectionKind, AnswerSection] = {}
     for kind, names in chosen.items():
         own = replace(scoped, filters=replace(scoped.filters, collections=None if alone else names))
-        found[kind], sections[kind] = _ask_kind(source, question, own, vector, memo, kind, named)
+        found[kind], sections[kind] = _ask_kind(source, question, own, vector_of, memo, kind, named)
     names = tuple(name for each in chosen.values() for name in each)
     chunk_ids = tuple(chunk_id for kind in chosen for chunk_id in found[kind].chunk_ids)
     answered = any(hit.score >= UNSURE for section in sections.values() for hit in section.hits)
@@ -182,6 +178,8 @@ def ask(
             None if alone else names,
             narrowed=narrowed,
         )
+    if added := tuple(word for each in found.values() for word in each.added):
+        said = replace(said, added=added)
     occurrences = tuple(each.occurrences for each in found.values() if each.occurrences is not None)
     return Sections(
         tuple(sections[kind] for kind in chosen),
@@ -197,7 +195,7 @@ def _ask_kind(
     source: Source,
     question: Question,
     scoped: Scoped,
-    vector: NDArray[np.float32] | None,
+    vector_of: VectorOf,
     memo: Memo,
     kind: CollectionKind,
     named: Collection[str],
@@ -213,7 +211,7 @@ def _ask_kind(
             limit=scoped.limit + _FURTHER if look_further else scoped.limit,
             min_score=0.0 if look_further else least,
         ),
-        vector,
+        vector_of,
         memo,
         are_documents=kind is not CollectionKind.CODE,
         alone_too=scoped.min_score is None,

@@ -82,6 +82,7 @@ class Wording(Struct, frozen=True):
         read_of: Of a question that the model cannot read, the words that were searched for.
         foreign: Whether the question is in a language that the model does not read.
         exists: What the question asks for and no hit can be, since it is left out: a sentence each.
+        added: Words that code was also searched for, where few or no files have one of the question's.
     """
 
     missing: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ class Wording(Struct, frozen=True):
     read_of: str = ""
     foreign: bool = False
     exists: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 NOTHING_TO_SAY = Wording()

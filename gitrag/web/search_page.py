@@ -20,7 +20,6 @@ from gitrag.report.places import best_lines
 from gitrag.report.text import as_text, chance
 from gitrag.search.engine import Hit
 from gitrag.search.exact import Pattern
-from gitrag.search.question import read
 from gitrag.search.sections import AnswerSection, Wanted
 from gitrag.web import addresses
 from gitrag.web.addresses import Addresses
@@ -194,7 +193,7 @@ def _spans(answer: Answer, asked: SearchRequest) -> Spans:
     """Return what marks the words of a question, or what an exact search finds."""
     if asked.exact:
         return Pattern(answer.query, asked.exact == "regex").spans
-    return marks_of(frozenset(read(answer.wording.searched_for or answer.query).words))
+    return marks_of(frozenset(answer.words))
 
 
 def _ask(

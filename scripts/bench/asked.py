@@ -58,6 +58,7 @@ from gitrag.chunking.languages import language_of
 from gitrag.corpus.layout import CollectionKind
 from gitrag.indexing.history import read_history
 from gitrag.search import collecting, engine, sections
+from gitrag.search.everyday import in_code_words
 from gitrag.search.evidence import Evidence
 from gitrag.search.question import STOP_WORDS, read
 from gitrag.store import scopes
@@ -199,11 +200,13 @@ def ordered(
 ) -> Iterator[tuple[str, list[str]]]:
     """Order files by the ranker; with ``alone_too`` by features and pairs, too. The first page of each."""
     question = read(text)
-    vector = workspace.encoder.encode_query(question.meaning)
-    hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
+    vector_of = workspace.encoder.encode_query
+    hits = engine.ask(IndexFile(db), question, scoped, vector_of, engine.Memo()).hits
     yield "ranker", [hit.path for hit in hits]
     if alone_too:
         scope = scopes.open_scope(db, scoped.view_id, scoped.overlay)
+        question = in_code_words(IndexFile(db), question, scope, None)
+        vector = vector_of(question.meaning)
         told = IndexFile(db).messages(scope, scoped.overlay.commit or "", question.hashes, vector)
         evidence = collecting.collect(IndexFile(db), question, scope, vector, told=told)
         number = scope.files.path_id.tolist()

@@ -111,9 +111,10 @@ def run(
     with workspace.store.read() as db:
         for text, _ in questions:
             question = read(text)
-            vector = workspace.encoder.encode_query(question.meaning)
             scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS, limit=PAGE)
-            hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
+            hits = engine.ask(
+                IndexFile(db), question, scoped, workspace.encoder.encode_query, engine.Memo()
+            ).hits
             shown.append([(hit.path, hit.chunk.line_start, hit.chunk.line_end) for hit in hits])
             every.append([own for hit in hits for own in _ranges(hit)])
     places = [own for _, own in questions]
@@ -158,8 +159,9 @@ def _within_budgets(workspace: Workspace, asked: AskedSet, clone: Path) -> np.nd
     with workspace.store.read() as db:
         for each in asked.questions:
             question = read(each.text)
-            vector = workspace.encoder.encode_query(question.meaning)
-            hits = engine.ask(IndexFile(db), question, scoped, vector, engine.Memo()).hits
+            hits = engine.ask(
+                IndexFile(db), question, scoped, workspace.encoder.encode_query, engine.Memo()
+            ).hits
             places = [_labelled(clone, answer.path, answer.line, answer.lines) for answer in each.answers]
             ways = [
                 (_first(likeliest(hits[:LIMIT], LIMIT), budget), _first(packed(hits, budget), budget))

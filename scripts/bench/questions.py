@@ -196,7 +196,7 @@ def ask(db: Connection, view_id: int, text: str, vector_of: VectorOf) -> Sequenc
     """Ask a view a question with a vector from anywhere; the first page."""
     question = read(text)
     scoped = engine.Scoped(view_id, engine.ViewOverlay(), NO_FILTERS, limit=PAGE)
-    return engine.ask(IndexFile(db), question, scoped, vector_of(question.meaning), engine.Memo()).hits
+    return engine.ask(IndexFile(db), question, scoped, vector_of, engine.Memo()).hits
 
 
 def rank_of(target: Target, hits: Iterable[Hit]) -> int:

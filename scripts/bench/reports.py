@@ -130,8 +130,7 @@ def ask(workspace: Workspace, view_id: int, report: Report, vector_of: VectorOf)
         for _ in range(2):
             began = time.perf_counter()
             question = read(report.text)
-            vector = vector_of(question.meaning)
-            hits = engine.ask(IndexFile(db), question, scoped, vector, memo).hits
+            hits = engine.ask(IndexFile(db), question, scoped, vector_of, memo).hits
             seconds = time.perf_counter() - began
     rank = next((place for place, hit in enumerate(hits, 1) if hit.path in report.files), 0)
     right = [hit for hit in hits if hit.path in report.files]

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gitrag.search import collecting, engine, ranking
+from gitrag.search.everyday import in_code_words
 from gitrag.search.question import read
 from gitrag.store.source import IndexFile
 from gitrag.words.path_traits import OUTSIDE_THE_PRODUCT
@@ -149,8 +150,8 @@ def collect(repository: str, place: Path, questions: Sequence[Asked], by_meaning
     with open_repository(place) as (workspace, db, scope, own):
         head = workspace.repo.head().commit or ""
         for number, asked in enumerate(questions):
-            question = read(asked.text)
-            vector = workspace.encoder.encode_query(question.text) if by_meaning else None
+            question = in_code_words(IndexFile(db), read(asked.text), scope, None)
+            vector = workspace.encoder.encode_query(question.meaning) if by_meaning else None
             told = IndexFile(db).messages(scope, head, question.hashes, vector)
             evidence = collecting.collect(IndexFile(db), question, scope, vector, told=told)
             sums = ranking.candidates(evidence, PAGE)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from gitrag.search import collecting
+from gitrag.search.everyday import in_code_words
 from gitrag.search.question import read
 from gitrag.store.source import IndexFile
 
@@ -120,7 +121,7 @@ def collect(
     with open_repository(place) as (workspace, db, scope, own):
         head = workspace.repo.head().commit or ""
         for question in questions:
-            text = read(question.text)
+            text = in_code_words(IndexFile(db), read(question.text), scope, None)
             vector = workspace.encoder.encode_query(text.meaning)
             told = IndexFile(db).messages(scope, head, text.hashes, vector)
             evidence = collecting.collect(IndexFile(db), text, scope, vector, told=told)

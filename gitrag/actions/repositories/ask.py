@@ -349,8 +349,11 @@ def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
     exists = tuple(
         dict.fromkeys(sentence for each in said for sentence in each.exists if SUBMODULES not in sentence)
     )
+    added = tuple(dict.fromkeys(word for each in said for word in each.added))
     if sure:
-        return Wording(searched_for=searched_for, read_of=read_of, foreign=foreign, exists=exists)
+        return Wording(
+            searched_for=searched_for, read_of=read_of, foreign=foreign, exists=exists, added=added
+        )
     missing = [word for word in said[0].missing if all(word in each.missing for each in said[1:])]
     return Wording(
         missing=tuple(missing),
@@ -363,4 +366,5 @@ def _wording(answers: Sequence[Answer], *, sure: bool) -> Wording:
         read_of=read_of,
         foreign=foreign,
         exists=exists,
+        added=added,
     )
