@@ -115,6 +115,7 @@ def test_nor_by_any_command_where_python_is_told_to_look_there(tmp_path, model_d
     assert [where for where in found.values() if str(git.path) in where] == []
 
 
+@pytest.mark.sweep(keep=0)
 @pytest.mark.timeout(900)
 def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir):
     """Its modules are called what gitrag's processes import; half of them would break those."""
