@@ -55,7 +55,7 @@ def long_work(make_project):
     """A repository whose indexing takes some seconds, on several processes: of more than 3 MiB."""
     lines = "    total = total * 31 + 7  # and so on, and so forth\n" * 20
     body = "".join(f"def function_{i}(total):\n{lines}    return total\n\n\n" for i in range(46))
-    empty = "\n" * 40_000
+    empty = (" " * 99 + "\n") * 400
     return make_project({f"module_{i}.py": f"number = {i}\n{body}{empty}" for i in range(40)})
 
 

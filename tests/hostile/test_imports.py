@@ -17,8 +17,9 @@ from tests.support.command import GITRAG, Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
 from tests.support.traces import A_FEW, Traces, idle, run_everything
 
-MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000 for number in range(4)}
-"""More than 3 MiB, shared among processes, and few chunks."""
+EMPTY = " " * 99 + "\n"
+MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n{EMPTY * 9_000}" for number in range(4)}
+"""More than 3 MiB, shared among processes, and few chunks, of few lines."""
 
 HONEST = {
     "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",
