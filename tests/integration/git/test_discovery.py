@@ -144,7 +144,7 @@ def test_a_repository_on_another_file_system_is_not_denied(make_repository, git_
 
 
 def test_no_repository(tmp_path, git_environment):
-    error = refusal(tmp_path)
+    error = refusal(tmp_path, git_environment | {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"})
 
     assert str(error) == f"There is no git repository at {tmp_path} or above it."
     assert error.hint == "Go into a repository, or make one with: git init"
