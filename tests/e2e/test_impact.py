@@ -157,7 +157,7 @@ def test_a_name_is_called_unused_only_if_the_search_for_it_was_not_cut_off(own):
 
 def test_a_file_too_large_to_read_is_not_one_whose_definitions_went(own):
     text = own.git.file("shop/tax.py").read_text()
-    own.git.write({"shop/tax.py": text + f"# {'x' * 200}\n" * 5_500})
+    own.git.write({"shop/tax.py": text + (" " * 127 + "\n") * (1 << 13)})
     found = asked(own)
     assert found["definitions"] == []
     assert any("1 file of code could not be compared" in note for note in found["notes"])

@@ -256,6 +256,7 @@ def test_a_client_is_type_checked_against_it(installed: Path, tmp_path: Path):
     assert done.stdout.count("error:") == len(MISTAKES), done.stdout
 
 
+@pytest.mark.sweep(keep=0)
 def test_what_is_installed_from_it_works_alone(installed: Path, tmp_path: Path, model_dir: Path):
     place = installed
     environment = user_environment(tmp_path / "home", model_dir)

@@ -61,7 +61,7 @@ LINUX = ("gitrag.__main__", "gitrag.cli.resident_helper")
 """Modules that are programs; the second is started on Linux alone."""
 
 
-@pytest.mark.sweep(keep=4)
+@pytest.mark.sweep(keep=2)
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [

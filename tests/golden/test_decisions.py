@@ -65,9 +65,20 @@ def workspace(tmp_path_factory, model_dir) -> Workspace:
     return embedded_app(tmp_path_factory.mktemp("home"), model_dir, decided_project())
 
 
+class _Answers(dict[str, Answer]):
+    """Answers to questions, each asked once a test wants it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+
+    def __missing__(self, question: str) -> Answer:
+        return self.setdefault(question, search(self._workspace, question))
+
+
 @pytest.fixture(scope="module")
-def answers(workspace) -> dict[str, Answer]:
-    return {question: search(workspace, question) for question in [*QUESTIONS, *ABSENT, *NEAREST]}
+def answers(workspace) -> _Answers:
+    return _Answers(workspace)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -102,7 +113,7 @@ def test_what_comes_near_what_is_absent_is_said_to_be_only_that(answers, questio
 
 
 def test_code_hits_hold_no_decisions_or_specifications(answers):
-    for answer in answers.values():
+    for answer in map(answers.__getitem__, QUESTIONS):
         for hit in answer.of(CODE):
             assert not hit.path.startswith(("docs/adrs/ADR-", "docs/specs/"))
 

@@ -123,7 +123,7 @@ def touch(project: Project) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.sweep(keep=2)
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize(
     ("where", "object_format"),
     [("local", "sha1"), ("worktree", "sha1"), ("included", "sha1"), ("included", "sha256")],

@@ -17,8 +17,9 @@ from tests.support.command import GITRAG, Gitrag, Project, user_environment
 from tests.support.repository import GitRepository, create_repository
 from tests.support.traces import A_FEW, Traces, idle, run_everything
 
-MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n" + "\n" * 900_000 for number in range(4)}
-"""More than 3 MiB, shared among processes, and few chunks."""
+EMPTY = " " * 99 + "\n"
+MUCH = {f"much_{number}.py": f"def step_{number}(x):\n    return x\n{EMPTY * 9_000}" for number in range(4)}
+"""More than 3 MiB, shared among processes, and few chunks, of few lines."""
 
 HONEST = {
     "client.py": "def retry_with_backoff():\n    '''Retry.'''\n",
@@ -115,6 +116,7 @@ def test_nor_by_any_command_where_python_is_told_to_look_there(tmp_path, model_d
     assert [where for where in found.values() if str(git.path) in where] == []
 
 
+@pytest.mark.sweep(keep=0)
 @pytest.mark.timeout(900)
 def test_an_honest_clone_of_the_standard_library_is_indexed(tmp_path, model_dir):
     """Its modules are called what gitrag's processes import; half of them would break those."""

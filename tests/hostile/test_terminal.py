@@ -161,7 +161,7 @@ def test_every_command_is_walked():
     assert [name for name in EVERY if not {name, name.partition(" ")[0]} & walked] == []
 
 
-@pytest.mark.sweep(keep=8)
+@pytest.mark.sweep(keep=4)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", WALKED)
 def test_no_command_lets_a_clone_command_the_terminal(planted, name, tmp_path):

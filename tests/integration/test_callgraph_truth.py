@@ -79,6 +79,7 @@ def test_typescripts_compiler_says_what_is_called(bench, tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=0)  # of a tool that measures gitrag, and is no part of it
 def test_javac_says_what_is_called(bench, tmp_path: Path):
     table = table_of(
         bench,

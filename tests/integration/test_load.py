@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support import load
 
 
+@pytest.mark.sweep(keep=0)  # what holds it every day is in test_beside_others.py
 def test_answers_are_about_the_commit_that_they_name(make_repository, tmp_path):
     repo = make_repository({"readme.md": "# Loaded\n"})
     repo.environment["GITRAG_MODEL_DIR"] = str(tmp_path / "none")

@@ -37,6 +37,7 @@ def make_large(resident: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resident.store, "_current_copy", lambda: None)
 
 
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("is_large", [False, True], ids=["copied", "large"])
 def test_answers_are_those_of_a_process_that_has_just_begun(
     tmp_path: Path,

@@ -447,6 +447,7 @@ def kill_during(repo: GitRepository, stage: str) -> None:
     raise AssertionError(f"no worker was met {stage}")
 
 
+@pytest.mark.sweep(keep=0)  # of the moments that matter each has its day above
 def test_a_worker_killed_at_any_time_leaves_an_index_that_works(project, tmp_path):
     finish(start_worker(project))
     for generation, delay in enumerate((0.1, 0.4, 0.8), 1):

@@ -62,6 +62,7 @@ def isolated_environment(home: Path) -> dict[str, str]:
         "GIT_COMMITTER_NAME": NAME,
         "GIT_COMMITTER_EMAIL": EMAIL,
         "GIT_TERMINAL_PROMPT": "0",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",  # the tests' place may be one of its own
         # git's maintenance would still be at work, with files of its own, after the command that started it
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "maintenance.auto",

@@ -19,6 +19,7 @@ def test_a_child_can_be_interrupted():
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(keep=1)
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_so_it_can_where_the_shell_ignores_interrupts(workers):
     """As one without job control does for what it starts in the background."""

@@ -178,7 +178,7 @@ def test_the_disk_gets_its_room_back(bloated, tmp_path):
 
 
 def test_an_index_that_would_hardly_be_smaller_is_not_written_anew(repo, tmp_path):
-    wide = {f"wide{n}.py": large(0)["big0.py"].replace("word0", f"wide{n}") for n in range(150)}
+    wide = {f"wide{n}.py": large(0)["big0.py"].replace("word0", f"wide{n}") for n in range(60)}
     repo.commit(wide)
     open_app(repo).update()
     gc.collect(thrifty(repo))
@@ -188,7 +188,7 @@ def test_an_index_that_would_hardly_be_smaller_is_not_written_anew(repo, tmp_pat
     open_app(repo).update()
     done, freed = gc.collect(thrifty(repo))
     assert (done.contents, freed, store.path.stat().st_ino) == (2, 0, file)
-    repo.commit(dict.fromkeys([*wide][2:110]))
+    repo.commit(dict.fromkeys([*wide][2:44]))
     open_app(repo).update()
     before = store.size_bytes()
     _, freed = gc.collect(thrifty(repo))

@@ -33,11 +33,12 @@ CODE = {
 
 @pytest.fixture
 def own(tmp_path, git_environment) -> GitRepository:
-    """A repository with an index."""
+    """A repository with an index, of documents and little code: who is called from where is counted anew."""
     path = tmp_path / "parcelwatch"
+    documents = {path: text for path, text in decided_project().items() if path.startswith("docs/")}
 
     def new() -> GitRepository:
-        repository = create_repository(path, git_environment, {**decided_project(), **CODE})
+        repository = create_repository(path, git_environment, {**documents, **CODE})
         repository.commit({HELPER: CODE[HELPER] + "\n\nA = 1\n"}, "Help more")
         open_app(repository).update()
         return repository

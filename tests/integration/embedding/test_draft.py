@@ -62,6 +62,7 @@ def test_pieces_are_the_tokenizers(model_dir, texts):
         assert pieces.cut(text, MAX_PIECES) == tokenizer.encode(encodable).ids[1:-1], text
 
 
+@pytest.mark.sweep(keep=0)  # that they lead to the right files is held by tests/golden/test_own.py
 def test_drafts_are_close_to_the_models_vectors(model_dir, drafter, texts):
     with Encoder.load(model_dir, threads=2) as encoder:
         cosines = (drafter.draft(texts) * encoder.encode(texts)).sum(axis=1)

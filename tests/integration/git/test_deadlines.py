@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitrag.errors import RepositoryError
-from gitrag.git import Repository, overlay
+from gitrag.git import Repository, conversion, overlay
 from tests.support.repository import blob_id
 
 HOSTILE = "".join(f"{'*' + 'a*' * (20 + number % 20)}b{number} text\n" for number in range(200))
@@ -21,7 +21,8 @@ def repo(make_repository) -> Repository:
     return Repository.discover(own.path)
 
 
-def test_attributes_that_git_cannot_match_are_left_out_and_that_is_said(repo: Repository):
+def test_attributes_that_git_cannot_match_are_left_out_and_that_is_said(repo: Repository, monkeypatch):
+    monkeypatch.setattr(conversion, "_CONVERTING_S", 1.0)
     found = overlay(repo)
     assert {each.path: each.entry.blob for each in found.changes if each.entry} == {
         ".gitattributes": blob_id(HOSTILE.encode()),

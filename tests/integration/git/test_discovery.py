@@ -137,7 +137,7 @@ def test_a_repository_on_another_file_system_is_not_denied(make_repository, git_
     if subprocess.run(["mount", "-t", "tmpfs", "none", place], check=False).returncode:
         pytest.skip("no tmpfs can be mounted here")
     try:
-        error = refusal(place, dict(git_environment))
+        error = refusal(place, git_environment | {"GIT_DISCOVERY_ACROSS_FILESYSTEM": "0"})
     finally:
         subprocess.run(["umount", place], check=True)
     assert str(error).endswith(f"or above it, up to {repository.path}, which is on another file system.")

@@ -151,10 +151,7 @@ def test_a_remote_that_is_not_there_is_said(team):
     assert Person(ann.git, "git:upstream").team().place.list() == {}
 
 
-@pytest.mark.parametrize(
-    "url", ["../origin.git", "./evil.git", ".", "", "{here}/evil.git", "file://{here}/evil.git"]
-)
-def test_a_remote_that_came_with_the_repository_is_refused(team, tmp_path, url):
+def test_a_remote_that_came_with_the_repository_is_refused(team, tmp_path):
     """Its hooks would run: git drops our guards where it starts the other side of a path."""
     ann = team.clone("ann")
     evil, mark = ann.git.path / "evil.git", tmp_path / "ran"
@@ -163,11 +160,13 @@ def test_a_remote_that_came_with_the_repository_is_refused(team, tmp_path, url):
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(f"#!/bin/sh\ntouch {mark}\n")
         hook.chmod(0o755)
-    ann.git.git("remote", "set-url", "origin", url.format(here=ann.git.path))
     ann.embed()
-    with pytest.raises(NoPlaceError):
-        ann.push()
-    assert not mark.exists()
+    here = ann.git.path
+    for url in ("../origin.git", "./evil.git", ".", "", f"{here}/evil.git", f"file://{here}/evil.git"):
+        ann.git.git("remote", "set-url", "origin", url)
+        with pytest.raises(NoPlaceError):
+            ann.push()
+        assert not mark.exists(), url
 
 
 @pytest.mark.parametrize("url", ["me@host:{}", "ssh://me@host{}"])

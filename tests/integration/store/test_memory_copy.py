@@ -102,6 +102,7 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path):
         assert not resident.memo.lasting
 
 
+@pytest.mark.sweep(keep=4)
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "another process writes"])
 @pytest.mark.parametrize("surplus", [8, 0])
 @pytest.mark.parametrize("is_large", [False, True], ids=["copied", "large"])

@@ -1,5 +1,5 @@
-// Reads a JSON list of diagrams on stdin; fails, saying which, where mermaid cannot parse one.
-import { readFileSync } from "node:fs";
+// Reads lines, each a JSON list of diagrams, and answers each with a line: a JSON list of what mermaid cannot parse.
+import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,13 +12,15 @@ globalThis.document = window.document;
 const entry = join(resolve(process.argv[2]), "node_modules/mermaid/dist/mermaid.core.mjs");
 const mermaid = (await import(pathToFileURL(entry))).default;
 
-let failed = 0;
-for (const block of JSON.parse(readFileSync(0, "utf8"))) {
-  try {
-    await mermaid.parse(block);
-  } catch (error) {
-    failed += 1;
-    console.log(`${error}\n${block}\n`);
+for await (const line of createInterface({ input: process.stdin })) {
+  const failed = [];
+  for (const block of JSON.parse(line)) {
+    try {
+      await mermaid.parse(block);
+    } catch (error) {
+      failed.push(`${error}\n${block}`);
+    }
   }
+  process.stdout.write(`${JSON.stringify(failed)}\n`);
 }
-process.exit(failed ? 1 : 0);
+process.exit(0); // jsdom has timers

@@ -622,7 +622,7 @@ def test_yaml_that_takes_no_line_is_refused(text: str):
             ".zed/settings.json",
             '{"context_servers": {"gitrag": {"command": "gitrag", "args": ["mcp"], "env": {}}}}',
         ),
-        (".config/goose/config.yaml", "a: " + "[" * 30_000),
+        (".config/goose/config.yaml", "a: " + "[" * 3_000),
         (".config/goose/config.yaml", "extensions: {gitrag: {cmd: gitrag}}"),
     ],
 )

@@ -35,6 +35,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.sweep(keep=5)
 @pytest.mark.parametrize("language", sorted(syntax.QUERIES))
 def test_a_chain_of_calls_is_read_in_steps_by_its_length(monkeypatch, language):
     around, step = CHAINS[language]

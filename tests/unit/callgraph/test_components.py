@@ -676,7 +676,7 @@ def test_twice_as_many_members_take_twice_the_steps(many):
         return taken["line"]
 
     steps(8)
-    assert steps(200) < 2.6 * steps(100)
+    assert steps(120) < 2.6 * steps(60)
 
 
 def test_a_member_is_known_to_be_a_few_things():
