@@ -284,6 +284,25 @@ def test_a_new_file_is_found_and_a_removed_one_is_not(own):
     assert "src/window.py" not in paths(open_app(own), "open_window")
 
 
+def test_who_asks_soon_waits_for_the_files_that_hold_the_question_and_hears_how_many_do_not(
+    make_repository, monkeypatch
+):
+    for limit in ("_FEW_BYTES", "_SOON_BYTES", "_OTHERS_S"):
+        monkeypatch.setattr(f"gitrag.indexing.refresh.{limit}", 0)
+    repo = make_repository({"door.py": "def open_door(): pass\n"})
+    workspace = open_app(repo)
+    workspace.update()
+    repo.commit({f"part{n:02}.py": f"def part_{n}(): 'Make a widget.'\n" for n in range(20)})
+    repo.write({"zeta.py": "def cancel_subscription(): 'Refund the widget.'\n"})
+    asked = "how are subscriptions cancelled"
+    soon = search(workspace, asked, SearchOptions(soon=True), finish=lambda _: None)
+    assert soon.hits[0].path == "zeta.py"
+    assert 0 < soon.waiting < 20
+    assert f"{soon.waiting} files not in this answer: being indexed in the background." in notes_of(soon)
+    whole = search(workspace, asked, finish=lambda _: None)
+    assert (whole.hits[0].path, whole.waiting) == ("zeta.py", 0)
+
+
 def test_committed_leaves_changes_out(own):
     own.write({"src/door.py": "def close_hatch():\n    pass\n", "src/new.py": "def open_door_new(): pass\n"})
     committed = SearchOptions(committed_only=True)
