@@ -28,6 +28,7 @@ from gitrag.indexing.known import (
 )
 from gitrag.indexing.records import OUTLINE, Job, failed_record, left_out_record, prepare_all
 from gitrag.indexing.snapshot import REVISION, Snapshot
+from gitrag.indexing.worker import CUTTING, running
 from gitrag.machine.isolation import Reading
 from gitrag.model import Skip
 from gitrag.store import content, views
@@ -36,6 +37,8 @@ from gitrag.store.content import ContentKey, ContentRecord, PendingContent
 from gitrag.store.views import Difference, Ids, View, ViewOverlay
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gitrag.store.connection import Connection
 
 _BATCH_BYTES = 4 << 20
@@ -137,11 +140,16 @@ def cut_waiting(
 
 
 def _asked_first(
-    now: Snapshot, waiting: Sequence[PendingContent], words: Sequence[str], deadline: float | None
+    directory: Path,
+    now: Snapshot,
+    waiting: Sequence[PendingContent],
+    words: Sequence[str],
+    deadline: float | None,
 ) -> list[tuple[Sequence[PendingContent], float | None]]:
     """Put contents first that hold at least half of a question, and say until when each part is waited for.
 
-    A word counts the more, the fewer hold it. No more than an order: only bytes are looked at.
+    A word counts the more, the fewer hold it. No more than an order: only bytes are looked at. What the
+    background is at is left to it.
     """
     sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
     if not words or sum(sizes.values()) + len(sizes) * _OVERHEAD_BYTES <= _SOON_BYTES:
@@ -167,7 +175,9 @@ def _asked_first(
 
     ordered = sorted(waiting, key=place)
     first = sum(not is_long and -said >= half > 0 for is_long, said, _size in map(place, ordered))
-    return [(ordered[:first], deadline), (ordered[first:], min(soon, deadline or soon))]
+    doing = running(directory)
+    others = [] if doing is not None and doing.purpose == CUTTING else ordered[first:]
+    return [(ordered[:first], deadline), (others, min(soon, deadline or soon))]
 
 
 def _batches(waiting: Sequence[PendingContent], sizes: Mapping[int, int]) -> Iterator[list[PendingContent]]:
@@ -267,7 +277,7 @@ def refresh(
     if done:
         advance(done, done + len(waiting))
     total = done + len(waiting)
-    for part, end in _asked_first(now, waiting, words, deadline):
+    for part, end in _asked_first(store.directory, now, waiting, words, deadline):
         if part:
             before = done
             done += cut_waiting(store, now, part, end, lambda own, _: advance(before + own, total), had)  # noqa: B023

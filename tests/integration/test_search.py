@@ -17,6 +17,8 @@ from gitrag.chunking import decode
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.indexing.worker import CUTTING
+from gitrag.machine.locks import FileLock, write_holder
 from gitrag.report.parts import notes_of
 from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
@@ -299,8 +301,16 @@ def test_who_asks_soon_waits_for_the_files_that_hold_the_question_and_hears_how_
     assert soon.hits[0].path == "zeta.py"
     assert 0 < soon.waiting < 20
     assert f"{soon.waiting} files not in this answer: being indexed in the background." in notes_of(soon)
+    repo.write({"zone.py": "def cancel_subscriptions(): 'Refund all.'\n"})
+    worker = FileLock(workspace.store.directory / "worker.lock")
+    assert worker.try_acquire()
+    write_holder(workspace.store.directory / "worker.holder", CUTTING)
+    beside = search(workspace, asked, SearchOptions(soon=True), finish=lambda _: None)
+    worker.release()
+    assert {hit.path for hit in beside.hits} >= {"zeta.py", "zone.py"}
+    assert beside.waiting == soon.waiting  # the background is at them
     whole = search(workspace, asked, finish=lambda _: None)
-    assert (whole.hits[0].path, whole.waiting) == ("zeta.py", 0)
+    assert ({hit.path for hit in whole.hits[:2]}, whole.waiting) == ({"zeta.py", "zone.py"}, 0)
 
 
 def test_committed_leaves_changes_out(own):
