@@ -65,7 +65,7 @@ class SearchOptions(SearchRequest, frozen=True):
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
     found are embedded for ``refine_s`` seconds at most, and what has changed is indexed for ``catch_up_s``;
     None as the settings say. Who asks to hear ``soon`` waits a second at most for those of many changed files
-    that hold less than half of the question. One that is ``unfinished``, being typed, is answered of the
+    that hold too little of the question. One that is ``unfinished``, being typed, is answered of the
     files as they were up to `SEEN_S` seconds ago; no word is corrected, and files without it are not counted.
     """
 
