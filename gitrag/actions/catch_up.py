@@ -147,7 +147,7 @@ def catch_up(
     failures: list[GitragError] = []
     stage = partial(_stage, workspace.store.directory, failures)
     refreshed = revision = few = None
-    with stage("cutting files"):
+    with stage(worker.CUTTING):
         refreshed = refresh(workspace.store, now)
         if is_first:
             workspace.register()

@@ -73,6 +73,7 @@ class CurrentView:
         revision: The commit, branch or tag to read instead of the worktree.
         says_staleness: Tell the user when an old index had to be brought up to date.
         budget_s: Seconds to bring it up to date in; None as the setting says.
+        words: Those of a question that does not wait for all that has changed where that is much.
         seen_s: For how many seconds git's last answer about the files holds; before anything is written, it
             is asked anew.
     """
@@ -86,11 +87,13 @@ class CurrentView:
         with_issues: bool = True,
         says_staleness: bool = True,
         budget_s: float | None = None,
+        words: Sequence[str] = (),
         seen_s: float = 0.0,
     ) -> None:
         self._workspace = workspace
         self._store = workspace.store
         self._budget_s = workspace.config.catch_up_s if budget_s is None else budget_s
+        self._words = words
         self._revision = revision
         self._seen_s = seen_s
         self._committed_only = committed_only
@@ -275,7 +278,9 @@ class CurrentView:
                 texts = vectors.pending(db, unembedded, refreshed.overlay.entries, refreshed.view.view_id)
             left.append((unembedded, texts, is_read(db, repo, refreshed.head.commit)))
 
-        refreshed = refresh(self._store, now, budget_s=self._budget_s, start=start, look=look)
+        refreshed = refresh(
+            self._store, now, budget_s=self._budget_s, start=start, words=self._words, look=look
+        )
         written = bool(left)
         if not written:
             self._name_commit(refreshed, now.slot)

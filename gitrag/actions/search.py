@@ -64,8 +64,9 @@ class SearchOptions(SearchRequest, frozen=True):
     user asked is taken ``as_it_is``: it names nothing, and no word of it is corrected or called missing.
     ``grouped``, files of code that are nearly the same are one hit, which names the others. Drafts of what is
     found are embedded for ``refine_s`` seconds at most, and what has changed is indexed for ``catch_up_s``;
-    None as the settings say. A question that is ``unfinished``, being typed, is answered of the files as they
-    were seen up to `SEEN_S` seconds ago; no word of it is corrected, and files without it are not counted.
+    None as the settings say. Who asks to hear ``soon`` waits a second at most for those of many changed files
+    that hold too little of the question. One that is ``unfinished``, being typed, is answered of the
+    files as they were up to `SEEN_S` seconds ago; no word is corrected, and files without it are not counted.
     """
 
     filters: Filters = NO_FILTERS
@@ -76,6 +77,7 @@ class SearchOptions(SearchRequest, frozen=True):
     grouped: bool = False
     refine_s: float | None = None
     catch_up_s: float | None = None
+    soon: bool = False
     unfinished: bool = False
 
     def __post_init__(self) -> None:
@@ -137,6 +139,7 @@ def search(
         committed_only=options.committed_only,
         with_issues=wanted.issues,
         budget_s=options.catch_up_s,
+        words=question.words if options.soon else (),
         seen_s=SEEN_S if options.unfinished else 0.0,
     )
     encoder = workspace.encoder_if_ready(question.meaning)  # while git is asked

@@ -15,6 +15,7 @@ from functools import cache
 from msgspec import Struct
 
 from gitrag.chunking.ambiguous import HEAD_BYTES, RULES
+from gitrag.late import late_re
 from gitrag.words.bulk_files import bulk
 
 
@@ -257,8 +258,8 @@ _BY_SUFFIX = {suffix: row.name for row in reversed(LANGUAGES) for suffix in row.
 _BY_FILE = {file: row.name for row in reversed(LANGUAGES) for file in row.files.split()}
 _BY_INTERPRETER = {word: row.name for row in reversed(LANGUAGES) for word in row.interpreters.split()}
 
-_SHEBANG = re.compile(r"#!\s*(\S+)(.*)")
-_MODELINE = re.compile(
+_SHEBANG = late_re(r"#!\s*(\S+)(.*)")
+_MODELINE = late_re(
     r"-\*-[ \t]*(?:[^\n]{0,200}?\bmode:[ \t]*)?(?P<emacs>[\w+#-]+)[ \t]*(?:;[^\n]{0,200})?-\*-"
     r"|\b(?:vim?|ex):[^\n]{0,200}?\b(?:ft|filetype|syntax)=(?P<vim>[\w+#-]+)",
     re.IGNORECASE,
@@ -268,7 +269,7 @@ _MODELINES = 5
 _MODELINES_BYTES = 1_000
 _RUN_BY_JAVASCRIPT = frozenset({"typescript", "tsx"})
 """Languages whose `#!` line names what runs JavaScript: node, bun and deno run them too."""
-_VERSION = re.compile(r"-?[\d.]{1,30}$")  # bounded: a shebang may be a megabyte of dots
+_VERSION = late_re(r"-?[\d.]{1,30}$")  # bounded: a shebang may be a megabyte of dots
 
 _PROSE = frozenset("markdown rst asciidoc org latex text".split())
 _DATA = frozenset(

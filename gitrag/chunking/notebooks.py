@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from json import JSONDecoder
 
 from msgspec import Struct, field
 
 from gitrag.chunking.languages import BY_NAME
+from gitrag.late import late_re
 from gitrag.words import encodings
 
 NOTEBOOK = "notebook"
@@ -50,7 +50,7 @@ _NOTEBOOK: Wanted = {
 # A longer line of an output is data.
 MAX_OUTPUT_LINE_CHARS = 500
 
-MARK = re.compile(r"# %% cell \d+ \[([\w-]+)\]")
+MARK = late_re(r"# %% cell \d+ \[([\w-]+)\]")
 """The line above a cell's source, or its output: the cell's number, and the language, in Jupytext's form."""
 
 OUTPUT = "output"
@@ -84,10 +84,10 @@ _ALIASES = {
     "golang": "go",
     "objective-c": "objc",
 }
-_MAGIC = re.compile(r"%%(bash|sh|sql|R|js|javascript|html|markdown|ruby|perl|julia)\b")
-_SPACE = re.compile(r"[ \t\r\n]*")
-_TERMINAL = re.compile(r"\x1b\[[0-9;]{0,40}[A-Za-z]|\0")
-_EMBEDDED = re.compile(r"data:[\w/+.;-]{1,80}base64,[A-Za-z0-9+/=]{64,}")
+_MAGIC = late_re(r"%%(bash|sh|sql|R|js|javascript|html|markdown|ruby|perl|julia)\b")
+_SPACE = late_re(r"[ \t\r\n]*")
+_TERMINAL = late_re(r"\x1b\[[0-9;]{0,40}[A-Za-z]|\0")
+_EMBEDDED = late_re(r"data:[\w/+.;-]{1,80}base64,[A-Za-z0-9+/=]{64,}")
 
 _decode = JSONDecoder(strict=False).raw_decode
 

@@ -258,7 +258,8 @@ class Picker:
         self._heard.clear()
         text, asked = read_box(query)
         limit = _LINES if asked.exact else _FILES
-        answer = self._search(text, SearchOptions.of(asked, limit=limit, grouped=True, refine_s=0.0))
+        options = SearchOptions.of(asked, limit=limit, grouped=True, refine_s=0.0, soon=True)
+        answer = self._search(text, options)
         notes = [*answer.lacking, *notes_of(answer), *dict.fromkeys(self._heard)]
         spans = marks_of(frozenset(answer.words))
         if asked.exact:

@@ -124,6 +124,8 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
     workspace = session.index_first(session.workspace(auto_index="on" if asked.make_index else None))
     form = form_of(output, workspace.config.output, terminal)
     directory = directory_of(session, workspace)
+    with_graph = form in {"markdown", "json"} if asked.with_graph is None else asked.with_graph
+    with_graph = with_graph or asked.unfiltered
     limit = hit_lines.PACKED_HITS if asked.budget and not asked.limit else asked.limit
     limits = search.SearchOptions.of(
         asked,
@@ -132,6 +134,7 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
         with_issues=form != "json",
         grouped=form != "json",
         limit=limit,
+        soon=terminal.is_interactive and not with_graph,  # which needs all files
     )
     if asked.collections and limits.wanted and limits.wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first
@@ -142,7 +145,7 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
     answer = hit_lines.within_budget(search.search(workspace, text, limits), asked.budget)
     if asked.in_editor:
         return open_best(session, answer, workspace.repo.root)
-    if asked.unfiltered or (form in {"markdown", "json"} if asked.with_graph is None else asked.with_graph):
+    if with_graph:
         from gitrag.actions.graph import graph_of
 
         drawn = graph_of(

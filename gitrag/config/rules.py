@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
+from gitrag.late import late_re
+
 MEBIBYTE = 1024 * 1024
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -145,7 +147,7 @@ def _model(text: str) -> str:
 MODEL = Rule("an absolute path (~ is your home), or https://host/v1#model (http://localhost)", _model)
 """A directory with a model, or the address of a server that has one, and its name there."""
 
-_HOSTS = re.compile(r"([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?(,([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?)*")
+_HOSTS = late_re(r"([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?(,([^:,\[\]]*|\[[^\[\]]*\])(:[0-9]*)?)*")
 """Of an address, with their ports."""
 
 

@@ -20,6 +20,7 @@ from gitrag.corpus.documents import (
     read_head,
     targets,
 )
+from gitrag.late import late_re
 
 _ROOTS = ("/docs", "/doc", "/[Dd]ocumentation")
 _FOLDERS = (
@@ -45,19 +46,19 @@ GLOBS: tuple[str, ...] = (
 )
 """Default places, and files there that are not decisions, as patterns of .gitignore."""
 
-_NAMED = re.compile(r"(?:adr[-_ ]?)?(\d{1,6})(?:[-_. ]|$)", re.IGNORECASE)
-_DATED = re.compile(r"(?:19|20)\d{2}([-_.])\d{2}\1\d{2}(?:[-_. ]+|$)")
+_NAMED = late_re(r"(?:adr[-_ ]?)?(\d{1,6})(?:[-_. ]|$)", re.IGNORECASE)
+_DATED = late_re(r"(?:19|20)\d{2}([-_.])\d{2}\1\d{2}(?:[-_. ]+|$)")
 """A date before the rest of a name, which is no number of the decision: ``2021-06-05_001-record.md``."""
 
 _WHOLE_FOLDER = frozenset({"readme", "index", "adr", "decision"})
 """Names of files whose folder tells the decision: ``2022-12-05-http-client/README.md``."""
 
-_PREFIX = re.compile(
+_PREFIX = late_re(
     r"^\W*(?:ADR[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?|(\d{1,6})\s*[.:)\u2013\u2014-])\s+(?=\S)", re.IGNORECASE
 )
-_STATUS_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}(.+)", re.IGNORECASE)
-_STATUS_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\W*status\W*$", re.IGNORECASE)
-_WORD = re.compile(r"(?:(?:in|on|under|not|to be)\s+)?[A-Za-z][A-Za-z-]*", re.IGNORECASE)
+_STATUS_LINE = late_re(r"[ \t]*(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}(.+)", re.IGNORECASE)
+_STATUS_HEADING = late_re(r" {0,3}#{1,6}[ \t]+\W*status\W*$", re.IGNORECASE)
+_WORD = late_re(r"(?:(?:in|on|under|not|to be)\s+)?[A-Za-z][A-Za-z-]*", re.IGNORECASE)
 """A status: ``accepted``, but also ``on hold``, ``under review``."""
 
 _FIELDS = {
@@ -73,7 +74,7 @@ _FIELDS = {
     "requires": "requires",
     "implements": "implements",
 }
-_SAYS = re.compile(
+_SAYS = late_re(
     r"\b(?:(?P<superseded>(?:superseded|superceded|replaced|deprecated) by)"
     r"|(?P<supersedes>supersedes|supercedes|replaces)"
     r"|(?P<extended>(?:amended|extended|refined|clarified) by)"

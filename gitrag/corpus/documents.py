@@ -9,6 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from gitrag.errors import ConfigError
+from gitrag.late import late_re
 from gitrag.words.bounded_yaml import YamlValue, parse_mapping
 
 FRONT_MATTER_BYTES = 8 * 1024
@@ -21,13 +22,13 @@ _LINE_CHARACTERS = 500
 _TITLE_CHARACTERS = 200
 _MOST_TARGETS = 50
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_MARKS = re.compile(
+_FENCE = late_re(r" {0,3}(`{3,}|~{3,})")
+_HEADING = late_re(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]{1,20}#{1,20})?[ \t]{0,20}$")
+_UNDERLINE = late_re(r" {0,3}(=+|-+)[ \t]*$")
+_MARKS = late_re(
     r"!?\[([^\]]{0,300})\]\([^)]{0,300}\)|[`*_]{1,3}([^`*_]{1,300})[`*_]{1,3}|<[^>]{1,300}>"
 )  # bounded: a line of brackets takes linear time
-_TARGET = re.compile(
+_TARGET = late_re(
     r"\b(?P<kind>ADR|SPEC)[-_ ]?(?P<number>\d{1,6})\b"
     r"|(?:^|[(/\s\[\"'])(?P<file>\d{1,6})[-_][\w.-]*\.(?:md|markdown|mdx)\b"
     r"|\[(?P<link>\d{1,4})[.\]]",

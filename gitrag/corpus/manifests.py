@@ -15,6 +15,7 @@ from posixpath import normpath
 
 from gitrag.corpus.layout import Module, named
 from gitrag.errors import ConfigError
+from gitrag.late import late_re
 from gitrag.words import bounded_toml
 from gitrag.words.bounded_yaml import parse_mapping
 
@@ -157,7 +158,7 @@ def _signed(patterns: Iterable[str]) -> _Members:
     )
 
 
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = late_re(r"\{([^{}]*,[^{}]*)\}")
 
 
 def _expanded(pattern: str) -> list[str]:
@@ -179,7 +180,7 @@ def _pnpm(data: bytes) -> _Members:
     return _signed(_texts(parse_mapping(data, "pnpm-workspace.yaml", MANIFEST_BYTES).get("packages")))
 
 
-_GO_USE = re.compile(r"^\s*use\s+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_GO_USE = late_re(r"^\s*use\s+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
 
 def _go(data: bytes) -> _Members:
@@ -188,8 +189,8 @@ def _go(data: bytes) -> _Members:
     return tuple(item.strip('"`') for part in listed for item in part.split()), ()
 
 
-_MODULES = re.compile(r"<modules>(.*?)</modules>", re.DOTALL)
-_MODULE = re.compile(r"<module>\s*([^<>]{1,300}?)\s*</module>")
+_MODULES = late_re(r"<modules>(.*?)</modules>", re.DOTALL)
+_MODULE = late_re(r"<module>\s*([^<>]{1,300}?)\s*</module>")
 
 
 def _maven(data: bytes) -> _Members:

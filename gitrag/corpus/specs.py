@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gitrag.corpus.documents import Document, distinct, field_edges, numbered, read_head
+from gitrag.late import late_re
 
 _NAMES = ("spec", "design")
 _KIRO_NAMES = ("requirements", "design", "tasks")
@@ -23,8 +24,8 @@ _FIELDS = {
     "implements": "implements",
     "related": "related",
 }
-_NUMBER = re.compile(r"\W*SPEC[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?\s*", re.IGNORECASE)
-_FOLDER_NUMBER = re.compile(
+_NUMBER = late_re(r"\W*SPEC[-_ #]*(\d{1,6})\W*[:.\u2013\u2014-]?\s*", re.IGNORECASE)
+_FOLDER_NUMBER = late_re(
     r"(?!(?:19|20)\d{2}-\d{2}-)(?:(?:spec|rfc)[-_]?)?(\d{1,6})(?:[-_.]|$)", re.IGNORECASE
 )
 """A number before the rest of a name; that of a date is none: ``2021-06-05-login``."""
@@ -32,15 +33,15 @@ _FOLDER_NUMBER = re.compile(
 _WHOLE_FOLDER = frozenset({"spec", "requirements", "design", "tasks", "plan", "readme", "index"})
 """Names of files that stand for their folder; another name is the specification's own."""
 
-_GENERIC = re.compile(
+_GENERIC = late_re(
     r"(?:(?:requirements|design|specification|spec)(?: document)?|implementation (?:plan|tasks)|tasks)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = late_re(
     r"(?:feature specification|specification|spec|technical design|design(?: document)?|requirements)\s*:\s*",
     re.IGNORECASE,
 )
-_STATUS = re.compile(r"(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}([A-Za-z-]+).*", re.IGNORECASE)
+_STATUS = late_re(r"(?:[-*+][ \t]+)?\W{0,3}status\W{0,3}:\W{0,4}([A-Za-z-]+).*", re.IGNORECASE)
 
 
 def read(path: str, text: str) -> Document:

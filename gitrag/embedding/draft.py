@@ -15,7 +15,6 @@ One core makes 11,000 drafts per second; a quarter of the time is tokenisation.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Self
 
 from gitrag.embedding.safetensors import read_tensors
 from gitrag.embedding.version import DRAFT_VERSION, MAX_TOKENS, TABLE
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.model import DIMENSIONS
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 _PUNCTUATION = "!-/:-@\\[-`{-~"
-_ASCII_WORDS = re.compile(f"[a-z0-9]+|[{_PUNCTUATION}]")
-_WORDS = re.compile(f"[^\\s{_PUNCTUATION}]+|[{_PUNCTUATION}]")
-_HAS_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]").search
+_ASCII_WORDS = late_re(f"[a-z0-9]+|[{_PUNCTUATION}]")
+_WORDS = late_re(f"[^\\s{_PUNCTUATION}]+|[{_PUNCTUATION}]")
+_HAS_CONTROL = late_re("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]").search
 """What the tokenizer drops, joining the text on both sides."""
 
 _DROPPED = frozenset({"Cc", "Cf", "Co"})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 
 from gitrag.embedding.version import encoder_version
+from gitrag.late import late_re
 from gitrag.model import Chunk, Kind
 
 _DOCSTRING_CHARACTERS = 320
@@ -17,9 +17,9 @@ room for the body, and text beyond the last word piece would only give equal vec
 _MARKS_CHARACTERS = 1000
 """How much longer a signature and docstring may be in the source: indentation, comment marks."""
 
-_IDENTIFIER = re.compile(r"[^\W_]+")
-_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9]+")  # the same for ASCII text, a third faster
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_IDENTIFIER = late_re(r"[^\W_]+")
+_ASCII_IDENTIFIER = late_re(r"[A-Za-z0-9]+")  # the same for ASCII text, a third faster
+_HUMP = late_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 KEY_BYTES = 16
 
 

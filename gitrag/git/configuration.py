@@ -68,6 +68,7 @@ from msgspec import Struct
 
 from gitrag.errors import RepositoryError
 from gitrag.git.environment import message_of, run_git
+from gitrag.late import late_re
 from gitrag.machine.programs import Limits
 
 NO_HOOKS = (("core.hooksPath", os.devnull), ("hook.post-index-change.enabled", "false"))
@@ -90,10 +91,10 @@ REPOSITORYS_OWN = frozenset({"local", "worktree"})
 _BOOLEAN = frozenset({"true", "false", ""})  # before 2.36 git took others for programs
 
 _RULE_FILES = frozenset({"core.attributesfile", "core.excludesfile"})
-_FILTER = re.compile(r"filter\.(?P<name>.*)\.(clean|smudge|process)", re.DOTALL)
-_CREDENTIAL = re.compile(r"credential\.(.*\.)?helper", re.DOTALL)
-_HOOK = re.compile(r"hook\.(?P<name>.*)\.(command|event)", re.DOTALL)
-_INCLUDE = re.compile(r"include(if\..*)?\.path", re.DOTALL)
+_FILTER = late_re(r"filter\.(?P<name>.*)\.(clean|smudge|process)", re.DOTALL)
+_CREDENTIAL = late_re(r"credential\.(.*\.)?helper", re.DOTALL)
+_HOOK = late_re(r"hook\.(?P<name>.*)\.(command|event)", re.DOTALL)
+_INCLUDE = late_re(r"include(if\..*)?\.path", re.DOTALL)
 
 Setting: TypeAlias = "tuple[str, str]"
 """A key and its value."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gitrag.late import late_re
 from gitrag.model import Skip
 from gitrag.words.encodings import is_binary, wide_text
 
@@ -16,14 +17,14 @@ _SCRIPT_NAMES = (".js", ".mjs", ".cjs", ".css")
 MINIFIED_MEAN_LINE_BYTES = 110
 MINIFIED_MIN_BYTES = 1000
 _WRITTEN = 3  # short lines of code to a long one: a query or a template in a file that somebody wrote
-_VALUES = re.compile(rb"[^(){};]{%d,}" % MINIFIED_MEAN_LINE_BYTES)  # a table, an image: code has these within
+_VALUES = late_re(rb"[^(){};]{%d,}" % MINIFIED_MEAN_LINE_BYTES)  # a table, an image: code has these within
 
 # Generators sign in the first comment. Markers count only in comment lines, so that code that searches for
 # markers is not itself taken for generated.
 MARKER_LINES = 20
 _MARKER_PREFIX_BYTES = 4000
-_COMMENT_LINE = re.compile(rb"[ \t]*(?://|/\*|\*|#|--|;|%|<!--|\(\*|\{-|'|rem\b|dnl\b)", re.IGNORECASE)
-_MARKER = re.compile(
+_COMMENT_LINE = late_re(rb"[ \t]*(?://|/\*|\*|#|--|;|%|<!--|\(\*|\{-|'|rem\b|dnl\b)", re.IGNORECASE)
+_MARKER = late_re(
     rb"@generated\b"  # Meta's convention, also Cargo.lock's and many generators'
     rb"|<auto-?generated"  # .NET
     rb"|generated\b.{0,200}?\b(?:do not|don't|never) (?:edit|modify|change)"  # Go's rule, protobuf, Thrift, …

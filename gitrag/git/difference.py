@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from gitrag.errors import NotSetUpError, UsageError
 from gitrag.git.conversion import as_stored
 from gitrag.git.environment import message_of
 from gitrag.git.repository import EXECUTABLE_MODE, FILE_MODE, BlobError, Repository
+from gitrag.late import late_re
 from gitrag.machine.files import read_regular
 from gitrag.machine.programs import PrintedTooMuchError
 
@@ -88,7 +88,7 @@ def ends_of(span: str) -> tuple[str, str]:
     return first or "HEAD", (last or "HEAD") if dots else ""
 
 
-_OF_A_COMMIT = re.compile(r"(.+)\^(?:!|-(\d*))")
+_OF_A_COMMIT = late_re(r"(.+)\^(?:!|-(\d*))")
 """``HEAD^!`` and ``HEAD^-``: what a commit itself brings."""
 
 
@@ -157,7 +157,7 @@ def changed_lines(repo: Repository, span: str) -> dict[str, list[tuple[int, int]
     return found
 
 
-_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+_HUNK = late_re(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 
 
 def _unknown(repo: Repository, span: str, problem: str) -> UsageError:

@@ -9,13 +9,14 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from gitrag.git.configuration import ConfigEntry
+from gitrag.late import late_re
 
-_HELPER = re.compile(r"[\w-]+::", re.ASCII)
-_URL = re.compile(
+_HELPER = late_re(r"[\w-]+::", re.ASCII)
+_URL = late_re(
     r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/]*@)?(?P<host>\[[^\]]*\]|[^/:]*)(?::(?P<port>\d*))?(?P<path>/.*)?",
     re.IGNORECASE | re.DOTALL,
 )
-_SCP_LIKE = re.compile(r"(?:[^/:]*@)?(?P<host>\[[^\]/]*\]|[^/:@]+):(?P<path>.*)", re.DOTALL)
+_SCP_LIKE = late_re(r"(?:[^/:]*@)?(?P<host>\[[^\]/]*\]|[^/:@]+):(?P<path>.*)", re.DOTALL)
 _USUAL_PORTS = frozenset({"", "22", "80", "443", "9418"})
 _ALSO_CALLED = {
     "ssh.github.com": "github.com",
@@ -24,8 +25,8 @@ _ALSO_CALLED = {
 }
 """Hosts that forges have for SSH over port 443."""
 
-_COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_INSTEAD_OF = re.compile(r"url\.(?P<base>.*)\.insteadof", re.DOTALL)
+_COMMIT = late_re("[0-9a-f]{40}|[0-9a-f]{64}")
+_INSTEAD_OF = late_re(r"url\.(?P<base>.*)\.insteadof", re.DOTALL)
 
 
 def meant_url(url: str, configuration: Iterable[ConfigEntry]) -> str:

@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from gitrag.git.patterns import Allowance, PatternTable
 from gitrag.git.repository import FILE_MODE, SUBMODULE_MODE, SYMLINK_MODE
+from gitrag.late import late_re
 from gitrag.model import Skip
 
 # Part of every signature. Raise it when a result of this module or of `content_rules` may change.
@@ -96,7 +97,7 @@ LOCK_FILES = frozenset(
 )
 
 _SCRIPTS = (".js", ".mjs", ".cjs", ".css")
-_MINIFIED_NAME = re.compile(r"[.-]min\.[a-z]+$")
+_MINIFIED_NAME = late_re(r"[.-]min\.[a-z]+$")
 
 
 _Ignores = tuple[PatternTable, PatternTable]
@@ -337,9 +338,9 @@ MAX_RULE_FILE_BYTES = 1 << 20
 MAX_LINE_BYTES = 2048  # git's own limit for .gitattributes
 
 _FALSE = ("false", "0", "no", "off")  # of `linguist-generated=false`
-_TRAILING_SPACES = re.compile(r"(\\ )? *$")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPE = re.compile(r"\\(?:([0-3][0-7]{2})|(.))")
+_TRAILING_SPACES = late_re(r"(\\ )? *$")
+_QUOTED = late_re(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE = late_re(r"\\(?:([0-3][0-7]{2})|(.))")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 

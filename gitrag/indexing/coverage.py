@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from gitrag.late import late_re
 from gitrag.machine import files
 
 NAME = "coverage"
@@ -25,7 +26,7 @@ EVERY_S = 60.0
 """Seconds between two moments while vectors are computed."""
 
 _MOST_BYTES = 1 << 16
-_LINE = re.compile(r"([0-9a-f]{16}) (\d{1,11}) (\d{1,11}) (\d{1,11}) (\d{1,11})", re.ASCII)
+_LINE = late_re(r"([0-9a-f]{16}) (\d{1,11}) (\d{1,11}) (\d{1,11}) (\d{1,11})", re.ASCII)
 
 
 class Coverage(Struct, frozen=True):

@@ -6,7 +6,6 @@ of that one is there, questions are answered without it.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from gitrag.errors import BusyError, RepositoryError, StoreError
 from gitrag.git.commits import Commit, CommitError, Tips, boundary, commit_ids, read_commits
 from gitrag.git.repository import Repository
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.store import commit_evidence, commits, histories
 from gitrag.store.commits import CommitRecord
 from gitrag.store.connection import Store, StoreMissingError
@@ -41,7 +40,7 @@ _BATCH = 1_000
 _TOLD_CHARACTERS = 1_000
 """Of a longer message only the beginning counts: the rest is a list of what was squashed, or a log."""
 
-_NOT_WORDS = re.compile(
+_NOT_WORDS = late_re(
     r"(?im)^(?:[a-z][a-z-]{1,40}-by|change-id|git-svn-id|cr-original\S{0,40}):.*$|https?://\S+"
     r"|\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,7 +10,7 @@ from gitrag.chunking.notebooks import NOTEBOOK
 from gitrag.embedding.draft import drafter
 from gitrag.embedding.text import KEY_BYTES, chunk_text, path_text, text_key
 from gitrag.git import content_skip
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.machine.isolation import reason_of
 from gitrag.model import Chunk, Skip
 from gitrag.store.content import INDEXED, ContentRecord
@@ -30,7 +29,7 @@ WORDS_ONLY = frozenset(
 """Data formats, found by keywords only, without vectors. Of django's 63,000 chunks 10,400 are
 translations; embedding them would take two minutes and put foreign sentences among the answers."""
 
-_STANDS_FOR_ITS_FOLDER = re.compile(r"(^|/)(__init__\.pyi?|_?index\.\w+|init\.lua|mod\.(rs|ts|zig))$")
+_STANDS_FOR_ITS_FOLDER = late_re(r"(^|/)(__init__\.pyi?|_?index\.\w+|init\.lua|mod\.(rs|ts|zig))$")
 """Files that a language or a web server looks up by folder, so the folder's name is theirs. Worth 0.004 in
 cross-validation on source folders, 0.012 on questions about architecture."""
 

@@ -36,6 +36,9 @@ session. The session's own niceness is written here; unlike a process's it may b
 _FAILURE = "worker.failed"
 _NOTE = "worker.holder"
 
+CUTTING = "cutting files"
+"""What it does first."""
+
 REFINING = "refining draft vectors"
 """What the worker does for most of its time."""
 

@@ -31,6 +31,9 @@ _KEPT_S = 7 * 86400.0
 _GROUP = 16
 """Files passed to a process per call."""
 
+_GROUP_HERE = 4
+"""Files read here between two looks at the time."""
+
 
 def reason_of(error: BaseException) -> str:
     """Return in one short line what went wrong."""
@@ -91,7 +94,7 @@ class Reading:
         self._met.update(name for name, _ in jobs)
         rest = [each for each in jobs if each[0] not in self._suspects]
         if self._processes < 2 or not shared:
-            return lambda: self._here(function, rest) + read_apart(function, apart, failed)
+            return lambda: self._in_time(function, rest) + read_apart(function, apart, failed)
         pool = self._opened()
         running = [(group, pool.submit(function, [job for _, job in group])) for group in _grouped(rest)]
 
@@ -112,6 +115,16 @@ class Reading:
             return results + read_apart(function, apart, failed)
 
         return there
+
+    def _in_time(
+        self, function: Callable[[Sequence[Job]], list[Result]], jobs: Sequence[tuple[str, Job]]
+    ) -> list[Result]:
+        """Read here until the deadline, some at any rate."""
+        results: list[Result] = []
+        for group in _grouped(jobs, _GROUP_HERE if self._deadline else len(jobs)):
+            if not (results and self._is_over()):
+                results += self._here(function, group)
+        return results
 
     def _here(
         self, function: Callable[[Sequence[Job]], list[Result]], jobs: Sequence[tuple[str, Job]]
@@ -169,8 +182,8 @@ def _require_processes(pool: Pool) -> None:
         ) from error
 
 
-def _grouped(jobs: Sequence[Job]) -> list[list[Job]]:
-    return [list(jobs[i : i + _GROUP]) for i in range(0, len(jobs), _GROUP)]
+def _grouped(jobs: Sequence[Job], size: int = _GROUP) -> list[list[Job]]:
+    return [list(jobs[i : i + size]) for i in range(0, len(jobs), size or 1)]
 
 
 class Journal:

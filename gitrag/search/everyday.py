@@ -143,7 +143,9 @@ def rows() -> dict[str, list[str]]:
     """List the rows by how each word of what is said begins, which its stem does not change."""
     found = defaultdict(list)
     for line in resources.files("gitrag.words").joinpath("people.tsv").read_text("utf-8").splitlines()[1:]:
-        for begin in {part[:2] for part in terms.bare_parts(line.partition("\t")[0])}:
+        said = line.partition("\t")[0]
+        parts = said.split() if said.replace(" ", "").isalpha() else terms.bare_parts(said)
+        for begin in {part[:2] for part in parts}:
             found[begin].append(line)
     return found
 

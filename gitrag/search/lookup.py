@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from gitrag.chunking.languages import language_of
 from gitrag.corpus import issues
+from gitrag.late import late_re
 from gitrag.search.question import looks_like_code
 from gitrag.store import scopes
 from gitrag.store.scopes import SearchScope
@@ -29,24 +30,24 @@ _LONGEST = 1000
 """Characters beyond which a question is a text, not a name."""
 
 _QUOTES = (("`", "`"), ("'", "'"), ('"', '"'), ("<", ">"), ("(", ")"))
-_URL = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://[^/\s]+/(?P<rest>\S*)", re.IGNORECASE)
-_ISSUE_URL = re.compile(r"(?:^|/)(?:issues?|browse|pull|pulls|merge_requests)/(?P<id>[\w.-]+)(?:/|$)")
-_TRACEBACK = re.compile(r'File "(?P<path>[^"]+)", line (?P<first>\d{1,9})')
-_LINES = re.compile(
+_URL = late_re(r"(?!file:)[a-z][a-z0-9+.-]*://[^/\s]+/(?P<rest>\S*)", re.IGNORECASE)
+_ISSUE_URL = late_re(r"(?:^|/)(?:issues?|browse|pull|pulls|merge_requests)/(?P<id>[\w.-]+)(?:/|$)")
+_TRACEBACK = late_re(r'File "(?P<path>[^"]+)", line (?P<first>\d{1,9})')
+_LINES = late_re(
     r"(?::|\#L|\(|,? line )(?P<first>\d{1,9})(?:C\d+)?(?:-L?(?P<last>\d{1,9})(?:C\d+)?)?(?:[:,]\d{1,9})?\)?"
     r"(?:\#[0-9a-f]{8})?:?$"
 )
 """``:12``, ``:12-20``, ``:12:5``, ``#L12-L20``, ``(12,5)``, ``, line 12``, and what follows in a hit's id."""
-_MEMBER = re.compile(r"(?P<path>[^:#]*(?:/|\.\w+)[^:#]*)(?:::|#|:)(?P<name>[A-Za-z_$][\w$.:]*)(?:\[.*\])?")
+_MEMBER = late_re(r"(?P<path>[^:#]*(?:/|\.\w+)[^:#]*)(?:::|#|:)(?P<name>[A-Za-z_$][\w$.:]*)(?:\[.*\])?")
 """A definition in a file: ``tests/test_door.py::TestDoor::test_open[key]``, ``src/door.ts#open``."""
-_NAME = re.compile(r"[@$&*]?(?P<name>[\w$]+(?:(?:\.|::|\#|->|\\)[\w$]+)*)[!?]?(?P<call>\(.*\))?", re.DOTALL)
-_PARTS = re.compile(r"\.|::|#|->|\\")
-_CASE = re.compile(r"(?<=\w)\[[^\[\]]*\]$")
+_NAME = late_re(r"[@$&*]?(?P<name>[\w$]+(?:(?:\.|::|\#|->|\\)[\w$]+)*)[!?]?(?P<call>\(.*\))?", re.DOTALL)
+_PARTS = late_re(r"\.|::|#|->|\\")
+_CASE = late_re(r"(?<=\w)\[[^\[\]]*\]$")
 """The parameters of one case of a test: ``test_open[key-2]``."""
-_ENDS_LIKE_A_FILE = re.compile(r"\.[A-Za-z]\w{0,11}$")
-_PLAIN_WORD = re.compile(r"[a-z]+")
+_ENDS_LIKE_A_FILE = late_re(r"\.[A-Za-z]\w{0,11}$")
+_PLAIN_WORD = late_re(r"[a-z]+")
 """Such a word may be meant for anything, even where a file is called so: it is left to the ranker."""
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|^_|[A-Za-z]\d|^[A-Z][A-Z0-9]{2,}$")
+_IDENTIFIER = late_re(r"[a-z0-9][A-Z]|\w_\w|\w\.\w|^_|[A-Za-z]\d|^[A-Z][A-Z0-9]{2,}$")
 """Marks of an identifier that no word of prose has, even at the beginning of a sentence."""
 
 _HERE = ("crate", "self", "super", "")

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from gitrag.corpus.documents import plain
+from gitrag.late import late_re
 from gitrag.model import Chunk, Kind
 from gitrag.words import terms
 
@@ -23,13 +24,13 @@ _LONGEST = 240
 _ROOM = 160
 """A first sentence shorter than this leaves room for the next one."""
 
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
-_NO_PROSE = re.compile(r"\s*(?:#{1,6}(?:\s|$)|=+\s*$|-{2,}\s*$|\||<!--|:::|!\[)")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]|>)\s+(?:\[[ xX]\]\s+)?")
-_FIELD = re.compile(
+_FENCE = late_re(r"^\s*(?:`{3,}|~{3,})")
+_NO_PROSE = late_re(r"\s*(?:#{1,6}(?:\s|$)|=+\s*$|-{2,}\s*$|\||<!--|:::|!\[)")
+_ITEM = late_re(r"\s*(?:[-*+]|\d+[.)]|>)\s+(?:\[[ xX]\]\s+)?")
+_FIELD = late_re(
     r"\W{0,3}(?:status|date|deciders|decision-makers|consulted|informed|tags)\W{0,3}:", re.IGNORECASE
 )
-_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z`\"'(\[*_\d])")
+_END = late_re(r"(?<=[.!?])[\"')\]]?\s+(?=[A-Z`\"'(\[*_\d])")
 
 
 def relevance(text: str, words: frozenset[str], instead: str = "") -> str:
@@ -106,7 +107,7 @@ the same but for rounding: with each repository left out, 0.68 of 263 files show
 `Evidence.worth` and heads alone), in four repositories that nothing was fitted on 0.67 of 82 (0.62).
 """
 
-_IS_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
+_IS_TEST = late_re(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
 """The attribute of a test in Rust, where tests stand beside what they test; elsewhere a path tells."""
 
 

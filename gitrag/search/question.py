@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from gitrag.late import late_re
 from gitrag.search import report_reading
 from gitrag.search.report_reading import Reading
 from gitrag.words import terms
@@ -33,13 +34,13 @@ STOP_WORDS = _ASKING | {stem(word) for word in _ASKING}
 
 _ASKS = frozenset("are can does how is what when where which who whose why".split())
 
-_NAME = re.compile(r"[^\w\s]*\w+(?:(?:\.|::|#)\w+)*[^\w\s]*")
+_NAME = late_re(r"[^\w\s]*\w+(?:(?:\.|::|#)\w+)*[^\w\s]*")
 """A single word that may be the name of a definition, parts and all: no ``kebab-case``."""
 
-_PROGRAM_NAME = re.compile(r"[a-z0-9][A-Z]|\w_\w|\d|\.\w|::|^[A-Z]|^_")
+_PROGRAM_NAME = late_re(r"[a-z0-9][A-Z]|\w_\w|\d|\.\w|::|^[A-Z]|^_")
 """Marks of an identifier that prose lacks: an inner capital, an underscore, a digit or a dot."""
 
-_ASKS_PEOPLE = re.compile(
+_ASKS_PEOPLE = late_re(
     r"(?i)^(why|when should|how (do|can|should) (i|we|you)|how to|what happens (if|when))\b"
 )
 """Beginnings of questions best answered by prose: a decision, a guide."""
@@ -136,7 +137,7 @@ def _shorts(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int,
     )
 
 
-_NEIGHBOURS = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2,24})(?=[ _-]([A-Za-z]{2,24})(?![A-Za-z0-9]))")
+_NEIGHBOURS = late_re(r"(?<![A-Za-z0-9])([A-Za-z]{2,24})(?=[ _-]([A-Za-z]{2,24})(?![A-Za-z0-9]))")
 
 
 def _compounds(text: str, places: Mapping[str, int]) -> tuple[tuple[int, tuple[int, ...]], ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from gitrag.embedding.draft import drafter
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.search.outside import traits_of
 from gitrag.search.question import Question
 from gitrag.search.report_names import Name, Place
@@ -47,7 +47,7 @@ _MENTIONED = 0.4
 _RAISED = 0.3
 """Share that remains of an exception's name: the file that defines it is seldom the one at fault."""
 
-_EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Failure)$")
+_EXCEPTION = late_re(r"(?:Error|Exception|Warning|Failure)$")
 
 _OTHER_OWNER = 0.5
 """Share that remains where only the last part of a dotted name is defined: ``send`` of ``response.send``."""
@@ -88,8 +88,8 @@ _NEAR = 500
 _INDEX = ("__init__", "index", "mod", "lib", "main")
 """Stems of files that stand for their directory."""
 
-_SOURCE_ROOT = re.compile(r"^(?:src|lib|python|packages/[^/]+(?:/src)?)/")
-_PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[-+#0 ]?\d*(?:\.\d+)?[a-zA-Z]|\$?\{[^{}\n]*\}")
+_SOURCE_ROOT = late_re(r"^(?:src|lib|python|packages/[^/]+(?:/src)?)/")
+_PLACEHOLDER = late_re(r"%(?:\(\w+\))?[-+#0 ]?\d*(?:\.\d+)?[a-zA-Z]|\$?\{[^{}\n]*\}")
 """Where a template has a value: ``%s``, ``%(name)d``, ``{}``, ``{name!r}``, ``${name}``."""
 
 FEATURES = ("frame", "frames", "mentions", "modules", "symbols", "title_symbols", "quoted")

@@ -13,7 +13,7 @@ from importlib import resources
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.search.lookup import is_identifier
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
 from gitrag.search.wording import Occurrences
@@ -171,10 +171,10 @@ _ENGLISH = frozenset(
 _FEWEST = 2
 """Function words of a language, or letters of another script, that a question must have."""
 
-_SCRIPTS = re.compile(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
+_SCRIPTS = late_re(r"[\u0370-\u1fff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff]+")
 """Runs of letters other than Latin, which may stand beside an identifier without a space."""
 
-_KANA, _HAN = re.compile(r"[\u3040-\u30ff]"), re.compile(r"[\u3400-\u9fff]")
+_KANA, _HAN = late_re(r"[\u3040-\u30ff]"), late_re(r"[\u3400-\u9fff]")
 
 
 def reword(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gitrag.chunking.languages import is_code, is_prose
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.search.bm25 import highest, idf, saturated
 from gitrag.search.outside import is_product_code, traits_of
 from gitrag.search.question import STOP_WORDS, Question, looks_like_code
@@ -59,42 +59,42 @@ _LEAST_SHARE_OF_PROSE = 0.6
 _NEARLY_BEST = 0.8
 """Share of the longest template's words that another one has to be believed too."""
 
-_STRING = re.compile(
+_STRING = late_re(
     r'"""(?P<a>(?:[^"\\]|\\.|"(?!""))*+)"""|\'\'\'(?P<b>(?:[^\'\\]|\\.|\'(?!\'\'))*+)\'\'\''
     r'|"(?P<c>(?:[^"\\\n]|\\.)*+)"|\'(?P<d>(?:[^\'\\\n]|\\.)*+)\'|`(?P<e>(?:[^`\\]|\\.)*+)`',
     re.DOTALL,
 )
 _OPERATOR = r"(?:<>|\+\+|<<|\|\||\.\.|[+.&~])"
-_JOINED = re.compile(rf"\s*(?:\\\s*)?{_OPERATOR}?\s*[a-zA-Z$@]{{0,2}}", re.DOTALL)
+_JOINED = late_re(rf"\s*(?:\\\s*)?{_OPERATOR}?\s*[a-zA-Z$@]{{0,2}}", re.DOTALL)
 """What stands between two strings of one text: nothing, an operator, the second one's prefix."""
 
-_BETWEEN = re.compile(rf"\s*{_OPERATOR}(?=\s*\S).*?{_OPERATOR}\s*[a-zA-Z$@]{{0,2}}", re.DOTALL)
-_FOLLOWED = re.compile(rf"\s*(?:{_OPERATOR}|,)")
-_PRECEDED = re.compile(rf"[\w)\]]\s*{_OPERATOR}\s*[a-zA-Z$@]{{0,2}}$")
+_BETWEEN = late_re(rf"\s*{_OPERATOR}(?=\s*\S).*?{_OPERATOR}\s*[a-zA-Z$@]{{0,2}}", re.DOTALL)
+_FOLLOWED = late_re(rf"\s*(?:{_OPERATOR}|,)")
+_PRECEDED = late_re(rf"[\w)\]]\s*{_OPERATOR}\s*[a-zA-Z$@]{{0,2}}$")
 _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
-_VALUE = re.compile(
+_VALUE = late_re(
     r"%(?:\(\w+\)|\{\w+\}|<\w+>|\d+\$)?[-+#0]?\d*(?:\.\d+)?(?:ll?|h|z)?[a-zA-Z@]"  # %s, %(name)d, %1$s, %{x}
     r"|[$#]?\{\{?[^{}\n]*\}?\}"  # {}, {name!r}, ${name}, #{name}, {{name}}
     r"|\\\([^()\n]*\)"  # \(name)
     r"|\$\w+(?:->\w+|\[\w+\])*"  # $name
     r"|(?<![\w:]):[a-z_]\w*"  # :name
 )
-_ESCAPE = re.compile(r"\\(?:[nrt]|(?P<itself>.))", re.DOTALL)
+_ESCAPE = late_re(r"\\(?:[nrt]|(?P<itself>.))", re.DOTALL)
 
-_ENTRY = re.compile(
+_ENTRY = late_re(
     r"\s*(?:<[^<>]*\bname=\"(?P<name>[\w.]+)\"[^<>]*>|[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:=>|[:=]))(?P<said>.*)"
 )
 """A line of a resource file: ``"key": "text"``, ``key: text``, ``key=text``, ``<string name="key">text``."""
 
-_NAMED = re.compile(r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:=>|:?=|:)\s*[a-zA-Z$@]{0,2}$")
+_NAMED = late_re(r"(?<![\w.-])[\"']?(?P<key>[\w.-]+)[\"']?\s*(?:=>|:?=|:)\s*[a-zA-Z$@]{0,2}$")
 _LONGEST_NAME = 100
-_TAG = re.compile(r"</?\w[^<>]*>")
-_WORD = re.compile(r"\w+")
-_FILLED = re.compile(r"[\d/\\'\"<>{}\[\]()=@`]|:\s|\w[._-]\w|[a-z][A-Z]")
+_TAG = late_re(r"</?\w[^<>]*>")
+_WORD = late_re(r"\w+")
+_FILLED = late_re(r"[\d/\\'\"<>{}\[\]()=@`]|:\s|\w[._-]\w|[a-z][A-Z]")
 """What values have, and plain questions have not."""
 
-_SETS_OFF = re.compile(r"[^\w\s]")
+_SETS_OFF = late_re(r"[^\w\s]")
 
 
 class Message(Struct, frozen=True):

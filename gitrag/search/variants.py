@@ -15,6 +15,7 @@ from itertools import combinations
 from posixpath import commonpath
 from typing import TYPE_CHECKING
 
+from gitrag.late import late_re
 from gitrag.search.question import Question
 from gitrag.store import scopes
 from gitrag.store.memo import Memo
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from gitrag.store.source import Source
 
-_MARK = re.compile(
+_MARK = late_re(
     r"""
       v?\d+(?:[._-]\d+)*
     | unix | posix | linux | darwin | mac(?:os)? | osx | ios | apple | android | native | jvm | js
@@ -60,7 +61,7 @@ _SAME: tuple[frozenset[str], ...] = tuple(
 )
 """Words for the same variant."""
 
-_PIECE = re.compile(r"[^_.-]+")
+_PIECE = late_re(r"[^_.-]+")
 
 _SAME_KIND: Mapping[str, str] = {
     **dict.fromkeys((".d.ts", ".ts", ".tsx", ".mts", ".cts", ".jsx", ".mjs", ".cjs"), ".js"),
@@ -260,7 +261,7 @@ def named(paths: Sequence[str], words: Iterable[str]) -> int | None:
     return counts.index(best) if best else None
 
 
-_IMPORT = re.compile(r"^.*\b(?:import|export|from|require|include|use|mod)\b.*$", re.MULTILINE)
+_IMPORT = late_re(r"^.*\b(?:import|export|from|require|include|use|mod)\b.*$", re.MULTILINE)
 
 
 def exported(paths: Sequence[str], text: str) -> int | None:

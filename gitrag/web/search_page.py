@@ -228,6 +228,7 @@ def _options(asked: SearchRequest, choices: Choices, *, most: int, unfinished: b
         limit=most * _LINES if asked.exact else most,
         grouped=True,
         refine_s=0.0,
+        soon=True,
         unfinished=unfinished,
     )
 

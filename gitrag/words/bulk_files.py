@@ -55,7 +55,7 @@ _LONGEST = 500
 
 _DATA = r"\.(?:json5?|ya?ml|properties|php|strings|xml|toml|resx)$"
 
-_MAYBE_TRANSLATED = re.compile(
+_MAYBE_TRANSLATED = late_re(
     r"\.(?:po|pot|xlf|xliff|arb|tmx|res[xw]|strings|stringsdict|xcstrings|properties)$|\.lproj/|(?:^|/)(?:values-"
     r"|(?i:locales?|i18n|l10n|translations?|langs?|languages?|messages|resources|strings)/)"
 )

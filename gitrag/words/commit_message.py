@@ -6,27 +6,29 @@ import re
 
 from msgspec import Struct
 
-_TRAILER = re.compile(
+from gitrag.late import late_re
+
+_TRAILER = late_re(
     r"(?i)(?:[a-z][a-z-]{1,40}-(?:by|on|id|for|from|to)|closes|fixes|refs|see|link|cc|bug|issue|change-id)"
     r"\s*:?\s+\S|#|git-svn-id:"
 )
 """A line that is none of the text: who, which issue, or a comment such as ``# Conflicts:``."""
 
-_MERGED = re.compile(r"Merge pull request\b")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'(`A-Z0-9])")
-_BULLET = re.compile(r"^[-*•]\s+")
-_GIVES_REASON = re.compile(
+_MERGED = late_re(r"Merge pull request\b")
+_SENTENCE_END = late_re(r"(?<=[.!?])\s+(?=[\"'(`A-Z0-9])")
+_BULLET = late_re(r"^[-*•]\s+")
+_GIVES_REASON = late_re(
     r"(?i)\b(because|so that|otherwise|since|in order to|to avoid|instead of|no longer|would|due to|reason|"
     r"as it|as they|which (?:broke|caused|made|is why)|this (?:fixes|avoids|prevents|lets|allows|makes))\b"
 )
-_ISSUE = re.compile(
+_ISSUE = late_re(
     r"(?<![\w/.&-])(?:#(?P<number>\d{1,9})\b"
     r"|GH-(?P<forge>\d{1,9})\b"
     r"|(?P<key>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b"
     r"|https?://(?P<home>\S{1,200}?)/(?:-/)?(?:issues|pull|merge_requests)/(?P<linked>\d{1,9})\b"
     r"|https?://\S{1,200}?/browse/(?P<browsed>[A-Z][A-Z0-9_]{1,9}-\d{1,7})\b)"
 )
-_NUMBER = re.compile(r"\(?#\d+\)?")
+_NUMBER = late_re(r"\(?#\d+\)?")
 _NOT_ISSUES = ("ADR-", "SPEC-", "CVE-", "UTF-", "ISO-", "RFC-", "SHA-", "PEP-", "GHSA-")
 _MOST_CHARACTERS = 300
 _MOST_ISSUES = 8

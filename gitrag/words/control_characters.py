@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import NewType
 
+from gitrag.late import late_re
+
 # What a terminal obeys (C0 except tab and line feed, DEL, C1), what changes the visual order of text
 # (bidirectional controls, CVE-2021-42574), line ends that few take for one, and lone surrogates, which stand
 # for bytes that are not UTF-8.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSAFE = late_re("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_SURROGATE = late_re("[\ud800-\udfff]")
 
 Safe = NewType("Safe", str)
 """Text that may be written as it is: nothing else is taken by what writes."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from gitrag.late import late_re
+
 LANGUAGES = frozenset({"javascript", "python", "rust", "tsx", "typescript"})
 """Languages with a re-export statement."""
 
-_STATEMENT = re.compile(
+_STATEMENT = late_re(
     r"""
       \bpub\s+use\s[^;]*                          # Rust
     | \bexport\s+(?:type\s+)?\{[^}]*\}\s*from\b   # JavaScript and TypeScript
@@ -20,7 +22,7 @@ _STATEMENT = re.compile(
 BEGINS = r"\bpub\s+use\s|\bexport\s+(type\s+)?\{|\w\s+as\s+\w|__all__"
 """Pre-filter (RE2) for a database: every re-export statement contains a match."""
 
-_NAME = re.compile(r"\b\w+\b(?!\s*::)")  # but not the path that leads to it
+_NAME = late_re(r"\b\w+\b(?!\s*::)")  # but not the path that leads to it
 
 
 def handed_on(text: str) -> set[str]:
@@ -40,7 +42,7 @@ _IMPLEMENTED_BY: Mapping[str, tuple[str, ...]] = {
 }
 """How the names of files that declare end, and of those that implement the same."""
 
-_INLINE = re.compile(r"[-_]inl\.\w+$")
+_INLINE = late_re(r"[-_]inl\.\w+$")
 
 
 def implementations(path: str) -> Sequence[str]:

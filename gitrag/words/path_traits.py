@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import IntFlag
+from functools import lru_cache
 
 from gitrag.late import late_re
 
@@ -134,11 +135,19 @@ def is_of_an_example(path: str) -> bool:
 
 def traits(path: str, among: Trait | None = None) -> Trait:
     """Return the kinds of file that a path names, of those asked about."""
-    found = Trait(0)
-    for trait, pattern, _asked_by in _PATTERNS:
-        if (among is None or trait & among) and pattern.search(path):
-            found |= trait
-    return found
+    asked = -1 if among is None else int(among)
+    return _TRAITS[
+        sum(1 << place for place in range(len(_PATTERNS)) if asked >> place & 1 and _names(path, place))
+    ]
+
+
+_TRAITS = tuple(map(Trait, range(1 << len(Trait))))
+"""Every set of them, by its number: to work one out takes longer than to look at a path."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _names(path: str, place: int) -> bool:
+    return _PATTERNS[place][1].search(path) is not None
 
 
 _OF_PACKAGES = late_re(

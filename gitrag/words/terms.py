@@ -19,7 +19,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from gitrag.late import np
+from gitrag.late import late_re, np
 from gitrag.words.stems import stem
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 TERMS_VERSION = 2  # raise when the terms of a text change: every index is then rebuilt
 
-_WORD = re.compile(r"\w+")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")  # the same for ASCII text, a third faster
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_WORD = late_re(r"\w+")
+_ASCII_WORD = late_re(r"[A-Za-z0-9_]+")  # the same for ASCII text, a third faster
+_PART = late_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+_CJK = late_re(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 LONGEST_SPLIT = 64
 """Longer words (encoded data, generated names) are kept whole, not split: their parts are noise."""

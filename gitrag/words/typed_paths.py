@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from heapq import nsmallest
 from urllib.parse import unquote_to_bytes
 
-_URL = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/\s]*)/(?P<rest>.*)", re.IGNORECASE | re.DOTALL
-)
-_FORGE = re.compile(r"(?:^|/)(?:blob|tree|raw|blame|edit|src/(?:branch|commit|tag)|src)/(?P<rest>.+)")
+from gitrag.late import late_re
+
+_URL = late_re(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<host>[^/\s]*)/(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_FORGE = late_re(r"(?:^|/)(?:blob|tree|raw|blame|edit|src/(?:branch|commit|tag)|src)/(?P<rest>.+)")
 """What stands before revision and path in the URLs of GitHub, GitLab, Gitea and Bitbucket."""
-_ESCAPED = re.compile(r"\\([^\w\s.\\]| )")
+_ESCAPED = late_re(r"\\([^\w\s.\\]| )")
 """A character that a terminal escapes where a file is dropped on it: of words none."""
-_C_ESCAPE = re.compile(r"\\([0-7]{3}|[abfnrtv\"\\])")
+_C_ESCAPE = late_re(r"\\([0-7]{3}|[abfnrtv\"\\])")
 """An escape of git's in a path that it prints in quotes."""
 _MOST_PARTS = 100
 """A URL of more parts is none of a file: every end of one is tried."""

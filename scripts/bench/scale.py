@@ -1,7 +1,7 @@
 """What grows with an index: questions, as new processes and kept, status, memory; and are answers exact.
 
     .venv/bin/python scripts/bench/scale.py REPOSITORY... [--questions 40] [--exact 200]
-        [--word WORD]... [--regex EXPRESSION]... [--switch COMMIT] [--beside CHECKOUT]
+        [--word WORD]... [--regex EXPRESSION]... [--switch COMMIT [--soon]] [--beside CHECKOUT]
 
 Each repository must be indexed (`gitrag index`). The questions are the first sentences of comments, drawn by
 lot from its definitions. A row has the chunks; the milliseconds of a question where the index is kept, with
@@ -10,7 +10,7 @@ git asked each time, p50 and p95, and those of processor time, its own and git's
 memory in MB. With --exact, so many are asked again with all vectors compared: of how many the first ten files
 are the same, unlikely ones too, in the same order, and of how many the first. With --word and --regex nothing
 else is measured but exact searches and `git grep` of the same; with --switch a search after `git checkout` of
-a commit, and after that of the one before.
+a commit, and after that of the one before; with --soon as a person asks, who does not wait for all files.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--word", action="append", default=[])
     parser.add_argument("--regex", action="append", default=[])
     parser.add_argument("--switch", metavar="COMMIT")
+    parser.add_argument("--soon", action="store_true")
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
     parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -69,7 +70,7 @@ def main() -> None:
             workspace = Workspace.open(repository, environ=os.environ, flags={"refine_s": 0.0}, resident=True)
             exactly(workspace, patterns)
             if arguments.switch:
-                switched(workspace, arguments.switch)
+                switched(workspace, arguments.switch, soon=arguments.soon)
             continue
         if arguments.answer:
             answer(repository)
@@ -163,14 +164,16 @@ def exactly(workspace: Workspace, patterns: list[Pattern]) -> None:
         print(f"{pattern.text}: {found.lines:,} lines, {own:.0f} + {of_git:.0f} ms; git grep {grep[2]:.0f}")
 
 
-def switched(workspace: Workspace, commit: str) -> None:
-    """Print what the first search after a checkout takes."""
-    options = SearchOptions(catch_up_s=600.0)
+def switched(workspace: Workspace, commit: str, *, soon: bool) -> None:
+    """Print what the first search after a checkout takes, and how many files are not in its answer."""
+    options = SearchOptions(catch_up_s=600.0, soon=soon)
     search(workspace, "where are errors handled", options)
     for each in (commit, "-"):
         subprocess.run(["git", "-C", str(workspace.place), "checkout", "-q", each], check=True)
-        wall, own, others = spent(lambda: search(workspace, "where are errors handled", options))
-        print(f"after a checkout: {wall:.0f} ms, processor {own:.0f} + {others:.0f}")
+        waiting: list[int] = []
+        asked = lambda: waiting.append(search(workspace, "where are errors handled", options).waiting)  # noqa: B023, E731
+        wall, own, others = spent(asked)
+        print(f"after a checkout: {wall:.0f} ms, processor {own:.0f} + {others:.0f}, {waiting[0]} files wait")
 
 
 def middle(times: list[tuple[float, float, float]]) -> tuple[float, ...]:

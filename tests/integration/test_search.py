@@ -17,6 +17,8 @@ from gitrag.chunking import decode
 from gitrag.embedding.encoder import Encoder
 from gitrag.embedding.text import chunk_text, path_text
 from gitrag.errors import NotSetUpError, UsageError
+from gitrag.indexing.worker import CUTTING
+from gitrag.machine.locks import FileLock, write_holder
 from gitrag.report.parts import notes_of
 from gitrag.report.text import as_text
 from gitrag.report.told import json_text as as_json
@@ -282,6 +284,33 @@ def test_a_new_file_is_found_and_a_removed_one_is_not(own):
     own.write({"src/attic.py": "def climb_ladder():\n    pass\n", "src/window.py": None})
     assert paths(open_app(own), "climb_ladder")[0] == "src/attic.py"
     assert "src/window.py" not in paths(open_app(own), "open_window")
+
+
+def test_who_asks_soon_waits_for_the_files_that_hold_the_question_and_hears_how_many_do_not(
+    make_repository, monkeypatch
+):
+    for limit in ("_FEW_BYTES", "_SOON_BYTES", "_OTHERS_S"):
+        monkeypatch.setattr(f"gitrag.indexing.refresh.{limit}", 0)
+    repo = make_repository({"door.py": "def open_door(): pass\n"})
+    workspace = open_app(repo)
+    workspace.update()
+    repo.commit({f"part{n:02}.py": f"def part_{n}(): 'Make a widget.'\n" for n in range(20)})
+    repo.write({"zeta.py": "def cancel_subscription(): 'Refund the widget.'\n"})
+    asked = "how are subscriptions cancelled"
+    soon = search(workspace, asked, SearchOptions(soon=True), finish=lambda _: None)
+    assert soon.hits[0].path == "zeta.py"
+    assert 0 < soon.waiting < 20
+    assert f"{soon.waiting} files not in this answer: being indexed in the background." in notes_of(soon)
+    repo.write({"zone.py": "def cancel_subscriptions(): 'Refund all.'\n"})
+    worker = FileLock(workspace.store.directory / "worker.lock")
+    assert worker.try_acquire()
+    write_holder(workspace.store.directory / "worker.holder", CUTTING)
+    beside = search(workspace, asked, SearchOptions(soon=True), finish=lambda _: None)
+    worker.release()
+    assert {hit.path for hit in beside.hits} >= {"zeta.py", "zone.py"}
+    assert beside.waiting == soon.waiting  # the background is at them
+    whole = search(workspace, asked, finish=lambda _: None)
+    assert ({hit.path for hit in whole.hits[:2]}, whole.waiting) == ({"zeta.py", "zone.py"}, 0)
 
 
 def test_committed_leaves_changes_out(own):
