@@ -9,6 +9,7 @@ ANCESTORS = "of what a class inherits from, only the nearest {most:,} classes"
 SUBCLASSES = "of a class's subclasses, only {most:,}"
 DIRECT = "no subclasses of a class with more than {most:,} direct ones"
 OVERRIDES = "of the overrides of a method, only {most:,}"
+MEMBERS = "nothing of what a computed key gives of over {most:,}"
 EXPORTS = "of the files that pass a file's names on, only {most:,}"
 
 _MOST_NAMED = 3

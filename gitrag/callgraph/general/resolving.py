@@ -15,7 +15,7 @@ from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.objects import COMPONENTS, WORDS
 from gitrag.callgraph.general.parameters import BLOCK
-from gitrag.callgraph.general.records import GIVEN_TO, SCOPED, WrittenCall
+from gitrag.callgraph.general.records import ELEMENT, GIVEN_TO, MADE_BY_KEY, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
 from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
@@ -64,6 +64,8 @@ class Resolver(Templates):
         if parts[0] == GIVEN_TO and call.handed:
             return self._given_there(call, caller)
         found = self._meant(parts, caller)
+        if parts[-1] == ELEMENT:
+            found = self._made_or_called(found, is_made=call.rule == MADE_BY_KEY)
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
         found = [each for each in found if self._tables.can_call(caller, each[0])]
@@ -170,7 +172,7 @@ class Resolver(Templates):
         if owner is None:
             if before[0] == "?" and len(before) > 1 and language in SCRIPTS:
                 return self._of_store(before, name, caller[0])
-            given = self._in_given(before, name, caller)
+            given = self._by_key(parts, caller, depth) or self._in_given(before, name, caller)
             if given or (len(before) == 1 and before[0].removesuffix("()") in _NOBODYS):
                 return given
             guessed = (
