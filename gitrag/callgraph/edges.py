@@ -49,7 +49,7 @@ Id: TypeAlias = tuple[str, int]
 
 Edges: TypeAlias = dict[tuple[Id, Id, str], tuple[float, frozenset[int]]]
 """Highest confidence and lines of each call, by caller, callee and rule: what is expected to call the callee,
-which the caller only names; empty where the caller calls it."""
+which the caller only names, or that a computed key gives it; empty where the caller calls it by its name."""
 
 _NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
 

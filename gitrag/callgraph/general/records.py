@@ -73,7 +73,8 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         unsure: Whether something else may be meant: what a name is bound to.
         read: Whether it is no call: what is meant is called only if it is a property.
         blocks: Kotlin's functions in whose blocks it stands, which may give them a ``this``.
-        rule: What is handed the function: another, or a member of an object; empty if that is not known.
+        rule: What is handed the function: another, or a member of an object; empty if that is not known. Of a
+            call that it is by a computed key.
     """
 
     caller: int
