@@ -9,7 +9,7 @@ from gitrag.callgraph import edges
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.members import CONSTRUCTORS
-from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found
+from gitrag.callgraph.general.names import CERTAIN, DEPTH, LIKE_NAMED, OVERRIDDEN, Found, Owner
 from gitrag.callgraph.general.objects import Objects
 from gitrag.callgraph.general.records import ANY_OF, ELEMENT, GOT, MOST_MEMBERS, NUMBERED, SAME, SPREAD
 from gitrag.callgraph.general.tables import Tables
@@ -28,12 +28,29 @@ class Keyed(Objects):
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
+        self._within_methods: dict[str, set[str]] = {}  # files with functions of a name in methods
         self._keyed_found: dict[tuple[_Place, tuple[str, ...]], list[tuple[Id, float]]] = {}
 
     def _meant(self, parts: tuple[str, ...], caller: Id) -> Found:
         if parts[-1] == ELEMENT and self._tables.language(caller[0]) in SCRIPTS:
             return self._by_key(parts, caller, DEPTH)
         return super()._meant(parts, caller)
+
+    def _given_as(self, owner: Owner, name: str) -> Found:
+        """Find what an object has under a name, or is given in its class: `this.clear = function () {}`."""
+        if name not in self._within_methods:
+            every = self._tables.methods.get(name, ())
+            self._within_methods[name] = {
+                own[0] for own in every if self._tables.definition(own).name.count(".") > 1
+            }
+        files = self._within_methods[name]
+        for each in self._upwards(owner) if files else ():
+            for file, index in self._definitions_of(each):
+                held = self._tables.body(file).held.get("this", ()) if file in files else ()
+                found = [it for key, it in held if key == name and it.owner == index]
+                if found:
+                    return [((file, int(it.type_name)), OVERRIDDEN) for it in found]
+        return super()._given_as(owner, name)
 
     def _by_key(self, parts: Sequence[str], caller: Id, depth: int) -> Found:
         """Find what an expression may mean that asks something by a computed key; all likely."""

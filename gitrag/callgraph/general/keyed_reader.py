@@ -160,7 +160,8 @@ class KeyedReader(Reader):
     def _having_of(self, name: str, node: tree_sitter.Node, place: int, scopes: Scopes) -> Declaration | None:
         """Return what one of an object or a list is; None if that is not known."""
         own = self._around(node)
-        if "." not in name.removeprefix("this."):
+        is_method = name.startswith("this.") and node.type in FUNCTIONS and place > 0
+        if "." not in name.removeprefix("this.") and not is_method:
             return None
         if node.type in FUNCTIONS:
             kind, known, *_ = self._rows[own]

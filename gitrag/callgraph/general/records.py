@@ -18,6 +18,9 @@ OBJECT = "{}"
 UNSURE = "~"
 """Before a type's name: it is one that a variable may have, of others that are not known."""
 
+EXPORTED = "~~"
+"""Name of what a function has in whose place its file may export another: of what is spread after it."""
+
 SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 

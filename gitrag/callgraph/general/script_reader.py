@@ -13,6 +13,7 @@ from gitrag.callgraph.general.keyed_reader import FUNCTIONS, KeyedReader
 from gitrag.callgraph.general.reader import BY_REF, IMPORTING, KEYED, NAME_BYTES, Captures
 from gitrag.callgraph.general.records import (
     ANY_OF,
+    EXPORTED,
     GIVEN_TO,
     LISTED,
     MORE,
@@ -261,13 +262,19 @@ class ScriptReader(KeyedReader):
         last: dict[int, tree_sitter.Node] = {}  # of each object what is spread in it last
         for node in self._nodes["spread"]:
             last[(self._lineage.parent(node) or node).start_byte] = node
+        exported: set[int] = set()
         for node in last.values():
             for each in (self._lineage.parent(node) or node).named_children:
                 value = each.child_by_field_name("value") or each
-                if each.start_byte < node.start_byte and value.type in FUNCTIONS:
+                is_before = each.start_byte < node.start_byte
+                if is_before and value.type in FUNCTIONS:
                     doubted.add(self._around(value))
+                elif is_before and self._text(value) in names and self._is_only_exported(value, 0):
+                    exported.add(names[self._text(value)])
         for own in sorted(doubted):
             yield Declaration(own, UNSURE, "", None)
+        for own in sorted(exported):
+            yield Declaration(own, EXPORTED, "", None)
 
     def _given_in_script(
         self,
