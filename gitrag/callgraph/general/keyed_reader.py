@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from gitrag.callgraph.general.expressions import receiver_of
 from gitrag.callgraph.general.imports import DEFAULT
 from gitrag.callgraph.general.reader import KEYED, Reader
@@ -54,28 +56,32 @@ class KeyedReader(Reader):
         around = self._lineage.parent(node)
         return MADE_BY_KEY if around is not None and around.type == "new_expression" else BY_KEY
 
-    def _by_key(self, node: tree_sitter.Node) -> WrittenCall | None:
-        """Return the call of what a computed key gives, `table[key]()`, `map.get(key)()`; None if none."""
-        of, steps = node, 0
+    def _by_key(self, node: tree_sitter.Node) -> list[WrittenCall]:
+        """Return the call of what a computed key gives, `table[key]()`, `map.get(key)()`; two of two names."""
+        keys: list[tree_sitter.Node] = []
+        of = node
         while of.type in _AROUND_KEYS:
             if of.type == "subscript_expression":
                 index = of.child_by_field_name("index")
                 if index is None or index.type == "string":
                     break
-                steps += 1
+                keys.append(index)
             of = of.child_by_field_name("object") or of.named_children[0]
-        got: tuple[str, ...] = ()
-        if not steps and of.type == "call_expression":
+        got: tuple[str, ...] = (ELEMENT,) * len(keys)
+        if not keys and of.type == "call_expression":
             function = of.child_by_field_name("function")
             name = function and function.child_by_field_name("property")
             if function is not None and name and self._text(name) == "get":
-                of, steps, got = function.named_children[0], 1, (GOT,)
-        if not steps:
-            return None
+                of, got = function.named_children[0], (GOT, ELEMENT)
+        if not got:
+            return []
+        call = WrittenCall(self._around(node), (), node.start_point[0] + 1, rule=self._rule_by_key(node))
         parts = self._expression(of) or ("?",)
-        line = node.start_point[0] + 1
-        parts = (*parts, *got, *[ELEMENT] * steps)
-        return WrittenCall(self._around(node), parts, line, rule=self._rule_by_key(node))
+        if len(keys) == 1 and keys[0].type == "ternary_expression":  # `list[isLast ? 'pop' : 'shift']()`
+            either = keys[0].named_children[1:]
+            if all(each.type == "string" for each in either):
+                return [replace(call, parts=(*parts, self._text(each)), rule="") for each in either]
+        return [replace(call, parts=(*parts, *got))]
 
     def _expression(self, node: tree_sitter.Node) -> tuple[str, ...]:
         """Return the names that an expression consists of; none where one is not known."""

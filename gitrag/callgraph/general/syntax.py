@@ -401,8 +401,8 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
 
     def _written(self, captures: Captures, _key: str) -> None:
         node = captures["call"][0] if self._language.name in SCRIPTS else None
-        keyed = self._by_key(node) if node is not None else None
-        self._calls += [(keyed, node)] if keyed is not None and node is not None else self._call(captures)
+        keyed = [(each, node) for each in self._by_key(node)] if node is not None else []
+        self._calls += keyed or self._call(captures)
 
     def _name(self, captures: Captures, _key: str) -> None:
         for key in captures.keys() & set(_NAMED):

@@ -47,6 +47,15 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"R.run ~> stop", "R.run ~> halt", "R.other ~> go", "R.bound ~> go", "R.further ~> go"}
         | {"R.constructor ~> halt", "R ~> stop", "<module> ~> go"},
     ),
+    "one of two names": (
+        {
+            "a.js": """
+                const t = { one() {}, two() {}, no() {} };
+                function f(last) { t[last ? 'one' : 'two']() }
+            """
+        },
+        {"f -> t.one", "f -> t.two"},
+    ),
     "what a map or a list has": (
         {
             "a.ts": """
