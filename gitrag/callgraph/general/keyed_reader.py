@@ -57,7 +57,7 @@ class KeyedReader(Reader):
         return MADE_BY_KEY if around is not None and around.type == "new_expression" else BY_KEY
 
     def _by_key(self, node: tree_sitter.Node) -> list[WrittenCall]:
-        """Return the call of what a computed key gives, `table[key]()`, `map.get(key)()`; two of two names."""
+        """Return the call of what a computed key has: `table[key]()`, `map.get(key)()`; two of two names."""
         keys: list[tree_sitter.Node] = []
         of = node
         while of.type in _AROUND_KEYS:
