@@ -119,7 +119,7 @@ def without_callers(
     for members in asked:
         # Of several with one name, what is in one may call another: what is said holds for all of them.
         inside = members if alone[names_of(members[0])] < 2 else ()
-        unresolved: dict[str, None] = {}
+        unresolved: dict[str, None] = dict.fromkeys(uses.may_make(members, outside))
         mentioned: dict[str, None] = {}
         elsewhere: dict[str, None] = {}
         others: list[tuple[Node, str, GrepLine]] = []
@@ -172,7 +172,7 @@ def left_unresolved(
             for line, is_use in lines_with(name, loaded.files[node.path][0])
             if is_use and not _lies_in(line, node) and not uses.is_elsewhere(line, name, node)
         )
-        places = dict.fromkeys(f"{line.path}:{line.number}" for line in lines)
+        places = dict.fromkeys((*(f"{line.path}:{line.number}" for line in lines), *uses.may_make([node])))
         found[node] = tuple(_nearest_first((each for each in places if each not in known), [node]))
     return found
 
@@ -252,7 +252,7 @@ class _Uses:
         above: Collection[tuple[str, str]],
         bases_of: BasesOf,
     ) -> None:
-        self._by_name, self._spoken = by_name, spoken
+        self._by_name, self._spoken, self._calls = by_name, spoken, calls
         self._loaded = loaded
         self._below = cache(partial(all_below, bases_of))
         self._above = cache(partial(all_above, bases_of, self._below))
@@ -289,6 +289,19 @@ class _Uses:
                 self._owners.setdefault(place, set()).add(owner_of(edge.callee))
                 if is_sure:
                     self._resolved[place] = self._resolved.get(place, True) and is_of_base
+
+    def may_make(
+        self, members: Sequence[Node], outside: Callable[[Node, str], bool] = lambda _node, _path: True
+    ) -> Iterator[str]:
+        """Yield the places that make one of a class which is not known: it may be one of these."""
+        for node in members:
+            definitions = self._loaded.files[node.path][1].definitions
+            key = node.name, node.line_start
+            for own, each in enumerate(definitions):
+                if (each.name, each.line_start) == key:
+                    places = self._calls.may_make((node.path, own))
+                    yield from (each for each in places if outside(node, each.rpartition(":")[0]))
+                    break
 
     def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
         """Return the lines with a name that may mean a definition, and whether each may use it."""

@@ -9,6 +9,7 @@ ANCESTORS = "of what a class inherits from, only the nearest {most:,} classes"
 SUBCLASSES = "of a class's subclasses, only {most:,}"
 DIRECT = "no subclasses of a class with more than {most:,} direct ones"
 OVERRIDES = "of the overrides of a method, only {most:,}"
+MEMBERS = "nothing of what a computed key gives of over {most:,}"
 EXPORTS = "of the files that pass a file's names on, only {most:,}"
 
 _MOST_NAMED = 3
@@ -48,7 +49,7 @@ Id: TypeAlias = tuple[str, int]
 
 Edges: TypeAlias = dict[tuple[Id, Id, str], tuple[float, frozenset[int]]]
 """Highest confidence and lines of each call, by caller, callee and rule: what is expected to call the callee,
-which the caller only names; empty where the caller calls it."""
+which the caller only names, or that a computed key gives it; empty where the caller calls it by its name."""
 
 _NONE: tuple[float, frozenset[int]] = 0.0, frozenset()
 

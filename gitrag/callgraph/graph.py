@@ -53,7 +53,8 @@ class Edge(Struct, frozen=True, order=True):
         line: The line of the first such call, in the caller's file.
         confidence: From 0 to 1, of the surest; 1 where the name alone determines the callee.
         further: The lines of all others.
-        rule: What is expected to call the callee, which the caller only names: ``app.get``.
+        rule: What is expected to call the callee, which the caller only names: ``app.get``; or that a
+            computed key gives it, ``[…]``.
         provenance: How it is known: by names, imports and types, by such a rule, or from a compiler.
     """
 

@@ -108,6 +108,21 @@ class ResolvedCalls:
             else found + self._made(self._compiled.callers(own).items(), "compiler")
         )
 
+    def may_make(self, own: Id) -> list[str]:
+        """Return the places, ``path:line``, that make one of a class that is not known: perhaps of this one.
+
+        Args:
+            own: The class, or its constructor; of what a file keeps for itself none is made elsewhere.
+        """
+        name = self._files[own[0]][1].definitions[own[1]].name
+        is_class = self.node(own).kind == "class" or name.rpartition(".")[2] == "constructor"
+        return [
+            place
+            for view in (self._views if is_class else ())
+            if isinstance(view, GeneralView) and view.is_exported(own)
+            for place in view.unknown_makers()
+        ]
+
     def _edges(self, resolve: _Resolve, own: Collection[Id], least: float) -> list[Edge]:
         found = self._untold(resolve(own))
         self._doubtful.update(key[:2] for key, (confidence, _) in found.items() if confidence < least)

@@ -14,6 +14,7 @@ from gitrag.callgraph.general.receivers import Receivers
 from gitrag.callgraph.general.records import (
     ANY_OF,
     ELEMENT,
+    EXPORTED,
     GIVEN_TO,
     LISTED,
     MORE,
@@ -35,6 +36,8 @@ SCRIPT = "$script"
 """The name under which a component imports the file that its script is in: ``<script src="./x.js">``."""
 _ABOVE = (["this", "parent"], ["this", "root"])
 """What a component of Vue calls those around it."""
+_ROOTS = frozenset({"createApp", "Vue"})
+"""What makes an application of Vue."""
 _REFS = "$refs"
 """What has those that a component's markup gives a name."""
 _MAIN = frozenset({"exports", DEFAULT})
@@ -57,6 +60,7 @@ class Objects(Receivers, ABC):
         self._by_words: dict[str, dict[str, list[Id]]] = {}
         self._alike_found: dict[str, list[Id]] | None = None
         self._given_found: dict[tuple[str, bool], dict[Id | Owner, list[Id]]] = {}
+        self._roots: list[Owner] | None = None
         self._given_at: dict[tuple[str, str], dict[int, list[Id]]] = {}
 
     @abstractmethod
@@ -192,13 +196,15 @@ class Objects(Receivers, ABC):
             found = [(own, min(sure, self._sure)) for own, sure in self._resolve(parts, caller, DEPTH)]
             found += self._otherwise(parts, caller)
         if found and self._tables.language(caller[0]) in SCRIPTS:
-            found = [(own, min(sure, self._most_sure(own))) for own, sure in found]
+            found = [(own, min(sure, self._most_sure(own, caller[0]))) for own, sure in found]
         self._found_here[parts] = found
         return found
 
-    def _most_sure(self, own: Id) -> float:
-        """Return how sure a function may be at most: another may be in its place."""
-        return OVERRIDDEN if (own[1], UNSURE) in self._tables.body(own[0]).variables else CERTAIN
+    def _most_sure(self, own: Id, path: str) -> float:
+        """Return how sure a function may be at most: another may be in its place, or be exported there."""
+        variables = self._tables.body(own[0]).variables
+        is_doubted = (own[1], UNSURE) in variables or (own[0] != path and (own[1], EXPORTED) in variables)
+        return OVERRIDDEN if is_doubted else CERTAIN
 
     def _owner_but_lists(self, before: Sequence[str], name: str, caller: Id, depth: int) -> Owner | None:
         """Find what has a member; of what only seems a list nothing is known: ``scene.add(new Mesh())``."""
@@ -358,12 +364,29 @@ class Objects(Receivers, ABC):
         return self._only_one("this", name, caller) if len(WORDS.findall(name)) > 1 else []
 
     def _of_parent(self, before: Sequence[str], name: str, path: str) -> Found:
-        """Find what components have that use this one, which calls them by ``$parent``."""
-        if before not in _ABOVE:
-            return []
+        """Find what components have that use this one, which calls them by ``$parent``, or their root has."""
+        is_root = before == ["this", "root"] or (before == ["root"] and path.endswith(COMPONENTS))
+        found = (
+            [own for cls in self._mixed_into_root() for own, _ in self._methods(cls, name)] if is_root else []
+        )
+        if found or before not in _ABOVE:
+            return [(own, OVERRIDDEN) for own in dict.fromkeys(found)]
         every = self._tables.methods.get(name, ())
         found = [own for own in every if own[0] != path and path in self._imported_files(own[0])]
         return [(own, LIKE_NAMED) for own in found] if len(found) <= _FEW else []
+
+    def _mixed_into_root(self) -> list[Owner]:
+        """Return what is mixed into an application of Vue, all components of which have it by ``$root``."""
+        if self._roots is None:
+            self._roots = [
+                cls
+                for path, (language, facts) in self._tables.files.items()
+                if language in SCRIPTS and not path.endswith(COMPONENTS) and _ROOTS & facts.mentions
+                for each in facts.definitions
+                for base in each.bases
+                if (cls := self._class(base, path)) is not None
+            ]
+        return self._roots
 
     def _at_path(self, before: Sequence[str], name: str, caller: Id) -> Found:
         """Find the function of a file of JavaScript that something loads by its path.

@@ -41,6 +41,8 @@ _REQUIRE = "require:"
 _REQUIRED = late_re(
     r"(?:require|\(\s*await\s+import)\(\s*(?:[\"']([^\"'\s]+)[\"']|`([^`\s]+)`)(?:\s*\+[^()]*)?\s*\)"
 )
+KEYED = late_re(r"\[[\"'](\w+)[\"']\]")
+"""A member of JavaScript by its name in a string."""
 BY_REF = "ref:"
 """Before the name by which markup has what a variable is."""
 Captures = dict[str, "list[tree_sitter.Node]"]

@@ -18,12 +18,27 @@ OBJECT = "{}"
 UNSURE = "~"
 """Before a type's name: it is one that a variable may have, of others that are not known."""
 
+EXPORTED = "~~"
+"""Name of what a function has in whose place its file may export another: of what is spread after it."""
+
 SAME = "="
 """Last part of an expression that a variable is given the value of: no call."""
 
 INSTANCE = "<"
 """Before the last part of what a variable of Go is given: the type that a generic function is called with.
 Before the name of a type parameter."""
+
+BY_KEY, MADE_BY_KEY = "[…]", "new […]"
+"""The rules by which what a computed key gives is called, or made: ``table[key]()``, ``new table[key]()``."""
+
+SPREAD = "**"
+"""In place of a key: an object, all that it has is had."""
+
+GOT = "get()"
+"""Before an element: it is what a map gives, not a module's."""
+
+MOST_MEMBERS = 1_000
+"""Of an object or a list, as many may each be what a computed key gives; of more none is likely."""
 
 NUMBERED = "#"
 """Between a variable's name and its number, where several in a definition have the name."""
@@ -61,7 +76,8 @@ class WrittenCall(Struct, array_like=True, frozen=True, gc=False):
         unsure: Whether something else may be meant: what a name is bound to.
         read: Whether it is no call: what is meant is called only if it is a property.
         blocks: Kotlin's functions in whose blocks it stands, which may give them a ``this``.
-        rule: What is handed the function: another, or a member of an object; empty if that is not known.
+        rule: What is handed the function: another, or a member of an object; empty if that is not known. Of a
+            call that it is by a computed key.
     """
 
     caller: int
@@ -140,7 +156,9 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     ``needs`` are the methods that an interface lists, with their result's type; ``statics`` the functions of
     Ruby's classes themselves, not of their instances, C#'s extension methods, Swift's extensions, Kotlin's
     functions that give a block a ``this``; ``properties`` those that run where their name is read; ``hidden``
-    Kotlin's private functions.
+    Kotlin's private functions; ``held`` what an object or a list of JavaScript has, by the names of both
+    (``t.key``): in place of a type the number of the function that it is, or in which the expression stands;
+    ``exports`` the names that a module of JavaScript exports one by one.
     """
 
     parents: tuple[int, ...]
@@ -154,6 +172,8 @@ class Body(Struct, array_like=True, frozen=True, gc=False):
     statics: tuple[int, ...] = ()
     properties: tuple[int, ...] = ()
     hidden: tuple[int, ...] = ()
+    held: tuple[Declaration, ...] = ()
+    exports: tuple[str, ...] = ()
 
 
 unpacked_body = Decoder(Body).decode

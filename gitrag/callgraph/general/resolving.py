@@ -6,17 +6,19 @@ file, the file's imports, and the package; with a receiver, in its type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general import elixir, lua, shell
 from gitrag.callgraph.general.built_in import BUILT_IN, OF_RUBY, OF_TYPES
+from gitrag.callgraph.general.imports import Imports
 from gitrag.callgraph.general.members import MANY_IMPLEMENTATIONS, ONE_OF_MANY
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
 from gitrag.callgraph.general.objects import COMPONENTS, WORDS
 from gitrag.callgraph.general.parameters import BLOCK
-from gitrag.callgraph.general.records import GIVEN_TO, SCOPED, WrittenCall
+from gitrag.callgraph.general.records import ELEMENT, GIVEN_TO, MADE_BY_KEY, SCOPED, WrittenCall
 from gitrag.callgraph.general.registering import MARKS
+from gitrag.callgraph.general.tables import Tables
 from gitrag.callgraph.general.templating import Templates
 from gitrag.callgraph.general.traits import (
     BY_IMPORT,
@@ -51,6 +53,11 @@ _PRIMITIVE = ("str", "char", "bool", "i32", "u8", "u32", "u64", "usize", "f64")
 class Resolver(Templates):
     """Resolves written calls."""
 
+    def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
+        super().__init__(tables, imports, check)
+        self._by_file: dict[str, dict[str, list[Id]]] = {}
+        self._imported_of: dict[tuple[str, str], list[Id]] = {}
+
     def resolve(self, call: WrittenCall, caller: Id) -> Found:
         """Return what a call may call, each with its confidence.
 
@@ -64,6 +71,8 @@ class Resolver(Templates):
         if parts[0] == GIVEN_TO and call.handed:
             return self._given_there(call, caller)
         found = self._meant(parts, caller)
+        if parts[-1] == ELEMENT:
+            found = self._made_or_called(found, is_made=call.rule == MADE_BY_KEY)
         if call.given is not None and self._tables.language(caller[0]) == "swift":
             found = [(own, sure) for own, sure in found if self._has_labels(own, call.given)]
         found = [each for each in found if self._tables.can_call(caller, each[0])]
@@ -170,7 +179,7 @@ class Resolver(Templates):
         if owner is None:
             if before[0] == "?" and len(before) > 1 and language in SCRIPTS:
                 return self._of_store(before, name, caller[0])
-            given = self._in_given(before, name, caller)
+            given = self._by_key(parts, caller, depth) or self._in_given(before, name, caller)
             if given or (len(before) == 1 and before[0].removesuffix("()") in _NOBODYS):
                 return given
             guessed = (
@@ -315,7 +324,7 @@ class Resolver(Templates):
             is_of_file = not found and head[:1].islower()  # of an object in it
             found = self._tables.functions.get(name, []) if is_of_file else found
         elif not self._is_from_here(head, path):  # of others, mostly
-            found = [own for own in found if own[0] == path or own[0] in self._imported_files(path)]
+            found = self._imported_methods(name, path)
         if len(found) > MANY_IMPLEMENTATIONS + 1:
             return []
         found = [own for own in found if own != caller]  # what wraps another calls that one's
@@ -323,6 +332,19 @@ class Resolver(Templates):
         if len(found) > 1 and not (self._are_one_family(found) or (is_telling and self._are_beside(found))):
             return []
         return [(own, LIKE_NAMED) for own in found]
+
+    def _imported_methods(self, name: str, path: str) -> list[Id]:
+        """Return the methods of a name in a file, and in those that it imports; found once for all calls."""
+        if name not in self._by_file:
+            self._by_file[name] = {}
+            for own in self._tables.methods.get(name, ()):
+                self._by_file[name].setdefault(own[0], []).append(own)
+        key = name, path
+        if key not in self._imported_of:
+            places = self._by_file[name]
+            files = {path, *self._imported_files(path)} & places.keys() if places else set()
+            self._imported_of[key] = [own for file in sorted(files) for own in places[file]]
+        return self._imported_of[key]
 
     def _is_from_here(self, name: str, path: str) -> bool:
         """Tell whether a file imports a name from a file of the view."""

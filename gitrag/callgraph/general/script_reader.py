@@ -9,9 +9,11 @@ import msgspec
 
 from gitrag.callgraph.general.expressions import receiver_of
 from gitrag.callgraph.general.imports import DEFAULT
-from gitrag.callgraph.general.reader import BY_REF, IMPORTING, NAME_BYTES, Captures, Reader
+from gitrag.callgraph.general.keyed_reader import FUNCTIONS, KeyedReader
+from gitrag.callgraph.general.reader import BY_REF, IMPORTING, KEYED, NAME_BYTES, Captures
 from gitrag.callgraph.general.records import (
     ANY_OF,
+    EXPORTED,
     GIVEN_TO,
     LISTED,
     MORE,
@@ -42,7 +44,6 @@ _MAPPED = {
 }
 """Of what a component has what these list: an object of a store of Vuex, or what those around it provide."""
 _IN_BRACES = frozenset({"statement_block", "switch_body", "for_statement", "for_in_statement"})
-_FUNCTIONS = frozenset({"method_definition", "function_expression", "arrow_function"})
 _CLASS = late_re(rb"[^{]{0,400}?\b(?:class|interface|enum)\b")
 """How what is no object of JavaScript begins."""
 _MADE_OF = late_re(
@@ -63,7 +64,7 @@ def many_of(types: Iterable[str]) -> str:
     return f"{UNSURE}{LISTED}{ANY_OF.join(types)}"
 
 
-class ScriptReader(Reader):
+class ScriptReader(KeyedReader):
     """Reads what only JavaScript and TypeScript have."""
 
     def _called_in_markup(self) -> Iterator[WrittenCall]:
@@ -95,7 +96,8 @@ class ScriptReader(Reader):
         of = [GIVEN_TO] if value is None else self._picked_of(value)
         if not of:
             return
-        member = *of, self._text(captures.get("picked.name", [node])[0])
+        is_by_key = value is not None and value.type == "subscript_expression"
+        member = tuple(of) if is_by_key else (*of, self._text(captures.get("picked.name", [node])[0]))
         self._picked[node.start_byte] = member
         if value is not None:
             declared = Declaration(self._around(node), self._text(node), "", (*member, SAME))
@@ -161,7 +163,7 @@ class ScriptReader(Reader):
     def _picked_of(self, value: tree_sitter.Node) -> list[str]:
         """Return what a member is picked from, which may be a call's result."""
         if value.type != "call_expression":
-            return receiver_of(self._text(value))
+            return receiver_of(KEYED.sub(r".\1", self._text(value)))
         parts = self._made(value.child_by_field_name("function")) or ("",)
         return [*parts[:-1], f"{parts[-1]}()"] if parts[0] not in {"", *IMPORTING} else []
 
@@ -260,13 +262,19 @@ class ScriptReader(Reader):
         last: dict[int, tree_sitter.Node] = {}  # of each object what is spread in it last
         for node in self._nodes["spread"]:
             last[(self._lineage.parent(node) or node).start_byte] = node
+        exported: set[int] = set()
         for node in last.values():
             for each in (self._lineage.parent(node) or node).named_children:
                 value = each.child_by_field_name("value") or each
-                if each.start_byte < node.start_byte and value.type in _FUNCTIONS:
+                is_before = each.start_byte < node.start_byte
+                if is_before and value.type in FUNCTIONS:
                     doubted.add(self._around(value))
+                elif is_before and self._text(value) in names and self._is_only_exported(value, 0):
+                    exported.add(names[self._text(value)])
         for own in sorted(doubted):
             yield Declaration(own, UNSURE, "", None)
+        for own in sorted(exported):
+            yield Declaration(own, EXPORTED, "", None)
 
     def _given_in_script(
         self,
@@ -337,7 +345,7 @@ class ScriptReader(Reader):
     def _give_members(self, node: tree_sitter.Node) -> None:
         """Note the functions in an object that a call is given: ``$.ajax({ success() {} })``."""
         values = [each.child_by_field_name("value") or each for each in node.named_children]
-        values = [each for each in values if each.type in _FUNCTIONS]
+        values = [each for each in values if each.type in FUNCTIONS]
         arguments = self._lineage.parent(node) if values else None
         call = self._lineage.parent(arguments) if arguments is not None else None
         function = call and (call.child_by_field_name("function") or call.child_by_field_name("constructor"))

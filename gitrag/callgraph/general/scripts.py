@@ -17,6 +17,10 @@ _SUFFIXES = (
     *("", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".vue", ".svelte"),
     *("/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/index.mjs", "/index.mts", "/index.vue"),
 )
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_RUN = (".js", ".jsx", ".mjs", ".cjs")
+_BY_NODE = ("", *_RUN, *(each for each in _SUFFIXES if each and each not in _RUN))
+"""In the order in which JavaScript looks for them: what it can run comes before its sources."""
 _WRITTEN = (".js", ".mjs", ".cjs", ".jsx", ".d.ts")
 """Suffixes of what a compiler makes, where the source has another one."""
 
@@ -41,7 +45,8 @@ class Scripts:
         self._read = False
         self._packages: dict[str, list[Package]] = {}
         self._aliases: list[Aliases] = []
-        self._found: dict[tuple[str, str], str | None] = {}
+        self._found: dict[tuple[str, str, bool], str | None] = {}
+        self._is_typed = False  # whether TypeScript imports, in the search that is made
         self._ends: dict[str, list[str]] = {}
         self._directories = {path.rpartition("/")[0] for path in self._files}
         self._folders: dict[str, set[str]] = {}
@@ -55,7 +60,8 @@ class Scripts:
 
     def file(self, origin: str, importer: str) -> str | None:
         """Return the file of an import; None if it is not in the view."""
-        key = origin, importer.rpartition("/")[0]
+        self._is_typed = importer.endswith(_TYPED)
+        key = origin, importer.rpartition("/")[0], self._is_typed
         if key not in self._found:
             self._found[key] = self._find(origin, key[1])
         return self._found[key]
@@ -188,8 +194,10 @@ class Scripts:
 
     def _at(self, place: str) -> str | None:
         stems = [place, *(place.removesuffix(written) for written in _WRITTEN if place.endswith(written))]
+        if self._is_typed and len(stems) > 1:
+            stems.append(stems.pop(0))  # `./util.js` is `util.ts` there
         for stem in stems:
-            for suffix in _SUFFIXES:
+            for suffix in _SUFFIXES if self._is_typed else _BY_NODE:
                 if stem + suffix in self._files:
                     return stem + suffix
         return None

@@ -39,6 +39,7 @@ The captures that a file in ``queries/`` may use, in addition to ``@_…`` for i
 - ``@mapped``: what a component has of a store, or is given, as ``@_maps`` says.
 - ``@value``, with ``@value.name``: a variable that is called like a function; a definition of its own.
 - ``@base``: a base class of the enclosing class.
+- ``@table``: where an object or a list is made or given something; ``@exported``: what a module exports.
 - ``@watcher``: a function of Vue that is not read where its name is.
 - ``@bare``: a name that calls a method of its own object, unless it is ``@taken`` (part of something else) or
   ``@bound`` in the enclosing definition.
@@ -78,6 +79,7 @@ from gitrag.callgraph.general.placing import PlacingReader
 from gitrag.callgraph.general.reader import (
     COMMENT_BYTES,
     IMPORTING,
+    KEYED,
     NAME_BYTES,
     TEXT_BYTES,
     WORD,
@@ -85,8 +87,10 @@ from gitrag.callgraph.general.reader import (
     Captures,
 )
 from gitrag.callgraph.general.records import (
+    BY_KEY,
     ELEMENT,
     INSTANCE,
+    MADE_BY_KEY,
     SAME,
     UNSURE,
     Body,
@@ -140,11 +144,9 @@ QUERIES = {
 
 _IMPORT_BYTES = 8_000
 """Of an import: Rust's ``use`` may be a tree of a hundred names."""
-_KEYED = late_re(r"\[[\"'](\w+)[\"']\]")
-"""A member of JavaScript by its name in a string."""
 _INSTANTIATED = late_re(r"(\w)\[(?:[^\[\]]|\[\w*\])*\](?=\()")
 """Type arguments of Go before a call's brackets: ``NewSet[Item]().Add``."""
-_CLEARED = {"go": (_INSTANTIATED, r"\1"), **dict.fromkeys(SCRIPTS, (_KEYED, r".\1"))}
+_CLEARED = {"go": (_INSTANTIATED, r"\1"), **dict.fromkeys(SCRIPTS, (KEYED, r".\1"))}
 """What stands in expressions that says nothing of what is called, or that another form says better."""
 _INFERRED = frozenset("var auto let val".split())
 _REBINDING = late_re(r"(?P<on>.+?)\??\.(?:apply|run)\s*\{|with\s*\((?P<given>[^{]+)\)\s*\{", re.DOTALL)
@@ -269,7 +271,11 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             tuple([msgspec.convert(each, ImportRow) for each in self._imports]),
             tuple(self._needs),
             tuple(self._signatures.values()),
-            *map(tuple, (self._marks["static"], self._marks["property"], self._marks["private"])),
+            statics=tuple(self._marks["static"]),
+            properties=tuple(self._marks["property"]),
+            hidden=tuple(self._marks["private"]),
+            held=tuple(self._held(scopes)),
+            exports=tuple(self._exported()),
         )
         return Facts(definitions, _mentions(body.calls, self._imports), packed_body(body))
 
@@ -394,7 +400,9 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         self._fields += self._associated(node)
 
     def _written(self, captures: Captures, _key: str) -> None:
-        self._calls += self._call(captures)
+        node = captures["call"][0] if self._language.name in SCRIPTS else None
+        keyed = [(each, node) for each in self._by_key(node)] if node is not None else []
+        self._calls += keyed or self._call(captures)
 
     def _name(self, captures: Captures, _key: str) -> None:
         for key in captures.keys() & set(_NAMED):
@@ -471,7 +479,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         **dict.fromkeys(_NAMED, _name),
         "returns": _returns,
         "returned": _keep,
-        "function": _keep,
+        **dict.fromkeys(("function", "table", "exported"), _keep),
         "parameters": _parameters,
         "base": _base,
         "import": _import,
@@ -773,13 +781,26 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
         for call, node in calls:
             is_alone = len(call.parts) == 1 and self._language.name not in _TWO_NAMESPACES
             is_hidden = is_alone and scopes.hide(call.parts[0], call.caller, node)
-            only = scopes.only(call.parts[0], call.caller) if is_alone and self._picked else None
-            member = self._picked.get(only.node.start_byte) if only is not None else None
-            if only is not None and member is not None and (is_hidden or not only.declared.owner):
+            is_script = self._language.name in SCRIPTS
+            is_asked = is_alone and (self._picked or (is_hidden and is_script))
+            only = scopes.only(call.parts[0], call.caller) if is_asked or call.rule else None
+            member = self._member(only) if only is not None else None
+            if call.rule:  # what a parameter has is not what is so called around
+                is_given = only is not None and self._is_parameter(only)
+                yield (msgspec.structs.replace(call, parts=("?", ELEMENT)) if is_given else call), node
+            elif only is not None and member is not None and (is_hidden or not only.declared.owner):
                 is_own = is_hidden and only.declared.owner == call.caller
-                yield msgspec.structs.replace(call, parts=member, unsure=not is_own), node
+                rule = self._rule_by_key(node) if member[-1] == ELEMENT else call.rule
+                yield msgspec.structs.replace(call, parts=member, unsure=not is_own, rule=rule), node
             elif not is_hidden:
                 yield call, node
+            elif (
+                is_script
+                and only is not None
+                and self._is_parameter(only)
+                and self._rule_by_key(node) != BY_KEY
+            ):
+                yield msgspec.structs.replace(call, parts=("?", ELEMENT), rule=MADE_BY_KEY), node
             elif self._language.name == "kotlin":  # a function, unless the variable holds one
                 yield msgspec.structs.replace(call, unsure=True), node
 

@@ -43,6 +43,9 @@ class File(Struct, frozen=True):
         properties: Those that run where their name is read.
         library: The file that a part of Dart is of, as written there.
         hidden: Kotlin's private functions.
+        held: What an object or a list of JavaScript has, with its key, by its name.
+        within: The keys of the objects in it.
+        exports: The names that a module of JavaScript exports one by one.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
     """
 
@@ -61,6 +64,9 @@ class File(Struct, frozen=True):
     properties: frozenset[int]
     hidden: frozenset[int]
     library: str
+    held: Mapping[str, Sequence[tuple[str, Declaration]]]
+    within: Mapping[str, Sequence[str]]
+    exports: Sequence[str]
 
 
 @lru_cache(maxsize=16_384)  # each call of a name asks for it again
@@ -359,6 +365,14 @@ def _unpacked(language: str, facts: Facts) -> File:
     owners: dict[str, list[int]] = {}
     for owner, name in sorted(fields):
         owners.setdefault(name, []).append(owner)
+    held: dict[str, list[tuple[str, Declaration]]] = {}
+    for each in body.held:
+        of, _, key = each.name.rpartition(".")
+        held.setdefault(of, []).append((key, each))
+    within: dict[str, dict[str, None]] = {}
+    for of in held:
+        outer, _, key = of.rpartition(".")
+        within.setdefault(outer, {})[key] = None
     return File(
         body.parents,
         calls,
@@ -375,6 +389,9 @@ def _unpacked(language: str, facts: Facts) -> File:
         frozenset(body.properties),
         frozenset(body.hidden),
         next((each.path for each in body.imports if each.path and language == "dart"), ""),
+        held,
+        {of: tuple(keys) for of, keys in within.items()},
+        body.exports,
     )
 
 

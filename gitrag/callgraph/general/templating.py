@@ -8,8 +8,9 @@ from itertools import chain, islice
 
 from gitrag.callgraph.edges import Id
 from gitrag.callgraph.general.imports import ImportedName, Imports
+from gitrag.callgraph.general.keyed import Keyed
 from gitrag.callgraph.general.names import CERTAIN, LIKE_NAMED, OVERRIDDEN, Found, Owner, certain
-from gitrag.callgraph.general.objects import WORDS, Objects
+from gitrag.callgraph.general.objects import WORDS
 from gitrag.callgraph.general.records import ELEMENT, NUMBERED, UNSURE, Declaration
 from gitrag.callgraph.general.registering import (
     FILTER,
@@ -44,7 +45,7 @@ _ATTRIBUTES = frozenset({"Attribute"})
 """What a method of Laravel's models gives that is read by its name."""
 
 
-class Templates(Objects):
+class Templates(Keyed):
     """Finds what templates of PHP read of what they are given, and what is known by a name."""
 
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:

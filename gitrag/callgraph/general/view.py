@@ -11,7 +11,7 @@ from gitrag.callgraph.general.imports import DEFAULT, Imports
 from gitrag.callgraph.general.manifests import Manifests
 from gitrag.callgraph.general.members import CONSTRUCTORS
 from gitrag.callgraph.general.names import LIKE_NAMED
-from gitrag.callgraph.general.records import MORE, SAME
+from gitrag.callgraph.general.records import ELEMENT, MADE_BY_KEY, MORE, SAME
 from gitrag.callgraph.general.registering import read_as, template_names
 from gitrag.callgraph.general.resolving import Resolver
 from gitrag.callgraph.general.tables import Tables, is_main, loaded_as, reached_from
@@ -45,6 +45,7 @@ class GeneralView:
             self._tables, Imports(self._tables.files, Manifests(manifests or {})), check
         )
         self._choice = Choice(self._tables, self._resolver)
+        self._unknown_makers: list[str] | None = None
 
     @property
     def limits(self) -> Limits:
@@ -72,6 +73,27 @@ class GeneralView:
             for index in self._tables.body(path).calls:
                 self._resolve((path, index), names, edges, types if language == "rust" else None)
         return {key: edge for key, edge in edges.items() if key[1] in wanted}
+
+    def unknown_makers(self) -> list[str]:
+        """Return the places, ``path:line``, where a computed key gives a class and it is not known which."""
+        if self._unknown_makers is None:
+            self._unknown_makers = [
+                f"{path}:{call.line}"
+                for path, (_, facts) in self._tables.files.items()
+                if ELEMENT in facts.mentions
+                for own, calls in self._tables.body(path).calls.items()
+                for call in calls
+                if call.rule == MADE_BY_KEY and not self._resolver.resolve(call, (path, own))
+            ]
+        return self._unknown_makers
+
+    def is_exported(self, own: Id) -> bool:
+        """Tell whether a file of JavaScript exports a definition, or what it is in."""
+        if own[0] not in self._tables.files or self._tables.language(own[0]) not in SCRIPTS:
+            return False
+        name, body = self._tables.definition(own).name, self._tables.body(own[0])
+        given = {each.name for every in body.imports.values() for each in every if each.kind == "local"}
+        return is_main(name) or name.partition(".")[0] in {*body.exports, *given}
 
     def _resolve(
         self,
@@ -137,7 +159,8 @@ class GeneralView:
         while renamed:
             renamed = self._renamed(renamed) - names
             names |= renamed
-        return names | generic
+        is_script = any(self._tables.language(own[0]) in SCRIPTS for own in wanted)
+        return names | generic | ({ELEMENT} if is_script else set())
 
     def _types_for(self, wanted: Iterable[Id]) -> set[str]:
         """Return the names of types by which functions of theirs may be called: of its traits, too."""

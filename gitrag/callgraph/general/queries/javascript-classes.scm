@@ -27,3 +27,6 @@
 (arguments . [
   (arrow_function parameter: (identifier) @var)
   (_ parameters: (formal_parameters . (identifier) @var))]) @lent
+(field_definition value: [(object) (array) (new_expression)]) @table
+(if_statement condition: (parenthesized_expression (binary_expression
+  left: (identifier) @var operator: "instanceof" right: (identifier) @type)))

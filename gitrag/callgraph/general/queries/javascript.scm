@@ -273,3 +273,17 @@
   right: (object (spread_element
     (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.all))) @import.public)
   (#eq? @_exports "module.exports") (#eq? @_require "require"))
+
+; What an object, a list or a map has, of which a computed key may give any.
+(variable_declarator name: (identifier) @picked value: (subscript_expression) @picked.of)
+(assignment_expression left: (identifier) @var @assigned right: (subscript_expression) @same)
+(variable_declarator value: [(object) (array) (new_expression) (call_expression)]) @table
+(assignment_expression left: [(member_expression) (subscript_expression)]) @table
+(export_statement "default" value: (object)) @table
+(call_expression
+  function: (member_expression
+    object: [(identifier) (member_expression object: [(this) (identifier)])] property: (_) @_put)
+  arguments: (arguments [(identifier) (member_expression) (arrow_function) (function_expression)])
+  (#any-of? @_put "set" "push" "add" "unshift")) @table
+(export_statement declaration: (_) @exported)
+(export_specifier) @exported

@@ -38,3 +38,5 @@
 (arguments . [
   (arrow_function parameter: (identifier) @var)
   (arrow_function parameters: (formal_parameters . (required_parameter pattern: (identifier) @var !type)))]) @lent
+(public_field_definition value: [(object) (array) (new_expression) (as_expression) (satisfies_expression)]) @table
+(variable_declarator value: [(as_expression) (satisfies_expression)]) @table
