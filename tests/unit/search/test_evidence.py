@@ -8,7 +8,8 @@ from math import exp, log, log1p
 import numpy as np
 import pytest
 
-from gitrag.search.evidence import Evidence, _best_first
+from gitrag.search.evidence import Evidence
+from gitrag.search.means import _best_first
 from gitrag.search.question import read
 from gitrag.store.candidates import DefinitionSite
 from gitrag.words import terms
