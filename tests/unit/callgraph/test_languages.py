@@ -688,6 +688,24 @@ def test_a_component_is_called_where_it_is_rendered():
     assert edges_of({"a.tsx": source}) == {"Table -> Row"}
 
 
+def test_what_a_component_is_given_is_handed_on():
+    source = (
+        "class Row extends Component {\n  save = () => 1;\n  stop = () => 2;\n  undo() { return 3; }\n"
+        "  total() { return 4; }\n  size = 5;\n"
+        "  render() { return <b onClick={this.save} onKey={this.props.busy ? this.stop : this.undo}"
+        " a={this.size} c={this.props.total}/>; }\n}\n"
+        "const asked = { go: () => 6 };\nconst Page = () => <Row onGo={asked.go} />;\n"
+    )
+    handed = {
+        "Row.render -> Row.save",
+        "Row.render -> Row.stop",
+        "Row.render -> Row.undo",
+        "Page -> asked.go",
+    }
+    assert edges_of({"a.jsx": source}) == handed | {"Page -> Row"}
+    assert edges_of({"a.jsx": source}, least=1.0) == {"Page -> Row"}
+
+
 GO_VALUES = """
 package a
 

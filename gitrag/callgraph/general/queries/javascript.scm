@@ -58,9 +58,10 @@
   (#not-match? @_left "^(module[.])?exports[.]"))
 (variable_declarator value: [(identifier) (member_expression)] @handed)
 (return_statement (identifier) @handed)
-(ternary_expression consequence: (identifier) @handed)
-(ternary_expression alternative: (identifier) @handed)
-(binary_expression operator: ["||" "??"] right: (identifier) @handed)
+(ternary_expression consequence: [(identifier) (member_expression object: (this))] @handed)
+(ternary_expression alternative: [(identifier) (member_expression object: (this))] @handed)
+(binary_expression operator: ["||" "??"] right: [(identifier) (member_expression object: (this))] @handed)
+(binary_expression operator: "&&" right: (member_expression object: (this)) @handed)
 
 (variable_declarator
   name: (object_pattern (pair_pattern key: (_) @import.name value: (identifier) @import.alias))
