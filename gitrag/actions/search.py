@@ -14,7 +14,7 @@ from gitrag.actions.requests import SearchRequest
 from gitrag.actions.status import collection_names
 from gitrag.chunking.languages import BY_NAME, named
 from gitrag.corpus.layout import CollectionKind, kind_of, module_of
-from gitrag.errors import NotSetUpError, UsageError
+from gitrag.errors import ModelError, NotSetUpError, UsageError
 from gitrag.git.meant import followed, globs_meant
 from gitrag.indexing.worker import running
 from gitrag.late import np
@@ -366,10 +366,14 @@ def rank(
     """
     from gitrag.search import rewording, sections
 
+    def embedded(text: str) -> NDArray[np.float32] | None:
+        try:
+            return vector_of(encoder, text, source.model)
+        except ModelError:  # a server that fails meanwhile: of the question as asked the vector is kept
+            return vector_of(encoder, question.meaning, source.model)
+
     def ask(asked: Question) -> Sections:
-        return sections.ask(
-            source, asked, scoped, lambda text: vector_of(encoder, text, source.model), wanted, memo
-        )
+        return sections.ask(source, asked, scoped, embedded, wanted, memo)
 
     found = ask(question)
     is_named = any(hit.score == 1.0 for section in found.sections for hit in section.hits)
@@ -385,7 +389,8 @@ def rank(
     if text != question.text:
         asked = replace(read_question(text), is_name=False)
         found = sections.lowered(ask(asked), scoped.min_score)
-    return replace(found, wording=wording.of_foreign(text if text != question.text else ""))
+    said = wording.of_foreign(text if text != question.text else "")
+    return replace(found, wording=replace(said, added=found.wording.added))
 
 
 def scope_of(options: SearchOptions, config: Config, view_id: int | None, overlay: ViewOverlay) -> Scoped:

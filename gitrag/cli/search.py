@@ -134,7 +134,7 @@ def _search_here(session: Session, text: str, output: str | None, asked: SearchC
         with_issues=form != "json",
         grouped=form != "json",
         limit=limit,
-        soon=terminal.is_interactive and not with_graph,  # which needs all files
+        soon=terminal.is_interactive and form == "text" and not with_graph,  # which needs all files
     )
     if asked.collections and limits.wanted and limits.wanted.issues:  # asked for by name
         from gitrag.cli.issues import sync_first

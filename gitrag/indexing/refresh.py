@@ -72,8 +72,8 @@ _SHARE = 0.4
 _LONG_DATA_BYTES = 64 << 10
 """Longer data take a tenth of a second to cut, and hold most words whatever they are about."""
 
-_SEEN_BYTES = 64 << 20
-"""So much source is looked through for a question's words: half a second."""
+_SEEN_S = 0.5
+"""How long source is looked through for a question's words: 64 MB, of small files on a disk less."""
 
 _MOST_WORDS = 16
 _DATA = WORDS_ONLY | {"yaml"}
@@ -163,11 +163,10 @@ def _asked_first(
     stems = [word[:-1] if len(word) > 4 and word[-1] in "iy" else word for word in words]  # queries: "quer"
     sought = [word.encode("utf-8", "surrogatepass") for word in stems[:_MOST_WORDS]]
     held: dict[int, list[bytes]] = {}
-    room = _SEEN_BYTES
+    until = min(time.monotonic() + _SEEN_S, deadline or math.inf)
     for item in waiting:
-        room -= sizes[item.content_id]
         with suppress(BlobError):
-            text = now.reader.read(item.blob).lower() if room >= 0 else b""
+            text = now.reader.read(item.blob).lower() if time.monotonic() < until else b""
             held[item.content_id] = [word for word in sought if word in text]
     many = Counter(word for own in held.values() for word in own)
     weights = {word: math.log1p(len(held) / files) for word, files in many.items()}

@@ -187,11 +187,11 @@ def ask(
     looked_up = LookedUp()
     if scoped.directory is not None and question.report is None:
         looked_up = lookup.look_up(source, scope, question.text, scoped.directory)
-    if are_documents:  # which are in people's words
-        question = replace(question, report=None)  # a report asks where to change code
-    else:
+    if not are_documents:  # which are in people's words
         question = in_code_words(source, question, scope, memo)
     vector, commit = vector_of(question.meaning), None if are_documents else scoped.overlay.commit
+    if are_documents:
+        question = replace(question, report=None)  # a report asks where to change code
     told = None if commit is None else source.messages(scope, commit, question.hashes, vector, memo)
     evidence = collect(source, question, scope, vector, memo, told)
     if are_documents:

@@ -79,6 +79,7 @@ def in_code_words(source: Source, question: Question, scope: SearchScope, memo: 
         for owner, group in groups.items()
     }
     forms = list(dict.fromkeys([*other, *(stem(word) for own in other.values() for word in own)]))
+    forms = forms[:MOST_TERMS]
     if not forms:
         return question
     postings = source.postings(scope, [terms.hashed(form) for form in forms], memo)
@@ -92,10 +93,12 @@ def in_code_words(source: Source, question: Question, scope: SearchScope, memo: 
         for owner, words in other.items()
         if often[owner] <= max(_FEW_FILES, _FEW * many)
         for word in [
-            each for each in words if often[owner] < often[stem(each)] <= max(_MANY_FILES, _MANY * many)
+            each
+            for each in words
+            if often[owner] < often.get(stem(each), 0) <= max(_MANY_FILES, _MANY * many)
         ][:_ADDED]
     ]
-    return with_words(question, added)
+    return with_words(question, added[: max(MOST_TERMS - len(question.words), 0)])
 
 
 def meant(question: Question) -> list[dict[str, float]]:
@@ -117,13 +120,16 @@ def _rows_of(question: Question) -> dict[str, list[tuple[int, list[str]]]]:
     """List the rows that a question says, by the word that they are of: words that tell, and code's words."""
     asked = terms.bare_parts(question.text)[:MOST_TERMS]
     stems = {stem(form): form for word in asked for form in (*other_spellings(word), word)}
+    as_asked = {stem(form): stem(word) for word in asked for form in (*other_spellings(word), word)}
     groups: dict[str, list[tuple[int, list[str]]]] = {}
-    for said, own, code in (row for word in stems for row in _table(word[:2]).get(word, ())):
+    order = sorted(stems, key=lambda form: as_asked[form] != form)
+    for said, own, code in (row for word in order for row in _table(word[:2]).get(word, ())):
         telling = [word for word in own if word not in STOP_WORDS]
         if len(own) == 1 and not _is_form(stems[own[0]], said):
             continue
         if all(word in stems for word in (telling if len(telling) > 1 else own)):
-            owner = next((word for word in own if word in question.words), own[0])
+            spelt = [as_asked.get(word, word) for word in own]
+            owner = next((word for word in spelt if word in question.words), spelt[0])
             groups.setdefault(owner, []).append((len(telling), code.split()))
     return groups
 

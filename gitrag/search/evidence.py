@@ -263,7 +263,7 @@ def _covered(
 
 def _alone(question: Question, frequency: NDArray[Any], coverage: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which files have half of the question or more, and in that a word that hardly another file has."""
-    most = _A_PAGE if len(question.words) == 1 else _FEW_FILES
+    most = _A_PAGE if len(question.words[question.own]) == 1 else _FEW_FILES
     return (coverage >= _HALF) & _has_a_rare_one(frequency, _of_what_is_asked(question), most)
 
 
@@ -408,14 +408,23 @@ def _by_file(postings: Postings, files: int, terms: int) -> tuple[NDArray[Any], 
 def _file_names(
     words: NameWords, question: Question, files: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Tell which of the question's words each file's name has, (files, terms), and count the name's words."""
+    """Tell which of the question's words each file's name has, (files, terms), and count the name's words.
+
+    A word of code's that is added may be an abbreviation of the question's too: it is one word of the name.
+    """
     stands_for = [*((place,) for place in range(len(question.words))), *(own for _, own in question.shorts)]
     sizes = np.array(list(map(len, stands_for)), dtype=np.int64)
     size = sizes[words.term]
     meant = np.array(list(chain.from_iterable(stands_for)), dtype=np.int64)
     found = np.zeros((files, len(question.words)), dtype=bool)
     found[np.repeat(words.file, size), meant[runs((np.cumsum(sizes) - sizes)[words.term], size)]] = True
-    counts = np.array([*question.is_part, *(True for _ in question.shorts)], dtype=bool)
+    last = {term: place for place, term in enumerate(question.forms)}
+    is_part = [*question.is_part, *(True for _ in question.shorts)]
+    once = [
+        is_one and last[term] == place
+        for place, (is_one, term) in enumerate(zip(is_part, question.forms, strict=True))
+    ]
+    counts = np.array(once, dtype=bool)
     return found, np.bincount(words.file[counts[words.term]], minlength=files)
 
 

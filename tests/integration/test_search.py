@@ -313,6 +313,18 @@ def test_who_asks_soon_waits_for_the_files_that_hold_the_question_and_hears_how_
     assert ({hit.path for hit in whole.hits[:2]}, whole.waiting) == ({"zeta.py", "zone.py"}, 0)
 
 
+def test_files_are_looked_through_for_a_question_no_longer_than_that_may_take(make_repository, monkeypatch):
+    for limit in ("_FEW_BYTES", "_SOON_BYTES", "_OTHERS_S", "_SEEN_S"):
+        monkeypatch.setattr(f"gitrag.indexing.refresh.{limit}", 0)
+    repo = make_repository({"door.py": "def open_door(): pass\n"})
+    workspace = open_app(repo)
+    workspace.update()
+    repo.write({f"part{n:02}.py": f"def part_{n}(): 'Make a widget.'\n" for n in range(20)})
+    answer = search(workspace, "how is a widget made", SearchOptions(soon=True), finish=lambda _: None)
+    assert answer.waiting >= 12  # none of them is known to hold the question
+    assert any("not in this answer" in note for note in notes_of(answer))
+
+
 def test_committed_leaves_changes_out(own):
     own.write({"src/door.py": "def close_hatch():\n    pass\n", "src/new.py": "def open_door_new(): pass\n"})
     committed = SearchOptions(committed_only=True)
