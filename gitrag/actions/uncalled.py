@@ -255,6 +255,7 @@ class _Uses:
         self._by_name, self._spoken, self._calls = by_name, spoken, calls
         self._loaded = loaded
         self._below = cache(partial(all_below, bases_of))
+        self._owned = cache(self._numbers)
         self._above = cache(partial(all_above, bases_of, self._below))
         self._only = cache(self._classes_of)
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
@@ -295,13 +296,13 @@ class _Uses:
     ) -> Iterator[str]:
         """Yield the places that make one of a class which is not known: it may be one of these."""
         for node in members:
-            definitions = self._loaded.files[node.path][1].definitions
-            key = node.name, node.line_start
-            for own, each in enumerate(definitions):
-                if (each.name, each.line_start) == key:
-                    places = self._calls.may_make((node.path, own))
-                    yield from (each for each in places if outside(node, each.rpartition(":")[0]))
-                    break
+            own = self._owned(node.path).get((node.name, node.line_start))
+            places = self._calls.may_make((node.path, own)) if own is not None else ()
+            yield from (each for each in places if outside(node, each.rpartition(":")[0]))
+
+    def _numbers(self, path: str) -> dict[tuple[str, int], int]:
+        every = self._loaded.files[path][1].definitions
+        return {(each.name, each.line_start): own for own, each in reversed([*enumerate(every)])}
 
     def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
         """Return the lines with a name that may mean a definition, and whether each may use it."""
