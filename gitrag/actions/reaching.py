@@ -255,6 +255,19 @@ def spoken_in(workspace: Workspace, loaded: Loaded) -> Callable[[str], str]:
     return spoken
 
 
+def numbers_in(loaded: Loaded, path: str) -> dict[tuple[str, int], int]:
+    """Return the number of each definition of a file, by its name and first line."""
+    every = reversed([*enumerate(loaded.files[path][1].definitions)])
+    return {(each.name, each.line_start): own for own, each in every}
+
+
+def is_object(workspace: Workspace, node: Node) -> bool:
+    """Tell whether what a file exports whole is an object, of which none is made, and no class."""
+    if node.name not in {"exports", "default"}:
+        return False
+    return not re.search(r"\bclass\b", "".join(head_of(lines_of(workspace, node.path), node.line_start)))
+
+
 def lines_of(workspace: Workspace, path: str) -> list[str]:
     """Return the lines of a file; none if it cannot be read."""
     with suppress(GitragError):

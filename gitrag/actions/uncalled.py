@@ -21,10 +21,12 @@ from gitrag.actions.reaching import (
     all_below,
     bases_in,
     head_of,
+    is_object,
     is_prose,
     last_of,
     lines_of,
     names_of,
+    numbers_in,
     overridden,
     owner_of,
     said,
@@ -253,8 +255,9 @@ class _Uses:
         bases_of: BasesOf,
     ) -> None:
         self._by_name, self._spoken, self._calls = by_name, spoken, calls
-        self._loaded = loaded
+        self._loaded, self._workspace = loaded, workspace
         self._below = cache(partial(all_below, bases_of))
+        self._owned = cache(partial(numbers_in, loaded))
         self._above = cache(partial(all_above, bases_of, self._below))
         self._only = cache(self._classes_of)
         paths = {line.path for lines in by_name.values() for line in lines} & loaded.files.keys()
@@ -295,13 +298,10 @@ class _Uses:
     ) -> Iterator[str]:
         """Yield the places that make one of a class which is not known: it may be one of these."""
         for node in members:
-            definitions = self._loaded.files[node.path][1].definitions
-            key = node.name, node.line_start
-            for own, each in enumerate(definitions):
-                if (each.name, each.line_start) == key:
-                    places = self._calls.may_make((node.path, own))
-                    yield from (each for each in places if outside(node, each.rpartition(":")[0]))
-                    break
+            own = self._owned(node.path).get((node.name, node.line_start))
+            if own is not None and not is_object(self._workspace, node):
+                places = self._calls.may_make((node.path, own))
+                yield from (each for each in places if outside(node, each.rpartition(":")[0]))
 
     def lines_with(self, name: str, language: str) -> list[tuple[GrepLine, bool]]:
         """Return the lines with a name that may mean a definition, and whether each may use it."""

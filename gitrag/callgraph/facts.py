@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-FACTS_VERSION = 52
+FACTS_VERSION = 53
 """Raise with any change to what is extracted or how it is packed; facts of other versions are redone."""
 
 _HEAD = struct.Struct("<BI")

@@ -29,7 +29,8 @@ class Keyed(Objects):
     def __init__(self, tables: Tables, imports: Imports, check: Callable[[], None]) -> None:
         super().__init__(tables, imports, check)
         self._within_methods: dict[str, set[str]] = {}  # files with functions of a name in methods
-        self._keyed_found: dict[tuple[_Place, tuple[str, ...]], list[tuple[Id, float]]] = {}
+        self._keyed_found: dict[tuple[_Place, tuple[str, ...], int], list[tuple[Id, float]]] = {}
+        self._exported_found: dict[tuple[str | None, str, tuple[str, ...], int], list[_Place]] = {}
 
     def _meant(self, parts: tuple[str, ...], caller: Id) -> Found:
         if parts[-1] == ELEMENT and self._tables.language(caller[0]) in SCRIPTS:
@@ -46,8 +47,8 @@ class Keyed(Objects):
         files = self._within_methods[name]
         for each in self._upwards(owner) if files else ():
             for file, index in self._definitions_of(each):
-                held = self._tables.body(file).held.get("this", ()) if file in files else ()
-                found = [it for key, it in held if key == name and it.owner == index]
+                held = self._tables.body(file).held.get("this", {}) if file in files else {}
+                found = [it for key, it in held.get(index, ()) if key == name]
                 if found:
                     return [((file, int(it.type_name)), OVERRIDDEN) for it in found]
         return super()._given_as(owner, name)
@@ -85,10 +86,12 @@ class Keyed(Objects):
                 meant = (*made[:-1], *meant[1:])
             yield meant
 
-    def _places_of(self, names: Sequence[str], caller: Id, depth: int) -> Iterator[_Place]:
+    def _places_of(  # noqa: C901 - one kind of name after another
+        self, names: Sequence[str], caller: Id, depth: int
+    ) -> Iterator[_Place]:
         """Yield what an expression may be that is asked for what it has."""
-        path, (head, *more) = caller[0], names
-        head = head.partition(NUMBERED)[0]
+        path, (written, *more) = caller[0], names
+        head = written.partition(NUMBERED)[0]
         if depth <= 0 or path not in self._tables.files:
             return
         body = self._tables.body(path)
@@ -102,13 +105,19 @@ class Keyed(Objects):
                     yield file, ".".join(["this", *more]), frozenset({index})
             return
         name = ".".join([head, *more])
-        if name in body.held or name in body.within:
-            scopes = [scope[1] for scope in self._tables.outwards(caller)]
-            owners = {each.owner for _, each in body.held.get(name, ())}
+        scopes = [scope[1] for scope in self._tables.outwards(caller)]
+        local = next((at for at, scope in enumerate(scopes, 1) if (scope, written) in body.variables), None)
+        is_local = local is not None and local < len(
+            scopes
+        )  # it is not what is so called around, or imported
+        scopes = scopes[:local] if is_local else scopes
+        if owners := {**body.held.get(name, {}), **body.within.get(name, {})}:
             nearest = next((scope for scope in scopes if scope in owners), None)
+            if is_local and nearest is None:
+                return
             yield path, name, frozenset({nearest} if nearest is not None else ())
             return
-        for imported in body.imports.get(head, ()):
+        for imported in () if is_local else body.imports.get(head, ()):
             files = [file for file, _ in self._imports.files(imported, path)]
             is_index = imported.origin.rpartition("/")[2].partition(".")[0] == "index"
             if is_index and not files and imported.name is None:
@@ -116,8 +125,19 @@ class Keyed(Objects):
             for file in files:
                 yield from self._exported_as(imported.name, file, more, depth)
 
-    def _exported_as(self, name: str | None, file: str, more: Sequence[str], depth: int) -> Iterator[_Place]:
-        """Yield what a file exports under a name, or all that it exports."""
+    def _exported_as(self, name: str | None, file: str, more: Sequence[str], depth: int) -> list[_Place]:
+        """Return what a file exports under a name, or all that it exports; once for all imports."""
+        key = name, file, tuple(more), depth  # with the depth files that import one another come to an end
+        found = self._exported_found.get(key)
+        if found is None:
+            self._check()
+            every = self._find_exported_as(name, file, more, depth)
+            found = self._exported_found[key] = list(dict.fromkeys(every))
+        return found
+
+    def _find_exported_as(
+        self, name: str | None, file: str, more: Sequence[str], depth: int
+    ) -> Iterator[_Place]:
         if name is None and not more:
             yield file, "", frozenset()
         if file not in self._tables.files:
@@ -134,10 +154,9 @@ class Keyed(Objects):
 
     def _under(self, place: _Place, keys: tuple[str, ...], depth: int) -> Found:
         """Find what something has under keys, of which any may be computed; once for all calls."""
-        key = place, keys
+        key = place, keys, depth  # with the depth objects that are spread in one another come to an end
         found = self._keyed_found.get(key)
         if found is None:
-            self._keyed_found[key] = []  # while it is looked for: objects may be spread in one another
             self._check()
             every: dict[Id, float] = {}
             for own, sure in self._in_place(place, keys, depth):
@@ -156,16 +175,16 @@ class Keyed(Objects):
             yield from self._of_module(path, keys, depth)
             return
         body = self._tables.body(path)
-        for key, each in body.held.get(name, ()):
-            if owners and each.owner not in owners:
-                continue
+        held, within = body.held.get(name, {}), body.within.get(name, {})
+        for key, each in (it for own in owners or held for it in held.get(own, ())):
             if key == SPREAD:
                 yield from self._by_key([*(each.made or ()), *keys], (path, int(each.type_name)), depth)
             elif wanted in {ELEMENT, key} and each.made:
                 yield from self._resolve([*each.made, *rest], (path, int(each.type_name)), depth)
             elif wanted in {ELEMENT, key} and not rest:
                 yield (path, int(each.type_name)), OVERRIDDEN
-        for key in body.within.get(name, ()) if rest else ():
+        inner = (key for own in owners or within for key in within.get(own, ()))
+        for key in dict.fromkeys(inner) if rest else ():
             if wanted in {ELEMENT, key}:
                 yield from self._under((path, f"{name}.{key}", owners), rest, depth)
 

@@ -33,9 +33,20 @@ _AROUND_KEYS = frozenset(
 )
 _MOST_WITHIN = 4
 """Objects in one another of which it is read what they have."""
-_MAP = "{}"
-"""In place of a key: what a map is made of."""
+_MAP = '"{}"'
+"""In place of a key, as no key is written: what a map is made of."""
+_ONLY_TYPES = frozenset({"interface_declaration", "type_alias_declaration", "enum_declaration"})
+"""What TypeScript exports that is neither called nor made."""
 _MEANING = frozenset({"identifier", "member_expression", "shorthand_property_identifier", "new_expression"})
+
+
+def _said(node: tree_sitter.Node) -> list[tree_sitter.Node]:
+    """Return what is in a node, without comments."""
+    return [each for each in node.named_children if each.type != "comment"]
+
+
+def _first(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    return next(iter(_said(node)), None)
 
 
 class KeyedReader(Reader):
@@ -52,6 +63,16 @@ class KeyedReader(Reader):
         around = self._lineage.parent(variable.node)
         return around is not None and ("parameter" in around.type or around.type == "arrow_function")
 
+    def _is_given(
+        self, variable: Variable, call: WrittenCall, node: tree_sitter.Node, scopes: Scopes
+    ) -> bool:
+        """Tell whether of what a call asks by a key no more is known than that its name means it."""
+        if self._is_parameter(variable):
+            return True
+        around = self._lineage.parent(variable.node)
+        is_declared = around is not None and around.type == "variable_declarator"
+        return variable.bound and not is_declared and scopes.hide(call.parts[0], call.caller, node)
+
     def _rule_by_key(self, node: tree_sitter.Node) -> str:
         around = self._lineage.parent(node)
         return MADE_BY_KEY if around is not None and around.type == "new_expression" else BY_KEY
@@ -66,7 +87,10 @@ class KeyedReader(Reader):
                 if index is None or index.type == "string":
                     break
                 keys.append(index)
-            of = of.child_by_field_name("object") or of.named_children[0]
+            inner = of.child_by_field_name("object") or _first(of)
+            if inner is None:
+                break
+            of = inner
         got: tuple[str, ...] = (ELEMENT,) * len(keys)
         if not keys and of.type == "call_expression":
             function = of.child_by_field_name("function")
@@ -93,7 +117,8 @@ class KeyedReader(Reader):
         """Yield what objects and lists have, if they may be asked for it by a computed key."""
         by_key = [call.parts[:2] for call, _ in self._calls if call.rule in {BY_KEY, MADE_BY_KEY}]
         asked = {part.partition(NUMBERED)[0] for parts in by_key for part in parts}
-        counted: dict[str, int] = defaultdict(int)
+        counted: dict[tuple[int, str], int] = defaultdict(int)
+        known = set(self._modules)
         for node in self._nodes["table"]:
             name, value = self._table(node)
             head = name.partition(".")[0]
@@ -105,10 +130,14 @@ class KeyedReader(Reader):
             if not name or value is None or (place and head not in {*asked, "this", "exports", DEFAULT}):
                 continue
             for each, given in self._having(name, value, 0):
-                counted[name] += 1
                 declared = self._having_of(each, given, place, scopes)
-                if declared is not None and counted[name] <= MOST_MEMBERS + 1:
-                    yield declared
+                if declared is not None:
+                    of = place, each.rpartition(".")[0]
+                    counted[of] += 1
+                    if counted[of] <= MOST_MEMBERS + 1:
+                        yield declared
+        named = ((origin, name) for origin, name in self._modules.items() if origin not in known)
+        self._imports += [{"from": origin, "module": name} for origin, name in named]
 
     def _table(self, node: tree_sitter.Node) -> tuple[str, tree_sitter.Node | None]:
         """Return the name of an object, or of what it has, and what that is given."""
@@ -121,7 +150,7 @@ class KeyedReader(Reader):
         if node.type == "call_expression":  # `map.set(key, value)`
             function, arguments = node.named_children[0], node.child_by_field_name("arguments")
             parts = (*self._expression(function.named_children[0]), ELEMENT)
-            value = arguments.named_children[-1] if arguments is not None else None
+            value = _said(arguments)[-1] if arguments is not None else None
         elif node.type == "assignment_expression":
             left = node.named_children[0]
             text = KEYED.sub(r".\1", self._text(left))
@@ -132,31 +161,35 @@ class KeyedReader(Reader):
         is_known = parts[:1] != (ELEMENT,) and not any(each[-1:] in {"?", ")"} for each in parts)
         return ".".join(parts) * is_known, value
 
-    def _having(
+    def _having(  # noqa: C901 - one kind of value after another
         self, name: str, value: tree_sitter.Node, depth: int
     ) -> Iterator[tuple[str, tree_sitter.Node]]:
         """Yield what an object or a list has, by the names of both."""
         while value.type in {"as_expression", "satisfies_expression", "parenthesized_expression"}:
-            value = value.named_children[0]
+            if (inner := _first(value)) is None:
+                return
+            value = inner
         if value.type == "call_expression" and self._callee(value) == "Object.freeze":
             value = value.child_by_field_name("arguments") or value
+        made = value.child_by_field_name("constructor")
         if value.type not in {"object", "array", "arguments", "new_expression"} or (
-            value.type == "new_expression" and self._callee(value).split()[-1:] not in (["Map"], ["Set"])
+            value.type == "new_expression" and (made is None or self._text(made) not in {"Map", "Set"})
         ):
             yield name, value
             return
         of_map = value.type == "new_expression"
         given = value.child_by_field_name("arguments") if of_map else value
         is_whole = of_map or value.type == "arguments"  # of their first argument
-        for each in given.named_children if given is not None and depth < _MOST_WITHIN else ():
+        for each in _said(given) if given is not None and depth < _MOST_WITHIN else ():
             key = each.child_by_field_name("key") or each.child_by_field_name("name")
             inner = each.child_by_field_name("value") or each
             if is_whole:
                 yield from self._having(f"{name}.{_MAP}" if of_map else name, each, depth + 1)
             elif each.type == "spread_element":
-                yield f"{name}.{SPREAD}", each.named_children[0]
+                yield from ((f"{name}.{SPREAD}", of) for of in _said(each)[:1])
             elif each.type == "array" and name.endswith(_MAP):  # `new Map([[key, value]])`
-                yield from self._having(f"{name[: -len(_MAP)]}{ELEMENT}", each.named_children[-1], depth + 1)
+                for of in _said(each)[-1:]:
+                    yield from self._having(f"{name[: -len(_MAP)]}{ELEMENT}", of, depth + 1)
             elif value.type == "object":
                 own = self._text(key or each).replace(".", "_")
                 yield from self._having(f"{name}.{own}", inner, depth + 1)
@@ -182,6 +215,10 @@ class KeyedReader(Reader):
     def _exported(self) -> Iterator[str]:
         """Yield the names that a module exports one by one."""
         for node in self._nodes["exported"]:
+            if node.type in _ONLY_TYPES or self._raw(self._lineage.parent(node) or node, 40).startswith(
+                "type "
+            ):
+                continue
             every = [node, *(each for each in node.named_children if each.type == "variable_declarator")]
             for each in every:
                 name = each.child_by_field_name("alias") or each.child_by_field_name("name")

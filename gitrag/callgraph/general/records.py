@@ -31,8 +31,8 @@ Before the name of a type parameter."""
 BY_KEY, MADE_BY_KEY = "[…]", "new […]"
 """The rules by which what a computed key gives is called, or made: ``table[key]()``, ``new table[key]()``."""
 
-SPREAD = "**"
-"""In place of a key: an object, all that it has is had."""
+SPREAD = '"**"'
+"""In place of a key: an object, all that it has is had. In quotes, as no key is: it may be ``"**"``, too."""
 
 GOT = "get()"
 """Before an element: it is what a map gives, not a module's."""

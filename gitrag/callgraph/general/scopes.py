@@ -30,7 +30,7 @@ _HEAD = re.compile(
 _DECLARING = re.compile(
     r"(?:declarator|(?:^|let_|variable_|property_|short_var_)declaration|let_condition|var_spec|range_clause)$"
 )
-_THEN_ONLY = frozenset({"swift", "rust", "java", "kotlin", "php", "typescript", "tsx"})
+_THEN_ONLY = frozenset({"swift", "rust", "java", "kotlin", "php", "javascript", "typescript", "tsx"})
 """Languages in which what a condition binds or tests is known where it holds, not after ``else``."""
 _TYPED = frozenset({"typescript", "tsx"})
 _ANY = frozenset({"", "any", "unknown", "object"})

@@ -255,6 +255,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             DefinitionFacts(kind, name, first, last, tuple(above.get(i, ())))
             for i, (kind, name, first, last, _) in enumerate(self._rows)
         )
+        held = tuple(self._held(scopes))  # before the imports: it may name modules
         body = Body(
             tuple([parent for *_, parent in self._rows]),
             (
@@ -274,7 +275,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             statics=tuple(self._marks["static"]),
             properties=tuple(self._marks["property"]),
             hidden=tuple(self._marks["private"]),
-            held=tuple(self._held(scopes)),
+            held=held,
             exports=tuple(self._exported()),
         )
         return Facts(definitions, _mentions(body.calls, self._imports), packed_body(body))
@@ -786,7 +787,7 @@ class QueryReader(ScriptReader, PhpReader, RubyReader, PlacingReader):
             only = scopes.only(call.parts[0], call.caller) if is_asked or call.rule else None
             member = self._member(only) if only is not None else None
             if call.rule:  # what a parameter has is not what is so called around
-                is_given = only is not None and self._is_parameter(only)
+                is_given = only is not None and self._is_given(only, call, node, scopes)
                 yield (msgspec.structs.replace(call, parts=("?", ELEMENT)) if is_given else call), node
             elif only is not None and member is not None and (is_hidden or not only.declared.owner):
                 is_own = is_hidden and only.declared.owner == call.caller

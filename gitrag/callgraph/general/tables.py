@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from posixpath import dirname, join, normpath, relpath
 
@@ -43,7 +43,7 @@ class File(Struct, frozen=True):
         properties: Those that run where their name is read.
         library: The file that a part of Dart is of, as written there.
         hidden: Kotlin's private functions.
-        held: What an object or a list of JavaScript has, with its key, by its name.
+        held: What an object or a list of JavaScript has, with its key, by its name and by where it is.
         within: The keys of the objects in it.
         exports: The names that a module of JavaScript exports one by one.
         statics: The functions of Ruby's classes themselves, and those of C# that extend a type.
@@ -64,8 +64,8 @@ class File(Struct, frozen=True):
     properties: frozenset[int]
     hidden: frozenset[int]
     library: str
-    held: Mapping[str, Sequence[tuple[str, Declaration]]]
-    within: Mapping[str, Sequence[str]]
+    held: Mapping[str, Mapping[int, Sequence[tuple[str, Declaration]]]]
+    within: Mapping[str, Mapping[int, Collection[str]]]
     exports: Sequence[str]
 
 
@@ -365,14 +365,17 @@ def _unpacked(language: str, facts: Facts) -> File:
     owners: dict[str, list[int]] = {}
     for owner, name in sorted(fields):
         owners.setdefault(name, []).append(owner)
-    held: dict[str, list[tuple[str, Declaration]]] = {}
+    held: dict[str, dict[int, list[tuple[str, Declaration]]]] = {}
     for each in body.held:
         of, _, key = each.name.rpartition(".")
-        held.setdefault(of, []).append((key, each))
-    within: dict[str, dict[str, None]] = {}
-    for of in held:
+        held.setdefault(of, {}).setdefault(each.owner, []).append((key, each))
+    within: dict[str, dict[int, dict[str, None]]] = {}
+    for of, by_owner in held.items():
         outer, _, key = of.rpartition(".")
-        within.setdefault(outer, {})[key] = None
+        while outer:
+            for own in by_owner:
+                within.setdefault(outer, {}).setdefault(own, {})[key] = None
+            outer, _, key = outer.rpartition(".")
     return File(
         body.parents,
         calls,
@@ -390,7 +393,7 @@ def _unpacked(language: str, facts: Facts) -> File:
         frozenset(body.hidden),
         next((each.path for each in body.imports if each.path and language == "dart"), ""),
         held,
-        {of: tuple(keys) for of, keys in within.items()},
+        within,
         body.exports,
     )
 

@@ -46,6 +46,7 @@ class GeneralView:
         )
         self._choice = Choice(self._tables, self._resolver)
         self._unknown_makers: list[str] | None = None
+        self._given: dict[str, frozenset[str]] = {}
 
     @property
     def limits(self) -> Limits:
@@ -91,9 +92,12 @@ class GeneralView:
         """Tell whether a file of JavaScript exports a definition, or what it is in."""
         if own[0] not in self._tables.files or self._tables.language(own[0]) not in SCRIPTS:
             return False
-        name, body = self._tables.definition(own).name, self._tables.body(own[0])
-        given = {each.name for every in body.imports.values() for each in every if each.kind == "local"}
-        return is_main(name) or name.partition(".")[0] in {*body.exports, *given}
+        if own[0] not in self._given:
+            body = self._tables.body(own[0])
+            local = (each for every in body.imports.values() for each in every if each.kind == "local")
+            self._given[own[0]] = frozenset(body.exports) | {each.name for each in local if each.name}
+        name = self._tables.definition(own).name
+        return is_main(name) or name.partition(".")[0] in self._given[own[0]]
 
     def _resolve(
         self,
@@ -193,4 +197,8 @@ class GeneralView:
                         *_, held, kind = ("", "", *(each.made or ()))
                         if kind == SAME and held in names:
                             found.add(name.rstrip(MORE))
+                    tables = self._tables.body(path).held.values()
+                    for key, each in (it for by_owner in tables for of in by_owner.values() for it in of):
+                        if each.made and each.made[-1] in names:  # `t[key].go()` of `{ a: { go: run } }`
+                            found.add(key)
         return found

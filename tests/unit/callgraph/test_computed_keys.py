@@ -152,6 +152,75 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         },
         {"Recipe.execute ~> Operation.run", "Recipe.execute ~> Hex.run"},
     ),
+    "keys that read like marks of the graph, comments, an empty pair, a map of typed values": (
+        {
+            "a.ts": """
+                const globs = { "**": function () {}, "[]": go, "{}": [[]] };
+                const empty = new Map([[]]);
+                const map = new Map<string, () => void>([["a", stop /* the last */]]);
+                const list = [/* the first */ go, .../* more */ others];
+                const others = [stop];
+                function run(key) { globs[key]() }
+                function got(key) { map.get(key)!(); empty.get(key)() }
+                function listed(key) { list[key]() }
+                function go() {}
+                function stop() {}
+            """
+        },
+        {"run ~> globs.**", "run ~> go", "got ~> stop", "listed ~> go", "listed ~> stop"}
+        | {"<module> ~> go", "<module> ~> stop", "globs ~> go"},
+    ),
+    "objects that are spread in one another, whichever is asked first; what is in three": (
+        {
+            "a.js": """
+                const a = { ...b, one() {} };
+                const b = { ...a, two() {} };
+                const deep = { x: { y: { z: go } } };
+                function first(key) { a[key]() }
+                function second(key) { b[key]() }
+                function third(key) { deep[key][key][key](); deep[key].y.z() }
+                function go() {}
+            """
+        },
+        {f"{each} ~> {called}" for each in ("first", "second") for called in ("a.one", "b.two")}
+        | {"third ~> go", "<module> ~> go"},
+    ),
+    "nothing of what is imported, where a variable has its name": (
+        {
+            "run.js": """
+                import t from './t';
+                function local(key) { const t = other(); t[key]() }
+                function each(key) { for (const t of list) t[key]() }
+                function given({ t }, key) { t[key]() }
+                function rest(key, ...t) { t[key]() }
+                function caught(key) { try {} catch (t) { t[key]() } }
+                function imported(key) { t[key]() }
+            """,
+            "t.js": "export default { one() {} };\n",
+        },
+        {"imported ~> default.one"},
+    ),
+    "a module in an object; of TypeScript's types none": (
+        {
+            "run.ts": """
+                import * as all from './all';
+                const table = { one: require('./one') };
+                function run(key) { table[key](); new all[key]() }
+            """,
+            "one.js": "module.exports = function () {};\n",
+            "all.ts": "export interface I { a(): void }\nexport enum E { A }\nexport class K {}\n",
+        },
+        {"run ~> exports", "run ~> K"},
+    ),
+    "where something is of a class, and where it is not": (
+        {
+            "a.js": """
+                class A { run() {} stop() {} go() {} }
+                function f(o) { if (o instanceof A) { o.run() } else { o.stop() } o.go() }
+            """
+        },
+        {"f -> A.run", "f ~> A.go"},
+    ),
 }
 
 
@@ -159,6 +228,32 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
 def test_members_that_a_computed_key_may_mean_are_likely_called(name):
     files, expected = CASES[name]
     assert shown(files) == expected
+    calls = calls_of(files)
+    every = [own for own, _ in calls.nodes()]
+    found = {(edge.caller, edge.callee) for edge in calls.callees(every)}
+    asked = [edge for own in every for edge in calls_of(files).callers([own])]
+    assert {(edge.caller, edge.callee) for edge in asked} == found
+
+
+def test_of_a_large_object_each_function_counts_and_not_what_is_none():
+    members = "".join(f"  a{each}: {each},\n" for each in range(1_200))
+    calls = calls_of({"a.js": f"const t = {{\n{members}  last() {{}} }};\nfunction run(k) {{ t[k]() }}\n"})
+    assert [edge.callee.name for edge in calls.callees([own for own, _ in calls.nodes()])] == ["t.last"]
+
+
+def test_what_an_object_has_does_not_depend_on_what_was_asked_before():
+    many = "".join(
+        f"const t{each} = {{ ...t{each + 1}, m{each}() {{}} }};\nfunction f{each}(k) {{ t{each}[k]() }}\n"
+        for each in range(12)
+    )
+
+    def called(calls, name):
+        every = [own for own, node in calls.nodes() if node.name == name]
+        return {edge.callee.name for edge in calls.callees(every)}
+
+    calls = calls_of({"a.js": many})
+    for each in range(12):
+        assert called(calls, f"f{each}") == called(calls_of({"a.js": many}), f"f{each}")
 
 
 def test_such_a_call_is_said_to_be_one_by_a_computed_key():
@@ -208,4 +303,31 @@ def test_a_table_of_thousands_takes_no_time_and_gives_no_edges(name):
         if "functions" in name:
             assert not edges
             assert calls.notes == ("Looked at: nothing of what a computed key gives of over 1,000 (table).",)
+    assert taken[1] < 2.6 * taken[0]
+
+
+FILES = {
+    "files that import one another under one name": lambda many: {
+        f"m{at}.js": "".join(f"import T from './m{(at + each) % many}';\n" for each in range(1, 4))
+        + "export default T;\nfunction f(k) { T[k]() }\n"
+        for at in range(many)
+    },
+    "objects of one name in many functions": lambda many: {
+        "a.js": "".join(
+            f"function f{each}(k) {{ const t = {{ go, x: {{ go }} }}; t[k](); t[k][k]() }}\n"
+            for each in range(4 * many)
+        )
+        + "function go() {}\n"
+    },
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_calls_by_computed_keys_take_steps_by_their_number(name):
+    taken = []
+    for many in (20, 40):
+        calls = calls_of(FILES[name](many))
+        with counted("line") as steps:
+            calls.callees([own for own, _ in calls.nodes()])
+        taken.append(steps["line"])
     assert taken[1] < 2.6 * taken[0]
