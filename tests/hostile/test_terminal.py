@@ -116,6 +116,11 @@ REFUSED = {"core adopt", "schema", "completion", "repos group", "repos forget", 
 CHANGES = {"uninstall", "index remove", "hooks uninstall"}
 """Commands that would leave the others nothing."""
 
+FIRST = {f"explore {name}": ["explore save"] for name in ("show", "adopt", "delete")} | {
+    "explore import": ["explore save", "explore export"]
+}
+"""What a command needs that another made: cases of a day are any, in any process."""
+
 ELSEWHERE = {
     "web": "below: a page",
     "ui": "below: a screen",
@@ -167,6 +172,8 @@ def test_every_command_is_walked():
 def test_no_command_lets_a_clone_command_the_terminal(planted, name, tmp_path):
     words = name.split(" ") if name in EVERY else [name]
     project = planted.copied(tmp_path / "copy", planted.gitrag.environment) if name in CHANGES else planted
+    for before in FIRST.get(name, ()):
+        project.gitrag(*before.split(), *WALKED[before][0])
     ended = set()
     for number, arguments in enumerate(WALKED[name]):
         for form in forms_of(EVERY.get(name)) if number == 0 else [[]]:
