@@ -156,8 +156,10 @@ def _asked_first(
     A word counts the more, the fewer hold it. No more than an order: only bytes are looked at. What the
     background is at is left to it.
     """
+    if not words:
+        return [(waiting, deadline)]
     sizes = {item.content_id: now.reader.size(item.blob) for item in waiting}
-    if not words or sum(sizes.values()) + len(sizes) * _OVERHEAD_BYTES <= _SOON_BYTES:
+    if sum(sizes.values()) + len(sizes) * _OVERHEAD_BYTES <= _SOON_BYTES:
         return [(waiting, deadline)]
     soon = time.monotonic() + _OTHERS_S
     stems = [word[:-1] if len(word) > 4 and word[-1] in "iy" else word for word in words]  # queries: "quer"

@@ -32,7 +32,6 @@ _FALL = 0.15
 _PART_OF_A_PHRASE = 0.5
 """Weight of what a word means by itself where it is part of something longer that is said."""
 
-
 _FEW_FILES, _FEW = 2, 0.005
 """A word that no more of the product's own files have, or no larger share of them, is hardly code's."""
 
